@@ -1,8 +1,11 @@
-/** Loaded into a child process of a test: ends it when its standard input ends, which it does even if the starter is killed. */
+/**
+ * Loaded into a child process of a test. Ends the child when its standard input ends, which happens even if the starter
+ * is killed.
+ */
 import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {
   process.stdin.on('end', () => process.exit(1)).resume();
-  // This watch does not keep the program alive.
+  // Without this, the watch would keep the program alive.
   (process.stdin as typeof process.stdin & { unref?: () => void }).unref?.();
 }

@@ -1,11 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Milliseconds before the second and the third try. A registry that fails for a moment answers again by then. */
+/**
+ * Pauses before the second and the third try, in milliseconds. A registry that fails for a moment answers again by
+ * then.
+ */
 const PAUSES_MS: readonly number[] = [5_000, 15_000];
 
 /**
- * Downloads something; if that fails, tries again after each pause. Rejects if the last try fails too: the message names
- * what was to be downloaded and has the last line of the installer's output, the cause has all of the output.
+ * Downloads something; if that fails, tries again after each pause. Rejects if the last try fails too: the message
+ * names the download and has the last line of the installer's output, and the cause has all of the output.
  */
 export async function fetchAgain<T>(
   what: string,
@@ -28,7 +31,7 @@ export async function fetchAgain<T>(
 }
 
 function lastLine(error: unknown): string {
-  // After "-> [Help 1]" Maven prints only where to read more.
+  // After "-> [Help 1]" Maven prints only hints on where to read more.
   const [output = ''] = String(error).split(' -> [Help ');
   return output.trim().split('\n').at(-1) ?? '';
 }

@@ -3,7 +3,10 @@ import type { Log } from '../local/gateway/log.ts';
 
 const kept: string[] = [];
 
-/** What services log in the tests of a file: shown with the test that fails, or at once by `LOGS=1`. */
+/**
+ * Keeps what services log in the tests of a file. The log of a test is shown if the test fails, or at once with
+ * `LOGS=1`.
+ */
 export const keptLog: Log = (text) => {
   if (process.env['LOGS']) process.stderr.write(text);
   else kept.push(text);

@@ -1,7 +1,7 @@
 /** The lane can't run here. The message is one line for the person at the terminal. */
 export class LaneFault extends Error {}
 
-/** This machine lacks what the tools need, such as Python or a JDK. A download that fails is no such fault. */
+/** This machine lacks something that the tools need, such as Python or a JDK. A failed download is not this fault. */
 export class NoTools extends LaneFault {}
 
 /** The exit code of a command that can't run on this machine, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */

@@ -7,9 +7,9 @@ const root = join(import.meta.dirname, '..');
 
 interface Import {
   readonly file: string;
-  /** A package by its name, a file by its path from the root. */
+  /** The name of a package, or a file's path from the root. */
   readonly imported: string;
-  /** Whether the import is gone when the program runs. */
+  /** Whether the import is only for types, so that it is gone when the program runs. */
   readonly isTypeOnly: boolean;
 }
 
@@ -47,18 +47,18 @@ const ROOMS = [
   'probe',
 ] as const;
 
-/** What no pure rule may import: AWS, and what calls it. */
+/** Modules that no pure rule may import: AWS, and the code that calls AWS. */
 const AWS = /^(@aws|aws-(?!lambda))|^lib\/(aws|config)/;
 
 describe('the layers of the code', () => {
-  it('lib has no other rooms than these, and one for what commands print', () => {
+  it('lib has only these rooms, and one for what commands print', () => {
     const rooms = readdirSync(join(root, 'lib'), { withFileTypes: true });
     expect(new Set(rooms.filter((entry) => entry.isDirectory()).map(({ name }) => name))).toEqual(
       new Set([...ROOMS, 'terminal']),
     );
   });
 
-  it.each(ROOMS)('lib/%s imports no room of lib that stands above it', async (room) => {
+  it.each(ROOMS)('lib/%s imports no room of lib that comes after it', async (room) => {
     const above = RegExp(`^lib/(${[...ROOMS.slice(ROOMS.indexOf(room) + 1), 'terminal'].join('|')})/`);
     const imports = await importsUnder(`lib/${room}`);
     expect(imports.filter(({ imported }) => above.test(imported))).toEqual([]);
@@ -97,7 +97,7 @@ describe('the layers of the code', () => {
   );
 
   it.each(['lib', 'functions'])(
-    '%s has no code that asks whether it runs on AWS or on one machine',
+    '%s has no code that checks whether it runs on AWS or on one machine',
     async (folder) => {
       for await (const path of glob(`${folder}/**/*.ts`, { cwd: root }))
         expect(readFileSync(join(root, path), 'utf8')).not.toMatch(

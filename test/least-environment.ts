@@ -1,4 +1,4 @@
-/** The least that a function starts with: its variables that have no default. */
+/** The smallest environment that a function starts with: the variables that have no default. */
 export const LEAST_ENVIRONMENT = {
   TOKEN_ISSUER: 'https://issuer.example',
   TOKEN_JWKS_URI: 'https://issuer.example/keys',

@@ -18,7 +18,7 @@ export async function freePort(): Promise<number> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** Polls until the server is ready. False if it ends before, or takes longer. */
+/** Polls until the server is ready. Returns false if the server ends first, or is not ready within `withinMs`. */
 export async function untilReady(
   child: ChildProcess,
   withinMs: number,
@@ -32,7 +32,7 @@ export async function untilReady(
   return false;
 }
 
-/** Ends a server by a signal, and kills it if it still runs after a while. */
+/** Ends a server by a signal, and kills it if it still runs after `callerWaitMs`. */
 export async function stopServer(child: ChildProcess, callerWaitMs: number): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');

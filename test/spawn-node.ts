@@ -4,7 +4,10 @@ import type { Readable, Writable } from 'node:stream';
 
 const LOADED = join(import.meta.dirname, 'ends-with-starter.ts');
 
-/** Runs a program of this project as a child process, which ends when this process does, even if this one is killed. */
+/**
+ * Runs a program of this project as a child process. The child ends when this process ends, even if this process is
+ * killed.
+ */
 export const spawnNode = (
   args: readonly string[],
   options: Pick<SpawnOptions, 'cwd' | 'env'>,

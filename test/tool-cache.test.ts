@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const inCache = () => readdir(join(home, 'performance-reports'));
 const toolIn = (directory: string) => readFile(join(directory, 'tool'), 'utf8');
-/** An installer that writes the file `tool`. Its first tries fail after half of their work. */
+/** An installer that writes the file `tool`. Its first `failures` tries fail after half of their work. */
 const installer = (failures = 0, text = 'complete') =>
   vi.fn(async (directory: string) => {
     expect(await readdir(directory)).toEqual([]);
@@ -40,7 +40,7 @@ describe('toolCache', () => {
     expect(make).toHaveBeenCalledTimes(1);
   });
 
-  it('installs it in the directory where it stays', async () => {
+  it('installs a tool in the directory where it stays', async () => {
     const make = installer();
     expect(await install(make)).toBe(make.mock.lastCall?.[0]);
   });
@@ -51,7 +51,7 @@ describe('toolCache', () => {
     expect([await toolIn(first), await toolIn(second)]).toEqual(['one', 'two']);
   });
 
-  it('tries twice more where the installer fails', async () => {
+  it('tries twice more if the installer fails', async () => {
     const make = installer(2);
     expect(await toolIn(await install(make))).toBe('complete');
     expect(make).toHaveBeenCalledTimes(3);
@@ -70,7 +70,7 @@ describe('toolCache', () => {
     await expect(install(() => Promise.reject(new Error(output)))).rejects.toThrow(/transfer artifact$/);
   });
 
-  it('installs again what a killed process left half-way, and removes that after a day', async () => {
+  it('installs again after a killed process left a tool half-way, and removes the half after a day', async () => {
     const abandoned: string[] = [];
     const killed = (directory: string) => {
       abandoned.push(directory);
@@ -87,12 +87,12 @@ describe('toolCache', () => {
     await access(recent);
   });
 
-  it('installs again where somebody has deleted the directory', async () => {
+  it('installs again if the directory was deleted', async () => {
     await rm(await install(installer()), { recursive: true });
     expect(await toolIn(await install(installer()))).toBe('complete');
   });
 
-  it('ends with one complete directory where two install at the same time', async () => {
+  it('ends with one complete directory if two processes install at the same time', async () => {
     const bothStarted = Promise.withResolvers<void>();
     let started = 0;
     const make = async (directory: string) => {

@@ -4,15 +4,15 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fetchAgain } from './fetch-again.ts';
 
-/** No installation takes so long: an incomplete one of this age was left by a process that was killed. */
+/** No installation takes this long: an incomplete one of this age comes from a process that was killed. */
 const LEFT_BEHIND_MS = 86_400_000;
 
 /**
  * A directory with a tool in the user's cache, installed once for these pins. `make` installs into the empty directory
- * that it is given; if it fails, it is called again (`fetchAgain`), and at last this rejects.
+ * that it gets. If `make` fails, it is called again (`fetchAgain`); after the last failure, this rejects.
  *
- * A link to the directory is made when the installation is complete. The directory itself is never renamed, because
- * the commands of a Python environment contain its path.
+ * A link to the directory is made when the installation is complete. The directory itself is never renamed, because the
+ * commands of a Python environment contain its path.
  */
 export async function toolCache(
   name: string,
@@ -27,7 +27,7 @@ export async function toolCache(
   if (installed) return installed;
 
   await mkdir(cache, { recursive: true });
-  // A link whose directory somebody has deleted.
+  // Removes a link whose directory was deleted.
   await rm(link, { force: true });
   await removeLeftBehind(cache, `${name}-${version}-`);
   const install = async () => {
@@ -44,7 +44,9 @@ export async function toolCache(
   return realpath(link);
 }
 
-/** Resolves to whether the link leads to this directory. It does not if another process was first to install the tool. */
+/**
+ * Resolves to whether the link now leads to this directory. It does not if another process installed the tool first.
+ */
 async function linkTo(directory: string, link: string): Promise<boolean> {
   await symlink(directory, link).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
@@ -56,7 +58,7 @@ async function removeLeftBehind(cache: string, prefix: string): Promise<void> {
   for (const entry of await readdir(cache)) {
     if (!entry.startsWith(prefix)) continue;
     const directory = join(cache, entry);
-    // Another process may have removed it by now.
+    // Another process may have removed the directory by now.
     const found = await stat(directory).catch(() => undefined);
     if (found && found.mtimeMs < Date.now() - LEFT_BEHIND_MS)
       await rm(directory, { recursive: true, force: true });

@@ -8,7 +8,7 @@ const BUCKET = 's3-behaviour';
 
 /** What the emulator does not do as S3 does: tests of the suite, each with the reason. */
 const leftOut: LeftOut = {
-  'tells in a listing when an object was written, to the second':
+  'gives in a listing the time of each object in whole seconds':
     'The emulator’s listings have milliseconds; S3 tells whole seconds.',
 };
 

@@ -27,7 +27,7 @@ const document = openApiDocument({ url: 'http://127.0.0.1:8080', scope: SCOPE })
 const content =
   document.paths['/reporting/publisherperformance/days']?.get.responses['200']?.content['application/json'];
 
-/** What the service answers for a lake with the days and states of an example. */
+/** The days that the service gives for a lake with the days and states of an example. */
 function givenFor({ startInclusive, endExclusive, days }: Answer) {
   const objects = days.flatMap(({ day, state }) =>
     ['a.parquet', ...(state === 'final' ? ['_SUCCESS'] : [])].map((name) => lakeObject(`day=${day}/${name}`)),
@@ -39,7 +39,7 @@ function givenFor({ startInclusive, endExclusive, days }: Answer) {
   }));
 }
 
-describe('the answer of days', () => {
+describe('the answer of the route for days', () => {
   it.each([
     ['docs/incremental-pull.md', JSON.parse(/```json\n(.*?)```/s.exec(guide)?.[1] ?? '') as Answer],
     ['docs/openapi.json', content?.schema.example as Answer],
@@ -48,7 +48,7 @@ describe('the answer of days', () => {
     expect(shown.days).toEqual(givenFor(shown));
   });
 
-  it('has every member of a day that the document promises, and no other', () => {
+  it('has every member of a day that the OpenAPI document promises, and no other', () => {
     const { required, properties } = content?.schema.properties.days.items ?? {};
     const [given = {}] = givenFor(content?.schema.example as Answer);
     expect(required).toEqual(Object.keys(given));

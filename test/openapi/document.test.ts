@@ -15,11 +15,11 @@ const file = new URL('../../docs/openapi.json', import.meta.url);
 const document = openApiDocument({ url: 'http://127.0.0.1:8080', scope: SCOPE });
 
 describe('docs/openapi.json', () => {
-  it('is what `npm run openapi` writes', async () => {
+  it('is the file that `npm run openapi` writes', async () => {
     expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(document, null, 2)}\n`);
   });
 
-  it('lists every field of the catalogue, and what can be grouped and filtered by', () => {
+  it('lists every field of the catalogue, and the fields that a report can be grouped and filtered by', () => {
     const paths = document['paths'] as Record<string, { get: { parameters: Parameter[] } }>;
     for (const report of reports) {
       const parameters = paths[`/reporting/${report.name}`]?.get.parameters ?? [];
@@ -42,14 +42,14 @@ describe('docs/openapi.json', () => {
   it.each([
     ['anyOf', /"(?:anyOf|oneOf|allOf)"/],
     ['deepObject', /"deepObject"/],
-    ['a set for a list', /"uniqueItems"/],
+    ['a set in place of a list', /"uniqueItems"/],
     ['times that clients write in their own forms', /"date-time"/],
     ['a line feed in an enumeration', /"enum": ?\[[^\]]*\\n/],
     [
       'JSON beside CSV in the answers to a report',
       /"application\/[\w.+-]*json": \{\s+"schema": \{\s+"\$ref"/,
     ],
-  ])('avoids what stops generators from making a usable client: %s', async (_, pattern) => {
+  ])('avoids a feature with which generators make no usable client: %s', async (_, pattern) => {
     expect(await readFile(file, 'utf8')).not.toMatch(pattern);
   });
 });

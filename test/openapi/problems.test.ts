@@ -14,7 +14,7 @@ const [ours = ''] = guide.split(/^# What API Gateway answers alone/m);
 const [, ...entries] = ours.split(/^## /m);
 const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
-/** What the infrastructure makes the gateway answer by itself. */
+/** The answers that the infrastructure makes the gateway give by itself. */
 function gatewayAnswers() {
   const answers: { id: string; status: number; template: string }[] = [];
   const api: Pick<RestApi, 'addGatewayResponse'> = {
@@ -30,14 +30,14 @@ function gatewayAnswers() {
 describe('every problem', () => {
   it('with a class in problem.ts is in the OpenAPI document', () => {
     const classes = Object.values(problems).filter(
-      // A subclass looks the same to callers. The gateway answers NotFound, which is checked below.
+      // A subclass looks the same to callers. The gateway answers NotFound, which the last line checks.
       (value) => Object.getPrototypeOf(value) === problems.Problem && value !== problems.NotFound,
     );
     expect(new Set(causes(SCOPE).map((cause) => cause.constructor))).toEqual(new Set(classes));
     expect(known.map(({ name }) => name)).toContain(new problems.NotFound().slug);
   });
 
-  it('has an entry in docs/problems.md that says its statuses, and every entry is a problem', () => {
+  it('has an entry in docs/problems.md with its statuses, and every entry is a problem', () => {
     const documented = Object.fromEntries(
       entries.map((entry) => [
         entry.slice(0, entry.indexOf('\n')),
@@ -54,7 +54,7 @@ describe('every problem', () => {
     expect(
       await faultsOfResponse({
         method: 'GET',
-        // Of the documented routes, the one that can be 404.
+        // The documented route that can answer 404.
         path: '/reporting/downloads/ticket/1',
         status: answer.status,
         headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },

@@ -1,4 +1,4 @@
-/** Checks responses against docs/openapi.json with Prism's validator, which is independent of the service. */
+/** A response to check against docs/openapi.json with Prism's validator, which is independent of the service. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
@@ -10,7 +10,7 @@ import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {
   readonly method: string;
-  /** As it was asked for, with the query if there was one. */
+  /** The requested path, with the query if there was one. */
   readonly path: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -20,7 +20,7 @@ export interface SeenResponse {
 const DOCUMENT = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 const operations = getHttpOperationsFromSpec(DOCUMENT);
 
-/** What is wrong with a response: its status, its headers, its media type or its body. Empty if nothing is. */
+/** The faults of a response: in its status, its headers, its media type or its body. Empty if there are none. */
 export async function faultsOfResponse({
   method,
   path,
@@ -32,7 +32,7 @@ export async function faultsOfResponse({
   const pathname = path.split('?')[0] ?? '';
   const isGet = method === 'GET' || method === 'HEAD';
   const documented = isGet ? known.find((operation) => patternOf(operation.path).test(pathname)) : undefined;
-  // By the document, any other path or method is answered with the one 404 that it describes.
+  // By the document, any other path or method gets the only 404 that the document describes.
   const operation = documented ?? known.find(({ responses }) => responses.some(({ code }) => code === '404'));
   if (!operation || (!documented && status !== 404)) return [`${status} on an undocumented route`];
 
@@ -53,7 +53,7 @@ export async function faultsOfResponse({
   const isJson = mediaType.includes('json') && text !== '';
   if (isJson && !isParseable(text)) return [...faults, 'body is not JSON'];
   const value = isJson ? JSON.parse(text) : text;
-  // The schema can't say that `status` equals the answer's status (RFC 9457, 3.1.2) in a way that generators understand.
+  // A schema that generators understand can't say that `status` equals the answer's status (RFC 9457, 3.1.2).
   if (status >= 400 && status !== requestTooLarge.status && isJson) {
     if (value.status !== status) faults.push(`status ${value.status} in the body`);
     if (!typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
@@ -71,11 +71,14 @@ export async function faultsOfResponse({
   return faults;
 }
 
-/** For problems, the document gives a range of media types; only its text says which one applies. */
+/**
+ * Whether a media type is the documented one. For problems, the document gives a range of media types, and only its
+ * text says which one applies.
+ */
 function isOf(documented: string, mediaType: string, status: number): boolean {
   const plain = mediaType.split(';')[0] ?? '';
   if (documented !== 'application/*') return plain === documented;
-  // The firewall, which can send no media type of its own choosing, answers 429.
+  // The firewall answers 429, and can't choose its media type.
   return plain === PROBLEM_MEDIA_TYPE || (status === 429 && plain === 'application/json');
 }
 

@@ -8,20 +8,20 @@ import type { Sample } from './play-scene.ts';
 import { DAY, type SceneName, scenes } from './scenes.ts';
 import { COMPANIES, PARTNER, stage } from './stage.ts';
 
-/** What came of a request that went on from a sample. */
+/** The outcome of a request that goes on from a sample. */
 export interface Outcome {
   readonly status: number;
-  /** As the answer says it: `hit`, or `fwd=miss; collapsed`. */
+  /** The cache status in the answer's words: `hit`, or `fwd=miss; collapsed`. */
   readonly cacheStatus?: string | undefined;
   /** Whether the downloaded file is the partner's report of the lake: its companies' numbers and no others. */
   readonly isItsReport: boolean;
-  /** The queries that it started, by whose token. */
+  /** The queries that the request started, each by the token that it used. */
   readonly started: readonly ('the token stored' | 'a new token')[];
-  /** Most queries under way at one time. */
+  /** The most queries under way at the same time. */
   readonly mostUnderWay: number;
 }
 
-/** Has a release's code go on from a sample: the partner asks for its report, or follows its ticket. */
+/** Lets a release's code go on from a sample: the partner requests its report, or follows its ticket. */
 export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): Promise<Outcome> {
   const { world, lake, s3, athena, register, follow, lambda } = stage(code, scenes[name]);
   const { time } = world;
@@ -32,7 +32,7 @@ export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): 
   athena.onStart.push(() => {
     mostUnderWay = Math.max(mostUnderWay, athena.active().length);
   });
-  /** What the release before did, each thing at its time. */
+  /** Repeats what the other release did, each step at its time. */
   const write = async () => {
     const steps = [
       ...sample.objects.map(({ key, atMs, document, text, file }) => ({

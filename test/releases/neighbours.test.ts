@@ -28,7 +28,7 @@ const itsReport: Outcome = {
 };
 const refused = { ...itsReport, cacheStatus: undefined, isItsReport: false };
 
-/** How a request goes on, by the code of either release, from what the other one has stored. */
+/** The outcome of a request in either release's code that goes on from the other release's stored objects. */
 const expected: Readonly<Record<SceneName, Outcome>> = {
   'job record: starting': { ...itsReport, started: ['the token stored'] },
   'job record: under way': itsReport,
@@ -59,7 +59,7 @@ const pathsIn = (value: unknown, path: string): string[] =>
 const names = Object.keys(scenes) as SceneName[];
 
 describe('a stored document', () => {
-  it.each(names)(`of release ${lastRelease.version} is read by this one: %s`, async (scene) => {
+  it.each(names)(`of release ${lastRelease.version} can be read by this one: %s`, async (scene) => {
     const sample = storedSample(scene);
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);
   });
@@ -69,7 +69,7 @@ describe('a stored document', () => {
     expect([...membersOf(was)].filter((member) => !membersOf(now).has(member))).toEqual([]);
   });
 
-  it.runIf(before).each(names)(`of this release is read by ${lastRelease.version}: %s`, async (scene) => {
+  it.runIf(before).each(names)(`of this release can be read by ${lastRelease.version}: %s`, async (scene) => {
     const sample = await workers.run<Sample>({ plays: 'current', scene });
     expect(await workers.run<Outcome>({ goesOn: 'before', scene, sample })).toEqual(expected[scene]);
   });

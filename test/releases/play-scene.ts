@@ -11,22 +11,22 @@ import { BEGINNING } from '../worlds/world.ts';
 import { DAY, type Scene, type SceneName, scenes } from './scenes.ts';
 import { COMPANIES, PARTNER, stage } from './stage.ts';
 
-/** What a release's code had stored at the moment of a scene, and the queries that it had started. */
+/** The objects that a release's code had stored at the moment of a scene, and the queries that it had started. */
 export interface Sample {
-  /** All times are milliseconds after the beginning. */
+  /** The moment. All times are milliseconds after the beginning. */
   readonly atMs: number;
   readonly objects: readonly {
     readonly key: string;
     readonly atMs: number;
     readonly document?: unknown;
-    /** A report's file. */
+    /** The content of a report's file. */
     readonly text?: string;
     readonly file?: ReportFile;
   }[];
   readonly queries: readonly { readonly atMs: number; readonly token: string; readonly sql: string }[];
 }
 
-/** Has a release's own code play a scene up to its moment. */
+/** Lets a release's own code play a scene up to the scene's moment. */
 export async function play(code: ServiceCode, root: string, name: SceneName): Promise<Sample> {
   const scene: Scene = scenes[name];
   const { world, s3, athena, follow } = stage(code, scene);
@@ -61,7 +61,7 @@ export async function play(code: ServiceCode, root: string, name: SceneName): Pr
   return sample;
 }
 
-/** What `npm run partner -- add` writes into the register. */
+/** The record that `npm run partner -- add` writes into the register. */
 async function addedPartner(root: string): Promise<PartnerRecord> {
   const file = pathToFileURL(join(root, 'tools/partner/add-partner.ts')).href;
   const { addPartner }: typeof import('../../tools/partner/add-partner.ts') = await import(file);
@@ -72,7 +72,7 @@ async function addedPartner(root: string): Promise<PartnerRecord> {
     listNames: async () => [],
     readPartner: async () => undefined,
     writePartner: async (_, record) => {
-      // The only member whose time comes from the real clock.
+      // `since` is the only member whose time comes from the real clock.
       written = { ...record, since: new Date(BEGINNING).toISOString() };
     },
   };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CodeFolder, codeFolder } from '../code-folder.ts';
 
-/** A release by its version and its whole commit: a clone may lack the tag. */
+/** A release: its version, and the whole id of its commit, because a clone may lack the tag. */
 export interface Release {
   readonly version: string;
   readonly commit: string;
@@ -11,7 +11,7 @@ export interface Release {
 
 export const LAST_RELEASE_FILE = join(import.meta.dirname, 'last-release.json');
 
-/** The release before this tree. */
+/** The release before this source tree. */
 export const lastRelease: Release = JSON.parse(readFileSync(LAST_RELEASE_FILE, 'utf8'));
 
 export const git = (...parameters: readonly string[]): Buffer =>
@@ -21,7 +21,7 @@ export const git = (...parameters: readonly string[]): Buffer =>
     stdio: 'pipe',
   });
 
-/** The code of a commit, taken out of the history. */
+/** The code of a commit, extracted from the git history. */
 export const codeOf = (commit: string): CodeFolder =>
   codeFolder((folder) => {
     const archive = git('archive', commit, 'lib', 'tools', 'package.json');
@@ -29,9 +29,9 @@ export const codeOf = (commit: string): CodeFolder =>
   });
 
 /**
- * The code of the release before. Undefined where the history does not hold it: then a line is printed.
+ * The code of the release before. If the git history does not hold that release, prints a line and returns undefined.
  *
- * @param leftOut what can't be done without it
+ * @param leftOut what can't be done without that code
  */
 export function codeOfReleaseBefore(leftOut: string): CodeFolder | undefined {
   const { version, commit } = lastRelease;

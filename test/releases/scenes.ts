@@ -3,18 +3,21 @@ import type { Plan } from '../worlds/plan.ts';
 export const DAY = '2026-01-31';
 export const OTHER_DAY = '2026-01-30';
 
-/** Whether an object is the one at which a sample is taken. */
+/** Whether an object is the one at whose creation the sample is taken. */
 type Moment = (key: string, document: Readonly<Record<string, unknown>>) => boolean;
 
 /** A moment at which a release has just stored a document that another release will read. */
 export interface Scene {
   readonly at: Moment;
-  /** The prefixes of what is looked at. With a ticket, its holder goes on; else the partner asks for its report. */
+  /**
+   * The key prefixes of the objects in the sample. If there is a ticket, its holder goes on; otherwise the partner
+   * requests its report.
+   */
   readonly keeps: readonly string[];
-  /** What is different from a world in which all goes well. */
+  /** The differences from a simulated world in which all goes well. */
   readonly settings?: Partial<Plan['settings']>;
   readonly engine?: Partial<Plan['engine']>;
-  /** The days whose reports are asked for before that moment, one after the other. */
+  /** The days whose reports the partner requests before that moment, one after the other. */
   readonly asked?: readonly string[];
 }
 

@@ -1,8 +1,8 @@
 /**
- * Has a release's own code write a sample of each stored thing, and names it as the last release.
+ * Lets a release's own code write a sample of each stored document, and records it as the last release.
  *
- *     npm run samples                    writes those of the last release again
- *     npm run samples -- 1.1.0 [commit]  after a release, by default of the commit that is checked out
+ *     npm run samples                    writes the samples of the last release again
+ *     npm run samples -- 1.1.0 [commit]  after a release; the default is the commit that is checked out
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

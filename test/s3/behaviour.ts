@@ -5,10 +5,10 @@ import type { States } from './states.ts';
 import type { S3Subject, WireSubject } from './subject.ts';
 import { describeDownloads, describeListings } from './wire-behaviour.ts';
 
-/** The tests that a store does not pass, though S3 would, each with the reason. */
+/** The tests that a store does not pass, although S3 would; each with the reason. */
 export type LeftOut = Readonly<Record<string, string>>;
 
-/** What the service relies on in S3, stated of one store. Nothing is stated that does not hold of S3 itself. */
+/** Tests that a store behaves as the service expects of S3. S3 itself passes all of them. */
 export function describeS3(name: string, open: () => Promise<S3Subject>): void {
   describe(name, () => {
     const subject = opened(open);
@@ -18,7 +18,7 @@ export function describeS3(name: string, open: () => Promise<S3Subject>): void {
   });
 }
 
-/** The same tests for a store behind HTTP, and the tests of its downloads and listings. */
+/** The same tests for a store behind HTTP, and tests of its downloads and listings. */
 export function describeS3OverHttp(
   name: string,
   open: () => Promise<WireSubject>,
@@ -40,7 +40,7 @@ export function describeS3OverHttp(
   });
 }
 
-/** The downloads alone. */
+/** Only the tests of downloads. */
 export function describeS3Downloads(name: string, open: () => Promise<WireSubject>): void {
   describe(name, () => describeDownloads(it, opened(open)));
 }

@@ -14,13 +14,13 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toBeUndefined();
   });
 
-  states('tells size and age of an object', async () => {
+  states('gives size and age of an object', async () => {
     const key = freshKey();
     await subject().put(key, '{"ü":1}');
     expect(await subject().results.head(key)).toEqual({ bytes: 8, ageMs: JUST_NOW });
   });
 
-  states('reads a document as it was written', async () => {
+  states('reads a document unchanged', async () => {
     const key = freshKey();
     const written = await created(key, { a: [1, 'ü'] });
     expect(written).toEqual({
@@ -31,7 +31,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toEqual({ ...written, ageMs: JUST_NOW });
   });
 
-  states('creates no document where the key is taken', async () => {
+  states('creates no document if the key is taken', async () => {
     const key = freshKey();
     const first = await created(key, { a: 1 });
     expect(await subject().results.create(key, { a: 2 })).toBeUndefined();
@@ -46,7 +46,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toEqual({ ...winner, ageMs: JUST_NOW });
   });
 
-  states('replaces a document that is still what was read or written', async () => {
+  states('replaces a document that has not changed since it was read or written', async () => {
     const key = freshKey();
     await created(key, { a: 1 });
     const first = (await subject().results.read(key)) as StoredDocument;
@@ -73,7 +73,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toBeUndefined();
   });
 
-  states('lets one of several replace the same document', async () => {
+  states('lets exactly one of five simultaneous replacements of a document succeed', async () => {
     const key = freshKey();
     const first = await created(key, { a: 0 });
     const all = await Promise.all([1, 2, 3, 4, 5].map((a) => subject().results.replace(first, key, { a })));
@@ -84,7 +84,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
 
   for (const content of ['', 'no JSON', '{"a":'])
     states(
-      `reads an object that is not JSON as no document, and lets it be replaced: ${JSON.stringify(content)}`,
+      `reads an object that is not JSON as no document, and can replace that object: ${JSON.stringify(content)}`,
       async () => {
         const key = freshKey();
         await subject().put(key, content);

@@ -26,7 +26,7 @@ async function textOf({ results }: S3Subject, key: ResultsKey): Promise<string |
 export function describeResults(states: States, subject: () => S3Subject): void {
   const locationOf = (key: ResultsKey) => subject().results.locationOf(key);
 
-  states('reads a result up to a size, and tells only the size of a larger one', async () => {
+  states('reads a result up to a size, and gives only the size of a larger one', async () => {
     const key = freshResult();
     await subject().put(key, 'a,ü');
     expect(await subject().results.readResult(locationOf(key), 4)).toEqual({
@@ -53,7 +53,7 @@ export function describeResults(states: States, subject: () => S3Subject): void 
     expect(await subject().results.openResult(location)).toBeUndefined();
   });
 
-  states('finds a result where the engine says that it lies', async () => {
+  states('finds a result at the place that the engine reports', async () => {
     await subject().put(`athena/${RUN} 1+ü.csv`, 'a,b');
     const location = subject().results.locationOf(`athena/${RUN}%201+%C3%BC.csv`);
     expect(await subject().results.readResult(location, 9)).toMatchObject({ bytes: 3 });
@@ -61,7 +61,7 @@ export function describeResults(states: States, subject: () => S3Subject): void 
     expect(opened && (await text(opened))).toBe('a,b');
   });
 
-  states('gives each reader bytes of its own', async () => {
+  states('gives each reader its own copy of the bytes', async () => {
     const key = freshResult();
     await subject().put(key, 'a,b');
     const read = async () => (await subject().results.readResult(locationOf(key), 3))?.content;
@@ -78,14 +78,14 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
   const upload = (key: ResultsKey, ...given: Parameters<typeof pieces>) =>
     subject().results.uploadFile(key, file, async () => pieces(...given));
 
-  states('writes a small file with what belongs to it', async () => {
+  states('writes a small file with its metadata', async () => {
     const key = freshFile();
     await subject().results.writeFile(key, file, Buffer.from('a,b\n'));
     expect(await textOf(subject(), key)).toBe('a,b\n');
     expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
   });
 
-  states('says of a small file how it is encoded', async () => {
+  states('stores how a small file is encoded', async () => {
     const key = freshFile();
     const content = gzipSync('a,b\n');
     await subject().results.writeFile(key, { ...file, encoding: 'gzip' }, content);
@@ -95,14 +95,14 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
   });
 
-  states('writes no small file where the key is taken', async () => {
+  states('writes no small file if the key is taken', async () => {
     const key = freshFile();
     await subject().results.writeFile(key, file, Buffer.from('first'));
     await subject().results.writeFile(key, file, Buffer.from('second'));
     expect(await textOf(subject(), key)).toBe('first');
   });
 
-  states('uploads a file with what belongs to it, and tells its size', async () => {
+  states('uploads a file with its metadata and encoding, and returns its size', async () => {
     const key = freshFile();
     const [head, tail] = [gzipSync('a,'), gzipSync('b\n')];
     const open = async () => pieces(head, tail);
@@ -127,14 +127,14 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     ['small', Buffer.from('second')],
     ['large', Buffer.alloc(9 * MIB, 'x')],
   ] as const) {
-    states(`uploads no ${size} file where the key is taken`, async () => {
+    states(`uploads no ${size} file if the key is taken`, async () => {
       const key = freshFile();
       await upload(key, 'first');
       expect(await upload(key, content)).toBe(content.length);
       expect(await textOf(subject(), key)).toBe('first');
     });
 
-    states(`leaves nothing of a ${size} file whose content fails half-way`, async () => {
+    states(`leaves nothing of a ${size} file if its content fails half-way`, async () => {
       const key = freshFile();
       const fault = new NotEngineCsv('a quote', 4, 1);
       await expect(upload(key, content, fault)).rejects.toBe(fault);

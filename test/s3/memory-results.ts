@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import type { Condition, MemoryS3, StoredObject } from './memory-s3.ts';
 
-/** The S3 operation behind each call of the port. */
+/** The S3 operation behind each method of the bucket. */
 const OPERATIONS = {
   head: 'HeadObject',
   read: 'GetObject',
@@ -16,12 +16,12 @@ const OPERATIONS = {
 
 type Method = keyof typeof OPERATIONS;
 
-/** One call of the port. */
+/** One call of a method of the bucket. */
 export interface BucketCall {
   readonly method: Method;
   readonly operation: (typeof OPERATIONS)[Method];
   readonly key: string;
-  /** How long one try may take, and how many there are at most (`lib/aws/call.ts`). */
+  /** How long one try may take, and how many tries there may be (`lib/aws/call.ts`). */
   readonly limits: { readonly longestTryMs?: number; readonly tries?: number };
 }
 
@@ -30,20 +30,20 @@ interface FileWrite {
   readonly key: string;
   readonly content: Buffer;
   readonly file: ReportFile;
-  /** What lies there already: then nothing is written. */
+  /** The object that the key holds already; if there is one, nothing is written. */
   readonly found: StoredObject | undefined;
 }
 
-/** What each user of the bucket adds to its calls: time, faults, quotas, records of what was called. */
+/** What each user of the bucket adds to the calls: time, faults, quotas, a record of the calls. */
 export interface Surroundings {
-  /** Makes a call, with all tries that it takes. */
+  /** Makes a call, with all its tries. */
   call<T>(call: BucketCall, tryOnce: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Makes one try. `act` is the call's effect, at one instant. */
+  /** Makes one try. `act` is the effect of the call, at one instant. */
   tryOnce<T>(call: BucketCall, signal: AbortSignal, act: () => T): Promise<T>;
   onFile(write: FileWrite): void;
-  /** Chooses how a content is read: piece by piece, perhaps with an error after some of them. */
+  /** Chooses how a reader gets a content: piece by piece, perhaps with an error after some pieces. */
   pieces(content: Buffer): Iterable<Buffer>;
-  /** The size that S3 tells of a large plain file, where the model holds less. */
+  /** The size that S3 reports for a large plain file, if the model holds less. */
   readonly largeFileBytes: number | undefined;
 }
 
@@ -58,7 +58,7 @@ const nothingAdded: Surroundings = {
 /** The limit for one try to write a small file; a large file has no such limit. */
 const SMALL_FILE_TRY_MS = 5_000;
 
-/** The results bucket as `lib/delivery` has it, over objects in memory. */
+/** The results bucket with the interfaces of `lib/delivery`, over objects in memory. */
 export function memoryResults(
   s3: MemoryS3,
   surroundings: Partial<Surroundings> = {},
@@ -86,7 +86,7 @@ export function memoryResults(
     s3.putIf('absent', key, content, { file, bytes });
   };
 
-  /** A copy: whoever reads it may write over it. */
+  /** The pieces of a copy: a reader may write over them. */
   const piecesOf = ({ content }: StoredObject) => around.pieces(Buffer.from(content));
 
   return {
@@ -109,7 +109,7 @@ export function memoryResults(
         if (!found) return undefined;
         const { bytes } = found;
         if (bytes > maxBytes) return { bytes };
-        // As the SDK gives it: no Buffer.
+        // The SDK gives a Uint8Array too, not a Buffer.
         return { bytes, content: new Uint8Array(Buffer.concat([...piecesOf(found)])) };
       });
     },
@@ -121,7 +121,7 @@ export function memoryResults(
       });
     },
     async writeFile(key, file, content, tries) {
-      // A copy: the chunks may be overwritten later.
+      // A copy, because the caller may write over the chunks later.
       const whole = Buffer.from(content);
       const limits = { longestTryMs: SMALL_FILE_TRY_MS, ...(tries !== undefined && { tries }) };
       await perform('writeFile', key, () => storeFile(key, whole, file), limits);
@@ -139,7 +139,7 @@ export function memoryResults(
           await around.tryOnce(call, signal, () => storeFile(key, content, file, bytes));
           return content.length;
         } catch (error) {
-          // As in production: what is wrong with the content is no failure of the call.
+          // As in production, a fault of the content is no failure of the call.
           if (error instanceof Error && error.name === 'NotEngineCsv') return error;
           throw error;
         }
@@ -155,7 +155,7 @@ export function memoryResults(
 
 async function contentOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  // Copies: a piece may be written over when the next one is asked for.
+  // Copies, because the source may write over a piece when the next one is requested.
   for await (const piece of source) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
@@ -164,7 +164,11 @@ const BUCKET = 'results';
 
 const seconds = (time: number): number => Math.floor(time / 1_000);
 
-/** @param location `s3://results/key` */
+/**
+ * The key of an object.
+ *
+ * @param location `s3://results/key`
+ */
 export function keyOf(location: string): string {
   const { hostname, pathname } = new URL(location);
   if (hostname !== BUCKET) throw new Error(`unplanned location: ${location}`);

@@ -6,9 +6,9 @@ export interface StoredObject {
   /** By S3's clock, in milliseconds since 1970. */
   readonly lastModified: number;
   readonly content: Buffer;
-  /** The size that S3 tells: large objects hold less than they say. */
+  /** The size that S3 reports: a large object in memory holds less than that. */
   readonly bytes: number;
-  /** What a report's file was stored with. */
+  /** The file name and the metadata of a report's file. */
   readonly file?: ReportFile;
   /** The content as text, decoded if the file is gzipped. */
   readonly text: string;
@@ -18,20 +18,20 @@ export interface StoredObject {
 
 interface Written {
   readonly file?: ReportFile;
-  /** The size to tell, where it is not that of the content. */
+  /** The size to report, if it is not that of the content. */
   readonly bytes?: number;
 }
 
-/** `If-None-Match: *` or `If-Match`. */
+/** The condition of a write: `If-None-Match: *` or `If-Match`. */
 export type Condition = 'absent' | { readonly etag: string };
 
-/** The objects of one bucket in memory. It calls nobody and takes no time: whoever uses it adds that. */
+/** The objects of one bucket in memory. Its calls take no time and never fail: its users add that. */
 export interface MemoryS3 {
   readonly objects: Map<string, StoredObject>;
   readonly now: () => number;
   get(key: string): StoredObject | undefined;
   put(key: string, content: string | Uint8Array, more?: Written): StoredObject;
-  /** Undefined, and nothing written, where the condition does not hold. */
+  /** Writes only if the condition holds; otherwise returns undefined. */
   putIf(
     condition: Condition,
     key: string,
@@ -40,7 +40,11 @@ export interface MemoryS3 {
   ): StoredObject | undefined;
 }
 
-/** @param now S3's clock */
+/**
+ * Makes a bucket in memory.
+ *
+ * @param now S3's clock
+ */
 export function memoryS3(
   now: () => number,
   listeners: {
@@ -56,7 +60,7 @@ export function memoryS3(
     return found;
   };
   const put: MemoryS3['put'] = (key, given, more = {}) => {
-    // A copy: whoever gave it may write over it.
+    // A copy, because the caller may write over `given`.
     const content = Buffer.from(given as Uint8Array);
     const stored: StoredObject = {
       etag: `"${++writes}"`,

@@ -4,7 +4,7 @@ import type { ResultsKey } from '../../lib/results/keys.ts';
 /** Registers one statement of the suite as a test. */
 export type States = (title: string, test: () => Promise<void>) => void;
 
-/** No two runs share a key: a bucket may outlive a run. */
+/** Part of every key, so that no two runs share a key: a bucket may outlive a run. */
 export const RUN = Date.now().toString(36);
 
 let keys = 0;
@@ -12,5 +12,5 @@ export const freshKey = (): ResultsKey => `jobs/${RUN}/${++keys}.json`;
 export const freshFile = (): ResultsKey => `reports/${RUN}-${++keys}/report.csv`;
 export const freshResult = (): ResultsKey => `athena/${RUN}-${++keys}.csv`;
 
-/** The age of what was written a moment ago: S3 tells it to the second. */
+/** The age of an object that was written a moment ago: S3 gives ages in whole seconds. */
 export const JUST_NOW = expect.toSatisfy((ageMs: unknown) => ageMs === 0 || ageMs === 1_000);

@@ -5,7 +5,7 @@ import { gzippedKey, type ResultsKey } from '../../lib/results/keys.ts';
 import { RUN, type States } from './states.ts';
 import type { WireSubject } from './subject.ts';
 
-/** Status and code of an answer. */
+/** Status and error code of an answer. */
 const outcomeOf = async (response: Response) => {
   const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
   return [response.status, ...(code ? [code] : [])];
@@ -21,7 +21,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     return new URL(await results.presign(KEY, 60, 4));
   };
 
-  states('gives a file to whoever has its URL, with the headers that a browser needs', async () => {
+  states('gives a file to any client that has its URL, with the headers that a browser needs', async () => {
     const response = await fetch(await presigned());
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
@@ -32,7 +32,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     expect([response.status, await response.text()]).toEqual([200, 'a,b\n']);
   });
 
-  states('gives a gzipped file so that a browser unpacks it', async () => {
+  states('gives a gzipped file with the headers that make a browser unpack it', async () => {
     const { results } = subject();
     await results.uploadFile(gzippedKey(KEY), { ...file, encoding: 'gzip' }, async () =>
       (async function* () {
@@ -46,7 +46,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
       'content-encoding': 'gzip',
     });
     expect(await response.text()).toBe('a,b\n');
-    // Stored gzipped; the client decodes it.
+    // The object is stored gzipped; the client decodes it.
     const stored = await results.readResult(results.locationOf(gzippedKey(KEY)), 1_000);
     expect(gunzipSync(stored?.content ?? '').toString()).toBe('a,b\n');
   });
@@ -68,7 +68,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   for (const method of ['PUT', 'DELETE'])
     states(`refuses a URL for ${method}`, async () => {
       const url = await presigned();
-      // An edge before the bucket refuses it in words of its own.
+      // An edge before the bucket refuses the request with its own message.
       expect((await fetch(url, { method })).status).toBe(403);
       expect(await (await fetch(url)).text()).toBe('a,b\n');
     });
@@ -88,7 +88,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
 
 export function describeListings(states: States, subject: () => WireSubject): void {
   const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
-  /** In the order of their bytes in UTF-8, which is not that of UTF-16. */
+  /** Keys in the order of their bytes in UTF-8, which differs from the order in UTF-16. */
   const inWindow = [
     'day=2026-01-02/a-b',
     'day=2026-01-02/a.parquet',
@@ -117,24 +117,27 @@ export function describeListings(states: States, subject: () => WireSubject): vo
     expect(objects.map(({ bytes }) => bytes)).toEqual([16, 17]);
     for (const { etag, lastModified } of objects) {
       expect(etag).toMatch(/^".+"$/);
-      // Its clock may be a little off.
+      // The clock of the store may be a little wrong.
       expect(Math.abs(lastModified - began)).toBeLessThan(60_000);
     }
     expect(new Set(objects.map(({ etag }) => etag)).size).toBe(2);
   });
 
-  states('tells in a listing when an object was written, to the second', async () => {
+  states('gives in a listing the time of each object in whole seconds', async () => {
     const keys = ['day=2026-01-02/a', 'day=2026-01-02/b', 'day=2026-01-02/c'];
     const { objects = [] } = await listed(await filled('times', keys));
     expect(objects.map(({ lastModified }) => lastModified % 1_000)).toEqual([0, 0, 0]);
   });
 
-  states('lists what a window holds in the order of bytes, in one page or in many', async () => {
-    const prefix = await filled('pages', [...inWindow, ...beside]);
-    for (const pageOf of [undefined, 1, 3]) expect((await listed(prefix, pageOf)).keys).toEqual(inWindow);
-  });
+  states(
+    'lists the objects of a window in the order of the bytes of their keys, in one page or in many',
+    async () => {
+      const prefix = await filled('pages', [...inWindow, ...beside]);
+      for (const pageOf of [undefined, 1, 3]) expect((await listed(prefix, pageOf)).keys).toEqual(inWindow);
+    },
+  );
 
-  states('tells a table without objects in the window from one that is missing', async () => {
+  states('distinguishes a table without objects in the window from a missing table', async () => {
     const prefix = await filled('other-days', beside);
     expect(await listed(prefix)).toMatchObject({ keys: [] });
     expect((await listed(prefix)).isTableMissing).toBeUndefined();

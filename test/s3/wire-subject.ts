@@ -5,20 +5,20 @@ import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
 import { s3Lake } from '../../lib/aws/s3-lake.ts';
 import type { WireSubject } from './subject.ts';
 
-/** For all calls of a suite, which takes seconds. Only a test that hangs gets there. */
+/** The time for all calls of a suite, which takes seconds. Only a test that hangs reaches this limit. */
 const PATIENCE_MS = 240_000;
 
 /**
- * A bucket behind a URL, through the service's own adapters. As on Lambda, the environment leads the clients there.
+ * A bucket behind a URL, through the service's own adapters. As on Lambda, the environment names the S3 to use.
  *
- * @param edgeOrigin by which files are downloaded
+ * @param edgeOrigin the origin of the URLs for downloads
  */
 export function wireSubject(Bucket: string, edgeOrigin?: string): WireSubject {
   const clients = [makeClients().s3, makeUploadClient()] as const;
   const [s3, uploads] = clients;
   const until = Date.now() + PATIENCE_MS;
   const paged: S3Client[] = [];
-  /** Clients whose listings have small pages. */
+  /** A client whose listings have small pages. */
   const listing = (pageOf: number): S3Client => {
     const client = makeClients().s3;
     client.middlewareStack.add(

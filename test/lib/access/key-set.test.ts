@@ -63,7 +63,7 @@ interface Step {
 
 const CASES: readonly (readonly [string, readonly Step[]])[] = [
   [
-    'refuses invented keys at once for ten seconds, then reads once more',
+    'refuses invented keys at once for ten seconds, then reads the keys once more',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 1, kid: 'invented', gets: 'refused', reads: 1 },
@@ -74,7 +74,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'refuses an invented key that is the first to ask, after one reading',
+    'refuses an invented key after one read, even if that key comes first',
     [
       { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
       { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
@@ -82,7 +82,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'finds a new key at once, where the last reading is ten seconds old',
+    'finds a new key at once if the last read was ten seconds ago',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 10 * SECOND, keys: [first, second], kid: 'second', gets: 'found', reads: 2 },
@@ -90,7 +90,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'finds a new key within ten seconds, although invented ones are asked for all the time',
+    'finds a new key within ten seconds, even while tokens with invented keys keep coming',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 10 * SECOND, kid: 'invented', gets: 'refused', reads: 2 },
@@ -108,7 +108,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'reads again after ten minutes, so that a withdrawn key is no longer good',
+    'reads again after ten minutes, and then refuses a withdrawn key',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 10 * MINUTE - 1, keys: [second], kid: 'first', gets: 'found', reads: 1 },
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'is unavailable for unknown keys while the provider is down; the provider is asked every two seconds; known keys stay good',
+    'is unavailable for unknown keys while the provider is down, and asks the provider every two seconds; known keys stay valid',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 9 * SECOND, isDown: true, kid: 'invented', gets: 'refused', reads: 1 },
@@ -137,7 +137,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'keeps keys for an hour while the provider is down, which is asked every two seconds',
+    'keeps keys for an hour while the provider is down, and asks the provider every two seconds',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 30 * MINUTE, isDown: true, kid: 'first', gets: 'found', reads: 2 },

@@ -28,9 +28,9 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
 describe('a valid token without the scope', () => {
   it.each([
     ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
-    ['the client of the next claim where the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
-    ['the subject where it names no client', { sub: 'somebody' }, 'somebody'],
-    ['nobody where it names neither', { sub: undefined }, 'unnamed'],
+    ['the client of the next claim if the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
+    ['the subject if the token names no client', { sub: 'somebody' }, 'somebody'],
+    ['“unnamed” if the token names neither', { sub: undefined }, 'unnamed'],
   ])('is refused, and the log names %s', async (_, claims, caller) => {
     const token = await provider.signToken(claims, {});
     await expect(tokenVerifier({ ...provider, apiScope })(`Bearer ${token}`)).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a token of an API with a required role', () => {
     ['the role as a text', { aud: [apiScope], roles: 'Reports.Read' }, 'good'],
     ['the scope and no role', { scope }, 'not authorized'],
     ['the API in aud and another role', { aud: apiScope, roles: ['Reports.ReadWrite'] }, 'not authorized'],
-    ['the role alone', { roles: ['Reports.Read'] }, 'not authorized'],
+    ['only the role', { roles: ['Reports.Read'] }, 'not authorized'],
     ['a scope that begins as ours does', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
   ])('gives access to the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {

@@ -43,15 +43,20 @@ describe('whoseRows', () => {
   });
 
   it.each<[string, Report, Record<string, EntitlementRule>, object]>([
-    ['opens what its token says', publisherReport, { publisherCompanies: rule('publishers') }, entitled],
     [
-      'is refused where its token says nothing',
+      'gets the companies that its token names',
+      publisherReport,
+      { publisherCompanies: rule('publishers') },
+      entitled,
+    ],
+    [
+      'is refused if its token names no company',
       publisherReport,
       { publisherCompanies: rule('other') },
       refused('no-companies'),
     ],
     [
-      'is refused where no rule is set for the report',
+      'is refused if the report has no rule',
       advertiserReport,
       { publisherCompanies: rule('publishers') },
       refused('no-companies'),

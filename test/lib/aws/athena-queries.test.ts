@@ -195,7 +195,7 @@ describe('executionOf', () => {
       { ...failed, reason: 'FAILED: boom' },
     ],
     [
-      'FAILED at a value of a row, which the reason leaves out',
+      'FAILED because of a value, which the reason leaves out',
       { ...Status, State: 'FAILED', StateChangeReason: "INVALID_CAST_ARGUMENT: Cannot cast 'x' to bigint" },
       { ...failed, reason: 'FAILED: INVALID_CAST_ARGUMENT: Cannot cast … to bigint' },
     ],

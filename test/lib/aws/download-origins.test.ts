@@ -16,7 +16,12 @@ describe('the origins of downloads', () => {
   it.each<[string, string | undefined, string | undefined, string[]]>([
     ['that of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
     ['that of an S3 elsewhere', OURS, undefined, [OURS]],
-    ['also that of the edge', undefined, EDGE, ['https://results.s3.eu-west-1.amazonaws.com', EDGE]],
+    [
+      'those of the bucket and of the edge',
+      undefined,
+      EDGE,
+      ['https://results.s3.eu-west-1.amazonaws.com', EDGE],
+    ],
   ])('consist of %s', async (_, endpoint, edge, expected) => {
     vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
     expect(await downloadOrigins('results', edge)).toEqual(expected);

@@ -60,10 +60,7 @@ describe('the register in S3', () => {
   });
 
   it.each([
-    [
-      'is answered 403, as S3 answers for a missing object to a role that may not list',
-      named('AccessDenied', 403),
-    ],
+    ['gets a 403 from S3, as a missing object does if the role may not list', named('AccessDenied', 403)],
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
     ['is empty', ''],

@@ -99,7 +99,7 @@ describe('retypeCsv', () => {
     ['Infinity', `${day},"a","1","-Infinity"\n`, NO_NUMBER, 33, 4],
     ['a number column with letters', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
     ['an empty number', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
-    ['a minus alone', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
+    ['only a minus', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
     ['a minus within a number', `${day},"a","1-2","2"\n`, NO_NUMBER, 29, 3],
     ['two minuses', `${day},"a","--1","2"\n`, NO_NUMBER, 29, 3],
     ['a plus', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],

@@ -44,19 +44,19 @@ describe('refusalOf', () => {
   const failed: RefusedRecord = { ...ended, state: 'failed', seenAfterMs: 0, reason: 'FAILED: boom' };
 
   it.each<[string, RefusedRecord, Error]>([
-    ['400 above the scan limit', overLimit, new ReportTooLarge()],
+    ['400 if the query exceeded the scan limit', overLimit, new ReportTooLarge()],
     [
       'an internal error, with the engine’s reason for the log',
       failed,
       new QueryFailed('query q1 FAILED: boom'),
     ],
     [
-      'an internal error where files changed under the last query too',
+      'an internal error if files changed during the last query too',
       { ...failed, cause: 'data-changed' },
       new QueryFailed('query q1 FAILED: boom'),
     ],
     [
-      '503 where it took too long',
+      '503 if the query took too long',
       { ...failed, cause: 'took-too-long' },
       new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
     ],

@@ -115,7 +115,7 @@ describe('judgeExecution, of an execution that has ended', () => {
   it.each<[string, number, Partial<ExecutionFacts>, string]>([
     ['before its caller came', 5_000, joined(5_999), 'start-next'],
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
-    ['before its caller came, as files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
+    ['before its caller came, while files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
     ['long ago, in an attempt that was created for this caller', 3_600_000, { callerWaitedMs: 1 }, 'refuse'],
   ])('judges a failure that ended %s', (_, agoMs, more, next) => {
     const execution = { ...final, completedAt: NOW - agoMs, submittedAt: NOW - agoMs - 10 };
@@ -219,9 +219,9 @@ describe('judgeExecution, of an execution that has not ended', () => {
 
 describe('limitLeftMs', () => {
   it.each([
-    ['of the queue while it is queued', running(1_000, true), undefined, QUEUE - 1_000],
-    ['of the run, where it is seen running for the first time', running(1_000), undefined, RUN],
-    ['of the run, from the first time it was seen running', running(1_000), NOW - 300, RUN - 300],
+    ['of the queue, for one that is queued', running(1_000, true), undefined, QUEUE - 1_000],
+    ['of the run, for one that is first seen running now', running(1_000), undefined, RUN],
+    ['of the run, for one that was first seen running earlier', running(1_000), NOW - 300, RUN - 300],
     ['of queue and run, for one that was queued for long', running(QUEUE + 500), NOW, RUN - 500],
     ['of the queue, for one that went back to it', running(1_000, true), NOW - 300, QUEUE - 1_000],
   ])('is what is left %s', (_, execution, runningAt, leftMs) => {

@@ -35,10 +35,10 @@ describe.each([
   describe.each([starting, underWay])('and an attempt that is $state', (record) => {
     // S3 gives ages in whole seconds: a second is added, so that no request loses a lease that it still holds.
     it.each([
-      ['watches it while its lease lasts', 25_000, 25_999, 'watch'],
-      ['takes it over when the lease is surely over', 25_000, 26_000, 'take-over'],
-      ['watches it in the first moment of a lease without time', 0, 0, 'watch'],
-      ['takes it over where the lease was given up', undefined, 0, 'take-over'],
+      ['watches the attempt while its lease lasts', 25_000, 25_999, 'watch'],
+      ['takes the attempt over when the lease is surely over', 25_000, 26_000, 'take-over'],
+      ['watches the attempt in the first moment of a lease of 0 ms', 0, 0, 'watch'],
+      ['takes the attempt over if its lease was given up', undefined, 0, 'take-over'],
     ])('%s', (_, leaseMs, ageMs, next) => {
       const { leaseMs: __, ...free } = record;
       const held = { ...free, ...(leaseMs !== undefined && { leaseMs }) };
@@ -52,9 +52,9 @@ describe('judgeRecord, for an attempt that nobody asks Athena about', () => {
   const { leaseMs: __, ...leftUnderWay } = underWay;
 
   it.each([
-    ['takes it over while its query may be under way', leftStarting, 3_599_999, 'take-over'],
-    ['starts a new one where its query, if it was started, has ended', leftStarting, 3_600_000, 'start'],
-    ['asks about an execution of any age, which is to be counted', leftUnderWay, 3_600_000, 'take-over'],
+    ['takes the attempt over while its query may be under way', leftStarting, 3_599_999, 'take-over'],
+    ['starts a new attempt if the old one’s query must have ended', leftStarting, 3_600_000, 'start'],
+    ['takes over an execution of any age, to count it', leftUnderWay, 3_600_000, 'take-over'],
   ])('%s', (_, record, ageMs, next) => {
     expect(judge(record, ageMs, facts).next).toBe(next);
     expect(judge(record, ageMs, waiting).next).toBe(next);
@@ -122,10 +122,10 @@ describe('judgeRecord, for a request that waits already', () => {
 
   // S3 gives ages in whole seconds: a failure that may be older than the caller's wait counts as older.
   it.each<[string, boolean, number, string]>([
-    ['refused after a failure that it has waited for', false, 3_999, 'refuse'],
-    ['given an attempt of its own after one that ended before it came', false, 4_000, 'start'],
-    ['refused after the failure of its own attempt', true, 9_000, 'refuse'],
-  ])('is %s', (_, isForThisCaller, ageMs, next) => {
+    ['refuses after a failure that the request has waited for', false, 3_999, 'refuse'],
+    ['starts a new attempt after one that ended before the request came', false, 4_000, 'start'],
+    ['refuses after the failure of the attempt that its caller started', true, 9_000, 'refuse'],
+  ])('%s', (_, isForThisCaller, ageMs, next) => {
     const joined = { ...waiting, waits: { isForThisCaller, forMs: 6_999 } };
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });

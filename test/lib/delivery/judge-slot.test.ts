@@ -96,11 +96,11 @@ describe('isUnderWay', () => {
 
   it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
     ['its attempt is created', held, startingRecord(own), 0, true],
-    ['nobody has heard whether its query was started, a moment ago', held, left, 59_999, true],
-    ['nobody has heard of its query for a minute', held, left, 60_000, false],
+    ['a moment ago, no request knew whether its query was started', held, left, 59_999, true],
+    ['no request has learnt of its query for a minute', held, left, 60_000, false],
     ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
     [
-      'its lease ended a minute ago, and nobody has heard whether its query was started',
+      'its lease ended a minute ago, and no request knows whether its query was started',
       held,
       startingRecord(own),
       85_000,
@@ -113,10 +113,10 @@ describe('isUnderWay', () => {
       85_000,
       true,
     ],
-    ['nobody asks any more about a query that runs', held, underWayRecord(own), 9e9, true],
+    ['no request asks any more about its running query', held, underWayRecord(own), 9e9, true],
     ['its query has ended', held, succeededRecord(own), 0, false],
     ['no attempt is created yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
-    ['what is recorded is the attempt before', slot('a', { heldMs: 29_999 }), succeededRecord(), 0, true],
+    ['the record is that of the attempt before', slot('a', { heldMs: 29_999 }), succeededRecord(), 0, true],
     [
       'no attempt was created for longer than a request lives',
       slot('a', { heldMs: 30_000 }),
@@ -139,9 +139,9 @@ describe('readSlots', () => {
   });
 
   it.each<[string, unknown]>([
-    ['of the release before', { form: 1, leases: [] }],
+    ['of form 1', { form: 1, leases: [] }],
     ['of another form', { ...document, form: 3 }],
-    ['with a record that lies elsewhere', { ...document, slots: [{ id: 'a', record: 'a', heldMs: 0 }] }],
+    ['with a record outside `jobs/`', { ...document, slots: [{ id: 'a', record: 'a', heldMs: 0 }] }],
     ['without an id', { ...document, slots: [{ record: 'jobs/a', heldMs: 0 }] }],
     ['that is no JSON', undefined],
   ])('finds none in a document %s', (_, other) => {

@@ -53,9 +53,9 @@ describe('the calls to AWS that a report waits for, one after the other', () => 
   // Athena, the closing listing and the result; the files; the records. A slot is written before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
     ['plain, for a client without a limit of queries', {}, 8],
-    ['for a caller that takes gzip', withGzip, 8],
+    ['for a caller that accepts gzip', withGzip, 8],
     ['for a client with a limit of queries', withSlots, 9],
-    ['for such a client that takes gzip', { ...withSlots, ...withGzip }, 9],
+    ['for such a client that accepts gzip', { ...withSlots, ...withGzip }, 9],
   ])(
     'are eight for a fresh report, and nine for a client with a limit of queries: %s',
     async (_, terms, calls) => {
@@ -65,7 +65,7 @@ describe('the calls to AWS that a report waits for, one after the other', () => 
 
   it.each<[string, Partial<DeliveryTerms>, Partial<DeliveryTerms>]>([
     ['plain, for a client without a limit of queries', {}, {}],
-    ['for a caller that takes gzip, first made for one that does not', {}, withGzip],
+    ['for a caller that accepts gzip, if the report was made for one that does not', {}, withGzip],
     ['for a client with a limit of queries', withSlots, withSlots],
   ])('are two for a cached report: %s', async (_, first, second) => {
     const of = setting({});

@@ -126,7 +126,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('says once that no lake is named', async () => {
+  it('says once that the configuration names no lake', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const sent = answering(() => ({}));
     const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
@@ -152,7 +152,7 @@ describe('functionDependencies', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
-    // As in a request that records the ends of two queries.
+    // This is what a request does that records the ends of two queries.
     for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');

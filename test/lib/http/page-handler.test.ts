@@ -43,16 +43,16 @@ describe('GET /', () => {
     ['/dev', '/dev/page/page.js?v=abc'],
     ['/dev/', '/dev/page/page.js?v=abc'],
     ['/reports/v1/', '/reports/v1/page/page.js?v=abc'],
-    // Otherwise the path could lead to another host, or out of the attribute.
+    // Without this, the path could lead to another host, or out of the attribute.
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
-  ])('loads its files from where the service is, at %s', async (path, src) => {
+  ])('loads its files from the address of the service, at %s', async (path, src) => {
     const { statusCode, body } = await ask(path);
     expect(statusCode).toBe(200);
     expect(body).toBe(`<html><script src="${src}">`);
   });
 
-  it('allows connections only to its own host and the hosts of downloads, and is not cached', async () => {
+  it('allows connections only to its own host and the hosts of downloads, and must not be cached', async () => {
     expect((await ask('/')).headers).toEqual({
       'Content-Type': 'text/html',
       'Cache-Control': 'no-cache',
@@ -71,7 +71,7 @@ describe('GET /', () => {
 });
 
 describe('GET /page/{file}', () => {
-  it('is the file as it was built, under the same policy', async () => {
+  it('gives the file as it was built, under the same policy', async () => {
     const { body, headers } = await ask('/dev/page/page.js', { file: 'page.js' });
     expect(body).toBe('run("{{base}}")');
     expect(headers).toMatchObject({
@@ -84,12 +84,12 @@ describe('GET /page/{file}', () => {
     ['cached for a year when this version was requested', 'abc', 'public, max-age=31536000, immutable'],
     ['not cached when another version was requested', 'old', 'no-cache'],
     ['not cached when no version was requested', undefined, 'no-cache'],
-  ])('is %s', async (_, v, expected) => {
+  ])('gives a file that is %s', async (_, v, expected) => {
     const { headers } = await ask('/page/page.js', { file: 'page.js', ...(v !== undefined && { v }) });
     expect(headers?.['Cache-Control']).toBe(expected);
   });
 
-  it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('is 404 for %s', async (file) => {
+  it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (file) => {
     const { statusCode, headers, body } = await ask(`/page/${file}`, { file });
     expect(statusCode).toBe(404);
     expect(headers?.['Content-Type']).toBe('application/problem+json');

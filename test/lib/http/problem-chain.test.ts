@@ -22,7 +22,7 @@ const event = requestEvent({
   path: '/reporting/publisherperformance',
   parameters: { 'filter[DeviceOrProxy]': [SECRET] },
 });
-/** Calls a route that does this 7 ms after the request came. */
+/** Calls a route that runs `act` 7 ms after the request came. */
 async function answering(act: (context: LoggedContext) => object) {
   const made = functionSetting();
   const handler = problemChain(made.dependencies).handler(async (_, context) => {
@@ -38,7 +38,7 @@ const throwing = (error: unknown, facts: object = {}) =>
   });
 
 describe('problemChain, around every route', () => {
-  it('writes one line with the route’s facts, and hands the answer on', async () => {
+  it('writes one line with the route’s facts, and returns the answer', async () => {
     const { lines, answer } = await answering(({ facts, began }) => {
       expect(began).toBe(START);
       facts.report = 'publisherperformance';
@@ -71,35 +71,38 @@ describe('problemChain, around every route', () => {
         throw new ReportTooLarge();
       },
     ],
-  ])('tells the caller in %s that its version will be withdrawn, and no other caller', async (_, act) => {
-    const going = new Map([
-      [
-        '1.0',
-        {
-          deprecatedAt: '2027-01-01T00:00:00Z',
-          sunsetAt: '2028-01-01T00:00:00Z',
-          link: 'https://reports.example/2.0',
-        },
-      ],
-    ]);
-    const { dependencies } = functionSetting();
-    const handler = problemChain(dependencies, { deprecatedVersions: going }).handler(
-      async () => act() as never,
-    );
-    const path = '/reporting/publisherperformance';
-    const headersFor = async (parameters: Record<string, string[]>) =>
-      (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
-    const told = await headersFor({ 'api-version': ['1.0'] });
-    expect(told).toMatchObject({
-      Deprecation: '@1798761600',
-      Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
-      Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
-      'Service-Version': 'unknown',
-      ...COMMON_HEADERS,
-    });
-    for (const parameters of [{ 'api-version': ['2.0'] }, {}])
-      expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');
-  });
+  ])(
+    'announces to the caller in %s that the requested version will be withdrawn, and to no other caller',
+    async (_, act) => {
+      const going = new Map([
+        [
+          '1.0',
+          {
+            deprecatedAt: '2027-01-01T00:00:00Z',
+            sunsetAt: '2028-01-01T00:00:00Z',
+            link: 'https://reports.example/2.0',
+          },
+        ],
+      ]);
+      const { dependencies } = functionSetting();
+      const handler = problemChain(dependencies, { deprecatedVersions: going }).handler(
+        async () => act() as never,
+      );
+      const path = '/reporting/publisherperformance';
+      const headersFor = async (parameters: Record<string, string[]>) =>
+        (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
+      const told = await headersFor({ 'api-version': ['1.0'] });
+      expect(told).toMatchObject({
+        Deprecation: '@1798761600',
+        Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
+        Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
+        'Service-Version': 'unknown',
+        ...COMMON_HEADERS,
+      });
+      for (const parameters of [{ 'api-version': ['2.0'] }, {}])
+        expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');
+    },
+  );
 
   it('counts an answer once', async () => {
     const { metrics, published } = await answering(({ facts }) => {
@@ -121,7 +124,7 @@ describe('problemChain, around every route', () => {
     [401, 'unauthenticated', new Unauthenticated('The token is no good.')],
     [404, 'no-such-download', new NoSuchDownload()],
     [503, 'unavailable', new Unavailable('Later.', 30)],
-  ])('answers %d, and logs it as info: %s', async (status, slug, error) => {
+  ])('answers %d, and logs the problem as info: %s', async (status, slug, error) => {
     const { lines, answer } = await throwing(error, { queryExecutionId: 'q1' });
     expect(answer.statusCode).toBe(status);
     expect(JSON.parse(answer.body)).toMatchObject({ status, instance: 'urn:uuid:request-1' });
@@ -134,7 +137,7 @@ describe('problemChain, around every route', () => {
     ]);
   });
 
-  it('logs with a 503 which call of AWS failed, and counts it', async () => {
+  it('logs which call to AWS caused a 503, and counts the 503', async () => {
     const cause = new AwsCallFailed('S3 HeadObject', new Error('x'));
     const { lines, answer, metrics } = await throwing(new Unavailable('Later.', 30, { cause }));
     expect(answer.headers).toMatchObject({ 'Retry-After': '30' });

@@ -10,7 +10,7 @@ import { fieldsHandler } from '../../../lib/openapi/fields-handler.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 describe('GET /reporting/fields', () => {
-  it('describes the fields, and what the stage says of currency, access and limits, to anyone', async () => {
+  it('describes to anyone the fields, and the currency, access and limits of the stage', async () => {
     const { dependencies } = functionSetting({
       CURRENCY: 'EUR',
       ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
@@ -38,7 +38,7 @@ describe('GET /reporting/fields', () => {
     });
   });
 
-  it('says nothing of currency and access where the stage doesn’t', async () => {
+  it('leaves out currency and access if the stage does not set them', async () => {
     const { dependencies } = functionSetting();
     const { body } = await invoke(fieldsHandler(dependencies), requestEvent({ path: '/reporting/fields' }));
     expect(Object.keys(JSON.parse(body))).toEqual([
@@ -51,8 +51,8 @@ describe('GET /reporting/fields', () => {
   });
 });
 
-describe('a path that no route has', () => {
-  it('is answered 404 as a problem document', async () => {
+describe('a path that has no route', () => {
+  it('answers 404 with a problem document', async () => {
     const { dependencies } = functionSetting();
     const { statusCode, headers, body } = await invoke(
       notFoundHandler(dependencies),
@@ -85,7 +85,7 @@ describe('the files of the page', () => {
     });
   });
 
-  it('have a version of twelve digits that their contents make, in the order of their names', async () => {
+  it('have a version of twelve digits, which is the hash of their contents in the order of their names', async () => {
     const { version } = await pageOf(FILES);
     expect(version).toBe(createHash('sha256').update('htmljs ücsssvg').digest('hex').slice(0, 12));
     expect((await pageOf({ ...FILES, 'c.css': 'changed' })).version).not.toBe(version);

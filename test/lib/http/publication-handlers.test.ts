@@ -41,7 +41,7 @@ describe('the publishing function', () => {
     return { ...made, run };
   };
 
-  it('publishes what was requested, within the function’s time, and writes one line', async () => {
+  it('publishes the requested result, within the function’s time, and writes one line', async () => {
     const { results, run, lines, untils } = publishing();
     results.put(REQUEST, publication);
     results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
@@ -57,7 +57,7 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('finds the file there when it is started twice', async () => {
+  it('finds the file if it is started twice, and writes nothing', async () => {
     const { results, run, lines } = publishing();
     results.put(REQUEST, publication);
     results.put(KEY, {});
@@ -84,26 +84,23 @@ describe('the publishing function', () => {
       "the engine's result file is not in its CSV dialect",
       named,
     ],
-  ])(
-    'fails where %s, so that Lambda runs it again, and logs it as an error',
-    async (_, prepare, message, known) => {
-      const { results, run, lines } = publishing();
-      prepare(results);
-      await expect(run()).rejects.toThrow(message);
-      expect(lines).toEqual([
-        {
-          level: 'error',
-          message: 'publication',
-          facts: {
-            publication: REQUEST,
-            durationMs: 5,
-            ...known,
-            error: expect.objectContaining({ message: expect.stringContaining(message) }),
-          },
+  ])('fails if %s, so that Lambda runs it again, and logs an error', async (_, prepare, message, known) => {
+    const { results, run, lines } = publishing();
+    prepare(results);
+    await expect(run()).rejects.toThrow(message);
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'publication',
+        facts: {
+          publication: REQUEST,
+          durationMs: 5,
+          ...known,
+          error: expect.objectContaining({ message: expect.stringContaining(message) }),
         },
-      ]);
-    },
-  );
+      },
+    ]);
+  });
 });
 
 describe('the abandoning function', () => {
@@ -111,7 +108,7 @@ describe('the abandoning function', () => {
     ['', publication.partner],
     [', even if the request names no partner', undefined],
   ])(
-    'records for those who wait that the publication is abandoned, and logs an error%s',
+    'records for the waiting requests that the publication is abandoned, and logs an error%s',
     async (_, partner) => {
       const { dependencies, results, lines, untils } = functionSetting();
       results.put(REQUEST, { ...publication, partner });
@@ -120,7 +117,7 @@ describe('the abandoning function', () => {
         { getRemainingTimeInMillis: () => 60_000 },
       );
       expect(results.document('abandoned/q1.json')).toEqual({});
-      // Five seconds before the function is cut off.
+      // This is five seconds before the function is cut off.
       expect(untils).toEqual([START + 55_000]);
       expect(lines).toEqual([
         {

@@ -8,7 +8,7 @@ describe('redirectToWaitingRoom', () => {
     ['/prod/reporting/publisherperformance', '/prod/reporting/downloads/T/1'],
     ['/v1/reporting/downloads/T/0', '/v1/reporting/downloads/T/1'],
     ['/reporting/reporting/advertiserperformance', '/reporting/reporting/downloads/T/1'],
-  ])('keeps what stands before the service’s own path: %s', (path, expected) => {
+  ])('keeps the part of the path before the service’s own path: %s', (path, expected) => {
     const event = { requestContext: { path } } as APIGatewayProxyEvent;
     expect(redirectToWaitingRoom(event, { ticket: 'T', hop: 1 }, 'miss').headers).toMatchObject({
       Location: expected,

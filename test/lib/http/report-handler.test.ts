@@ -77,7 +77,7 @@ const ticketOf = (made: ReturnType<typeof service>) => {
 };
 
 describe('a report route', () => {
-  it('answers with the report’s URL, and logs a line for the request and one for who got the link', async () => {
+  it('answers with the report’s URL, and logs a line for the request and one that names who got the link', async () => {
     const made = service({ claims: { client_id: 'first-partner' } });
     const answer = await made.ask();
     expect(answer).toMatchObject({
@@ -135,7 +135,7 @@ describe('a report route', () => {
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
   });
 
-  it('counts and logs both queries where the first one failed and was retried', async () => {
+  it('counts and logs both queries if the first one failed and was retried', async () => {
     const made = service({ plans: [{ ends: 'retryable' }, {}] });
     expect((await made.ask()).statusCode).toBe(303);
     const ends = [
@@ -158,27 +158,30 @@ describe('a report route', () => {
     expect(made.lake.looks[0]).toBe(9_000);
     const record = [...made.results.objects.values()].map(({ document }) => document)[0];
     expect(record).toMatchObject({ state: 'scan-limit-exceeded', limit: 5 });
-    // Every call of the delivery must end within the wait and 1.5 s, in time for a ticket and an answer.
+    // Every call of the delivery must end within 1.5 s after the wait: this leaves time for a ticket and an answer.
     expect(new Set(made.untils)).toEqual(new Set([START + 6_500]));
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });
 
-  it('ends its calls of AWS within 1.5 s after the 8 s that a first request may wait', async () => {
+  it('ends its calls to AWS within 1.5 s after the 8 s that a first request may wait', async () => {
     const made = service();
     await made.ask();
     expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
   });
 
   it.each([
-    ['a second before it came to the function', -1_000, -1_000],
-    ['by a clock that is ahead', 5_000, 0],
-    ['longer ago than the gateway waits', -29_000, 0],
-  ])('counts its time from when it came to the gateway: %s', async (_, gatewayMs, countedMs) => {
-    const made = service();
-    await made.ask(PARAMETERS, {}, START + gatewayMs);
-    expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
-  });
+    ['a second before the function got it', -1_000, -1_000],
+    ['zero, if the gateway’s clock is ahead', 5_000, 0],
+    ['zero, if that was longer ago than the gateway waits', -29_000, 0],
+  ])(
+    'counts its time from the arrival of the request at the gateway: %s',
+    async (_, gatewayMs, countedMs) => {
+      const made = service();
+      await made.ask(PARAMETERS, {}, START + gatewayMs);
+      expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
+    },
+  );
 
   it('may use the rest of the gateway’s time to store the ticket of a caller that must wait', async () => {
     const made = service({ plans: [{ ends: 'never' }] });
@@ -192,19 +195,19 @@ describe('a report route', () => {
     ['appid', { appid: 'c', sub: 'd' }, 'c'],
     ['sub', { sub: 'd' }, 'd'],
     ['nothing', {}, 'unnamed'],
-  ])('logs who asked, by %s', async (_, claims, client) => {
+  ])('names the caller in the log by the claim: %s', async (_, claims, client) => {
     const made = service({ claims });
     await made.ask();
     expect(made.lines[0]?.facts['client']).toBe(client);
   });
 
-  it.each(['authorization', 'AUTHORIZATION'])('takes a token in a header written %s', async (name) => {
+  it.each(['authorization', 'AUTHORIZATION'])('accepts a token in a header written %s', async (name) => {
     const made = service();
     const answer = await made.ask(PARAMETERS, { Authorization: [], [name]: [`Bearer ${SECRET}`] });
     expect([answer.statusCode, made.tokens]).toEqual([303, [`Bearer ${SECRET}`]]);
   });
 
-  it('is 401 before the query and the lake are looked at', async () => {
+  it('answers 401 before it reads the query parameters and the lake', async () => {
     const made = service();
     const answer = await made.ask({}, { Authorization: ['Bearer other'] });
     expect(answer.statusCode).toBe(401);
@@ -212,7 +215,7 @@ describe('a report route', () => {
     expect(made.lines).toMatchObject([{ level: 'info', facts: { problem: 'unauthenticated', status: 401 } }]);
   });
 
-  it('is 401 for a good token without the scope, and the log names its client', async () => {
+  it('answers 401 for a valid token without the scope, and the log names the token’s client', async () => {
     const made = service();
     expect((await made.ask(PARAMETERS, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
     expect(made.lines).toMatchObject([
@@ -223,16 +226,19 @@ describe('a report route', () => {
     ]);
   });
 
-  it.each([{}, undefined])('is 400 with every fault where nothing was asked (%j)', async (parameters) => {
-    const made = service({ claims: { client_id: 'first-partner' } });
-    const event = parameters === undefined ? null : parameters;
-    const answer = await made.ask(event as never);
-    expect(answer.statusCode).toBe(400);
-    expect(JSON.parse(answer.body).errors.length).toBeGreaterThan(3);
-    expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
-  });
+  it.each([{}, undefined])(
+    'answers 400 with every fault if the request has no parameters (%j)',
+    async (parameters) => {
+      const made = service({ claims: { client_id: 'first-partner' } });
+      const event = parameters === undefined ? null : parameters;
+      const answer = await made.ask(event as never);
+      expect(answer.statusCode).toBe(400);
+      expect(JSON.parse(answer.body).errors.length).toBeGreaterThan(3);
+      expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
+    },
+  );
 
-  it.each(['Accept', 'accept', 'ACCEPT'])('is 400 where %s admits no CSV', async (name) => {
+  it.each(['Accept', 'accept', 'ACCEPT'])('answers 400 if %s does not allow CSV', async (name) => {
     const made = service();
     const answer = await made.ask(PARAMETERS, { Accept: [], [name]: ['application/json'] });
     expect(answer.statusCode).toBe(400);
@@ -242,7 +248,7 @@ describe('a report route', () => {
   it.each<[unknown, number | string, string]>([
     ['all', 'every-company', ''],
     [['7', '9'], 2, 'IN'],
-  ])('queries the rows that the token opens (%j)', async (companies, logged) => {
+  ])('queries the rows that the token gives access to (%j)', async (companies, logged) => {
     const made = service({ env: CLAIMED, claims: { companies } as Claims });
     expect((await made.ask()).statusCode).toBe(303);
     expect(made.lines.at(-1)?.facts['companies']).toBe(logged);
@@ -250,16 +256,16 @@ describe('a report route', () => {
     expect([sql, ...parameters].join(' ').includes('publisher_company_id')).toBe(logged === 2);
   });
 
-  it('is 401 for a token that opens no row', async () => {
+  it('answers 401 for a token that gives access to no row', async () => {
     const made = service({ env: CLAIMED });
     expect((await made.ask()).statusCode).toBe(401);
     expect(made.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
   });
 });
 
-describe('a report route, by the register of partners', () => {
+describe('a report route, with a register of partners,', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
-  it('names the partner and the companies of each link', async () => {
+  it('logs the partner and the companies of each link', async () => {
     const made = service({ env, claims: { client_id: 'client-1' } });
     made.partners.set('client-1', PARTNER);
     expect((await made.ask()).statusCode).toBe(303);
@@ -279,7 +285,7 @@ describe('a report route, by the register of partners', () => {
     ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
     ['inactive', { active: false }, { refusal: 'inactive-client', partner: 'first-partner' }],
     ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
-  ])('refuses a client that is %s, and says why in the log alone', async (_, facts, logged) => {
+  ])('refuses a client that is %s, and gives the reason only in the log', async (_, facts, logged) => {
     const made = service({ env, claims: { client_id: 'client-1' } });
     if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
     const answer = await made.ask();
@@ -296,14 +302,14 @@ describe('a report that fails', () => {
     ['AWS is at its limit', new Unavailable('Later.', 30), { Unavailable: 1, FailedReports: 1 }],
     ['the service has an error', new Error('boom'), { FailedReports: 1 }],
     ['there is nothing to report on, which is no failure', new NoRecords('Any report'), {}],
-  ])('is counted by its cause, when %s', async (_, fault, metrics) => {
+  ])('counts in the metrics of its cause if %s', async (_, fault, metrics) => {
     const made = service();
     made.lake.list = () => Promise.reject(fault);
     await made.ask();
     expect(made.metrics).toEqual(metrics);
   });
 
-  it('is counted as failed alone where its link can not be signed', async () => {
+  it('counts only as failed if its link can not be signed', async () => {
     const made = service();
     made.results.presign = () => Promise.reject(new Error('no credentials'));
     expect((await made.ask()).statusCode).toBe(500);
@@ -344,7 +350,7 @@ describe('a fault of the listing', () => {
   };
 
   it.each(cases)(
-    'is not shown to a client that the register does not have: 401, with %s (%d) %s the register has answered',
+    'does not reach a client that the register does not have: 401, with %s (%d) %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },
@@ -363,7 +369,7 @@ describe('a fault of the listing', () => {
 describe('the listing of the lake', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 
-  it('is asked for while the register is read', async () => {
+  it('runs while the register is read', async () => {
     const made = service({ env, claims: { client_id: 'client-1' } });
     const looks: number[] = [];
     made.register.find = async () => {
@@ -375,7 +381,7 @@ describe('the listing of the lake', () => {
     expect(looks).toEqual([1]);
   });
 
-  it('is not asked for where the request is wrong', async () => {
+  it('does not run if the request is wrong', async () => {
     const made = service({ env, claims: { client_id: 'client-1' } });
     expect((await made.ask({})).statusCode).toBe(401);
     made.partners.set('client-1', PARTNER);
@@ -410,7 +416,7 @@ describe('a report that takes longer than a request', () => {
     expect(JSON.stringify(made.lines)).not.toContain('downloads');
   });
 
-  it('stores in its ticket what the next request needs', async () => {
+  it('stores in its ticket the facts that the next request needs', async () => {
     const { made } = await waiting();
     expect(ticketOf(made)).toEqual({
       form: 2,

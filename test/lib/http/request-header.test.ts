@@ -6,11 +6,11 @@ const headerOf = (multiValueHeaders: unknown) =>
   requestHeader({ multiValueHeaders } as APIGatewayProxyEvent, 'accept');
 
 describe('requestHeader', () => {
-  it.each(['accept', 'Accept', 'ACCEPT', 'aCCept'])('is found by the name %s', (name) => {
+  it.each(['accept', 'Accept', 'ACCEPT', 'aCCept'])('finds a header written as %s', (name) => {
     expect(headerOf({ Host: ['x'], [name]: ['text/csv'], 'Accept-Language': ['en'] })).toBe('text/csv');
   });
 
-  it('is all values joined, also where the name comes in several cases', () => {
+  it('joins all values, even if the name comes in several cases', () => {
     expect(headerOf({ accept: ['a', 'b'], Accept: ['c'] })).toBe('a, b, c');
   });
 
@@ -21,7 +21,7 @@ describe('requestHeader', () => {
     },
   );
 
-  it('may be empty', () => {
+  it('may be an empty text', () => {
     expect(headerOf({ accept: [''] })).toBe('');
   });
 });

@@ -7,7 +7,7 @@ const counted = (facts: LoggedFacts, status: number | undefined, endsReport = tr
   let published = 0;
   const sink = {
     addMetric: (name: string, unit: string, value: number) => {
-      // CloudWatch sums and counts the values under one name: each end of a query is one value.
+      // CloudWatch sums and counts all values under one name: each ended query adds one value.
       const [knownUnit, ...values] = metrics[name] ?? [unit];
       expect(unit).toBe(knownUnit);
       metrics[name] = [unit, ...values, value];
@@ -48,7 +48,7 @@ describe('countAnswer', () => {
     });
   });
 
-  it('counts a failed query, with zeros where Athena gave no figures', () => {
+  it('counts a failed query, with zeros if Athena gave no figures', () => {
     expect(counted({ finishedQueries: [{ state: 'failed', bytesScanned: 0, queryMs: 0 }] }, 500)).toEqual({
       BytesScanned: ['Bytes', 0],
       QueryDuration: ['Milliseconds', 0],
@@ -57,7 +57,7 @@ describe('countAnswer', () => {
     });
   });
 
-  it('counts each query of a request whose first one failed and whose second one did not', () => {
+  it('counts both queries of a request whose first query failed and whose second one succeeded', () => {
     const finishedQueries = [
       { state: 'failed', ...figures },
       { state: 'succeeded', bytesScanned: 7, queryMs: 8 },
@@ -70,7 +70,7 @@ describe('countAnswer', () => {
     });
   });
 
-  it('counts every answer 503', () => {
+  it('counts every 503 answer', () => {
     expect(counted({}, 503, false)).toEqual({ Unavailable: ['Count', 1] });
     expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1], FailedReports: ['Count', 1] });
   });

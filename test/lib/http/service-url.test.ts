@@ -31,7 +31,7 @@ describe('serviceUrl', () => {
     ],
     ['a host of one letter', 'x', '/openapi.json', https, 'https://x'],
     ['no forwarded scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
-  ])('is the address of the service behind %s', (_, domainName, path, headers, expected) => {
+  ])('gives the address of the service for %s', (_, domainName, path, headers, expected) => {
     expect(urlOf(domainName, path, headers)).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('serviceUrl', () => {
     ['a port that is no number', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
     ['a port after something else', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
     ['a port that is too long', { ...https, 'X-Forwarded-Port': ['844384'] }],
-  ])('does not believe %s', (_, headers) => {
+  ])('ignores %s', (_, headers) => {
     expect(urlOf('reports.example', '/openapi.json', headers)).toBe('https://reports.example');
   });
 
@@ -53,7 +53,7 @@ describe('serviceUrl', () => {
     ['a host after something else', 'x@evil.example', '/openapi.json'],
     ['a host that ends with a dot', 'evil.example.', '/openapi.json'],
     ['another route', 'reports.example', '/other'],
-  ])('is not known from %s', (_, domainName, path) => {
+  ])('is undefined for %s', (_, domainName, path) => {
     expect(urlOf(domainName, path, https)).toBeUndefined();
   });
 });

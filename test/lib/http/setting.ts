@@ -16,14 +16,14 @@ interface Line {
   readonly facts: Record<string, unknown>;
 }
 
-/** A function's dependencies in memory, and the log lines, metrics and times that a test looks at. */
+/** A function's dependencies in memory, and the log lines, metrics and deadlines that a test checks. */
 export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
   const delivery = setting(...plans);
   const lines: Line[] = [];
   /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
   const metrics: Record<string, number> = {};
   const published = { times: 0 };
-  /** The times by which the calls of each set of backends had to end. */
+  /** The deadlines of the calls of each set of backends. */
   const untils: number[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
@@ -64,13 +64,15 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
 
 export const SECRET = 'secret-of-the-caller';
 
-/** A request as API Gateway hands it on, with SECRET in its Authorization: no log may show it. */
+/**
+ * A request as API Gateway passes it to the function, with SECRET in its Authorization header: no log may show SECRET.
+ */
 export const requestEvent = (more: {
   readonly path: string;
   readonly headers?: Record<string, string[]>;
   readonly parameters?: Record<string, string[]>;
   readonly pathParameters?: Record<string, string>;
-  /** When the request came to the gateway; left out, when it came to the function. */
+  /** When the request came to the gateway; if absent, the time at which it came to the function. */
   readonly requestTimeEpoch?: number;
 }): APIGatewayProxyEvent =>
   ({

@@ -26,7 +26,7 @@ const record: PartnerRecord = {
 const PARTNERS = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
-/** A caller who was sent to the waiting room: its query never ends. `hop` follows the last answer's Location. */
+/** A caller in the waiting room, whose query never ends. `hop` follows the last answer's Location. */
 async function waitingCaller(env: Record<string, string> = PARTNERS) {
   const made = functionSetting({ ...env, QUERY_WAIT_MS: '1000' }, { ends: 'never' }, { ends: 'never' });
   made.partners.set('client-1', record);
@@ -62,7 +62,7 @@ async function waitingCaller(env: Record<string, string> = PARTNERS) {
 
 const sqlOf = (started: { readonly query: { readonly sql: string } } | undefined) => started?.query.sql;
 
-describe('the waiting room, by the register of partners', () => {
+describe('the waiting room, with a register of partners,', () => {
   it('lets a partner wait on for the one query while its rights stay as they are', async () => {
     const { hop, queries, lines } = await waitingCaller();
     for (const next of [2, 3]) {
@@ -81,20 +81,23 @@ describe('the waiting room, by the register of partners', () => {
     ['was suspended', { active: false }, 'inactive-client'],
     ['has lost its companies', { publisherCompanies: [] }, 'no-companies'],
     [
-      'has companies of the other report alone',
+      'has only companies of the other report',
       { publisherCompanies: [], advertiserCompanies: 'every-company' },
       'no-companies',
     ],
-  ])('is 404 at the next hop for a partner that %s, and the log says why', async (_, change, refusal) => {
-    const { hop, partners, queries, lines } = await waitingCaller();
-    if (change) partners.set('client-1', { ...record, ...change });
-    else partners.delete('client-1');
-    expect((await hop()).statusCode).toBe(404);
-    expect(lines).toMatchObject([
-      { level: 'info', facts: { problem: 'no-such-download', refusal, client: 'client-1' } },
-    ]);
-    expect(queries.started).toHaveLength(1);
-  });
+  ])(
+    'answers 404 at the next hop for a partner that %s, and the log gives the reason',
+    async (_, change, refusal) => {
+      const { hop, partners, queries, lines } = await waitingCaller();
+      if (change) partners.set('client-1', { ...record, ...change });
+      else partners.delete('client-1');
+      expect((await hop()).statusCode).toBe(404);
+      expect(lines).toMatchObject([
+        { level: 'info', facts: { problem: 'no-such-download', refusal, client: 'client-1' } },
+      ]);
+      expect(queries.started).toHaveLength(1);
+    },
+  );
 
   it('lets a partner that was suspended go on waiting once it is active again', async () => {
     const { hop, partners, queries } = await waitingCaller();
@@ -110,7 +113,7 @@ describe('the waiting room, by the register of partners', () => {
     ['fewer', ['7'], 'publisher_company_id IN (7)'],
     ['more', ['7', '9', '11'], 'publisher_company_id IN (7, 9, 11)'],
     ['all', 'every-company', undefined],
-  ])('begins a new query where the partner’s companies are now %s', async (_, now, predicate) => {
+  ])('begins a new query if the partner’s companies are now %s', async (_, now, predicate) => {
     const { hop, partners, queries } = await waitingCaller();
     expect(sqlOf(queries.started[0])).toContain('publisher_company_id IN (7, 9)');
     partners.set('client-1', { ...record, publisherCompanies: now });
@@ -121,7 +124,7 @@ describe('the waiting room, by the register of partners', () => {
     else expect(sql).toContain(predicate);
   });
 
-  it('reads the data as they are now for new companies, and waits for that query at the next hop', async () => {
+  it('reads the current data for new companies, and waits for that query at the next hop', async () => {
     const { hop, partners, queries, lake } = await waitingCaller();
     partners.set('client-1', { ...record, publisherCompanies: ['7'] });
     const looks = lake.looks.length;
@@ -133,7 +136,7 @@ describe('the waiting room, by the register of partners', () => {
   });
 });
 
-describe('the waiting room, by claims', () => {
+describe('the waiting room, with claims,', () => {
   it('does not read the register, and goes on with the query for the companies in the ticket', async () => {
     const { hop, partners, queries, lines } = await waitingCaller(CLAIMS);
     partners.clear();

@@ -8,7 +8,7 @@ const at = (path: string, more: Partial<LakeObject> = {}) => lakeObject(FOLDER +
 const first = at('day=2026-01-01/a.parquet');
 const second = at('day=2026-01-01/b.parquet', { bytes: 50 });
 const third = at('day=2026-01-03/a.parquet');
-/** Another ETag of as many characters. */
+/** Another ETag of the same length. */
 const sameLength = second.etag.replace('b', 'c');
 const files = [first, second, third];
 
@@ -17,7 +17,7 @@ const daysOf = (...objects: LakeObject[]) => lakeDays({ objects, listedAt: 5 }, 
 const before = stateOf(...files);
 
 describe('dataState', () => {
-  it('is made from a listing, and says when that was', () => {
+  it('comes from a listing, and says when the lake was listed', () => {
     expect(before).toMatchObject({ listedAt: 5, isListed: true });
     for (const digest of [before.version, before.fingerprint]) expect(digest).toMatch(/^[0-9a-f]{32}$/);
     expect(before.version).not.toBe(before.fingerprint);
@@ -51,7 +51,7 @@ describe('dataState', () => {
     ['a marker of a folder', [at('day=2026-01-01/'), ...files]],
     ['a folder in which a writer is at work', [...files, at('day=2026-01-03/_temporary/')]],
     ['a marker of a folder in a day', [at('day=2026-01-01/hour=05/'), ...files]],
-    ['a file that was written again as it is', [first, { ...second, lastModified: 2_000 }, third]],
+    ['a file that was written again unchanged', [first, { ...second, lastModified: 2_000 }, third]],
     ['a marker on a day without files', [...files, at('day=2026-01-04/_SUCCESS')]],
     ['a file beside the days', [...files, at('notes.txt')]],
     ['a folder that is no day', [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')]],
@@ -62,27 +62,27 @@ describe('dataState', () => {
   });
 
   it.each<[string, LakeObject[]]>([
-    ['what a writer has begun', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
-    ['what Athena hides', [...files, at('day=2026-01-03/.b.parquet.crc')]],
-    ['what is hidden on a day without files', [...files, at('day=2026-01-04/_started')]],
+    ['a file that a writer has begun', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
+    ['a file that Athena hides', [...files, at('day=2026-01-03/.b.parquet.crc')]],
+    ['a hidden file on a day without files', [...files, at('day=2026-01-04/_started')]],
     ['a name that is nearly the marker', [...files, at('day=2026-01-03/_SUCCESS.crc')]],
     ['a hidden file beside the days', [...files, at('_delta_log/1.json')]],
   ])('has the same version and the same fingerprint with %s, which no query reads', (_, objects) => {
     expect(stateOf(...objects)).toEqual(before);
   });
 
-  it('is the same in whatever order the objects were listed', () => {
+  it('is the same in any order of the listed objects', () => {
     expect(stateOf(third, second, first)).toEqual(before);
     expect(stateOf(second, third, first)).toEqual(before);
   });
 
-  it('counts files also where the lake itself lies under a name that Athena would hide', () => {
+  it('counts files even if the folder of the lake has a name that Athena would hide', () => {
     const folder = '_lake/.v2/publisher_events/';
     const objects = [lakeObject(`${folder}day=2026-01-01/a.parquet`)];
     expect(lakeDays({ objects, listedAt: 5 }, folder)).toMatchObject([{ files: 1 }]);
   });
 
-  it('does not confuse where one file ends and the next begins', () => {
+  it('never takes the end of one file’s facts for the start of the next file’s', () => {
     const glued = [at('day=2026-01-01/a', { etag: 'b', bytes: 1 })];
     const split = [at('day=2026-01-01/ab', { etag: '', bytes: 1 })];
     expect(stateOf(...glued).version).not.toBe(stateOf(...split).version);
@@ -90,7 +90,7 @@ describe('dataState', () => {
 });
 
 describe('unlistedState', () => {
-  it('is different each time, so that no report is given twice', () => {
+  it('is different each time, so that the service gives no report twice', () => {
     const [one, other] = [unlistedState(), unlistedState()];
     expect(one).toEqual({ version: one.version, fingerprint: one.version, isListed: false });
     expect(one.version).not.toBe(other.version);
@@ -105,11 +105,11 @@ describe('lakeDays', () => {
     ]);
   });
 
-  it('gives the days in their order, in whatever order the objects were listed', () => {
+  it('gives the days in their order, in any order of the listed objects', () => {
     expect(daysOf(third, second, first)).toEqual(daysOf(...files));
   });
 
-  it('tells a complete day by its marker, which is no file', () => {
+  it('recognises a complete day by its marker, which does not count as a file', () => {
     const marked = daysOf(...files, at('day=2026-01-03/_SUCCESS'));
     expect(marked.map(({ isMarkedComplete }) => isMarkedComplete)).toEqual([false, true]);
     expect(marked.map(({ files, version }) => [files, version])).toEqual(
@@ -117,25 +117,25 @@ describe('lakeDays', () => {
     );
   });
 
-  it('takes no marker deeper in a day, and no other name, for the marker', () => {
+  it('accepts no marker deeper in a day, and no other name', () => {
     const objects = [at('day=2026-01-03/hour=1/_SUCCESS'), at('day=2026-01-03/_SUCCESS.crc'), third];
     expect(daysOf(...objects)).toMatchObject([{ isMarkedComplete: false, files: 1 }]);
   });
 
-  it('shows a day that holds markers alone, without files', () => {
+  it('shows a day that holds only markers, without files', () => {
     expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([
       { day: '2026-01-03', files: 0, bytes: 0, isMarkedComplete: true },
     ]);
   });
 
-  it('leaves out what is of no day of the folder', () => {
+  it('leaves out objects that belong to no day of the folder', () => {
     const strangers = ['day=2026-1-01/a', 'x/day=2026-01-01/a', 'day=2026-01-01', 'days/a'].map((path) =>
       at(path),
     );
     expect(daysOf(...strangers, lakeObject('other/publisher_events/day=2026-01-01/a'))).toEqual([]);
   });
 
-  it('gives the days versions that differ where their files do', () => {
+  it('gives two days different versions if their files differ', () => {
     const versions = daysOf(...files).map(({ version }) => version);
     expect(new Set(versions).size).toBe(2);
     expect(daysOf(first, second)[0]?.version).toBe(versions[0]);

@@ -12,7 +12,7 @@ const statesOf = (...objects: ReturnType<typeof at>[]) =>
   dayStates(objects, FOLDER, window).map(({ day, state }) => `${day} ${state}`);
 
 describe('dayStates', () => {
-  it('tells final days from open ones by the marker', () => {
+  it('distinguishes final days from open ones by the marker', () => {
     expect(
       statesOf(
         file('2026-02-01'),
@@ -24,7 +24,7 @@ describe('dayStates', () => {
     ).toEqual(['2026-02-01 final', '2026-02-02 open', '2026-02-03 final']);
   });
 
-  it('calls days unknown where no day of the lake is marked', () => {
+  it('calls days unknown if no day of the lake is marked', () => {
     expect(statesOf(file('2026-02-01'), file('2026-02-02'))).toEqual([
       '2026-02-01 unknown',
       '2026-02-02 unknown',
@@ -45,7 +45,7 @@ describe('dayStates', () => {
     expect(statesOf(file('2026-02-01'))).toEqual(['2026-02-01 unknown']);
   });
 
-  it("gives each day the version that a report of this day has, which other days don't change", () => {
+  it('gives each day the version of a report on this day, which other days do not change', () => {
     const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
     const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
     const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
@@ -56,7 +56,7 @@ describe('dayStates', () => {
       state: 'final',
       version,
     });
-    // Partners keep versions: the same files must give the same one after every change of this code.
+    // Partners store versions: the same files must give the same version after every change of this code.
     expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
   });
 
@@ -72,7 +72,7 @@ describe('dayStates', () => {
     ]);
   });
 
-  it('gives the whole day where the window begins and ends within it', () => {
+  it('gives the whole day even if the window begins and ends within it', () => {
     const asked = (start: string, end: string) =>
       dayStates([file('2026-02-01')], FOLDER, { start: Date.parse(start), end: Date.parse(end) });
     const whole = asked('2026-02-01T00:00:00Z', '2026-02-02T00:00:00Z');

@@ -16,7 +16,7 @@ const ask = async (domainName?: string) => {
 };
 
 describe('GET /openapi.json', () => {
-  it('answers the document with the address that the caller used; only private caches may keep it', async () => {
+  it('gives the document with the address that the caller used; only private caches may keep it', async () => {
     const { answer, lines } = await ask('api.example');
     expect(answer.body === documentAt('https://api.example/prod')).toBe(true);
     expect({ ...answer, body: '' }).toEqual({

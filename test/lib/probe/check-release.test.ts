@@ -13,7 +13,7 @@ const seeOther = (Location: string): APIGatewayProxyResult => ({
   body: '',
 });
 
-/** By version: what it answers. */
+/** The answer of each version, by the version's ARN. */
 type Answers = Readonly<Record<string, (event: APIGatewayProxyEvent) => APIGatewayProxyResult>>;
 
 const delivering: Answers = {
@@ -22,8 +22,8 @@ const delivering: Answers = {
 };
 
 /**
- * Runs the check of a release whose versions give these answers. Resolves to its outcome, what it asked the versions, what it
- * fetched, what it told CodeDeploy, and its lines of log.
+ * Runs the check of a release whose versions give these answers. Resolves to the check's outcome, the requests to the
+ * versions, the fetched URLs, the reports to CodeDeploy, and the lines of its log.
  */
 async function check(answers: Answers, hook: object = HOOK, commit = COMMIT) {
   const asked: { version: string; event: APIGatewayProxyEvent }[] = [];
@@ -66,12 +66,13 @@ async function check(answers: Answers, hook: object = HOOK, commit = COMMIT) {
 }
 
 describe('the check of a release', () => {
-  it('pulls yesterday’s report from the new versions, waiting room and file included, and tells CodeDeploy', async () => {
+  it('pulls yesterday’s report from the new versions, waiting room and file included, and reports to CodeDeploy', async () => {
     const { outcome, asked, fetched, told, lines } = await check(delivering);
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([[HOOK, 'Succeeded']]);
     expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
-    // Before the pull, each function is asked by itself. The report function's 401 to that is not in this list.
+    // Before the pull, the check sends each function its own request. The one that the report function answers with 401
+    // is not in this list.
     const [, report, waitingRoom] = asked;
     expect(asked.map(({ version }) => version)).toEqual([
       'arn:downloads:5',
@@ -90,7 +91,7 @@ describe('the check of a release', () => {
       requestContext: { path: '/prod/reporting/publisherperformance', domainName: 'reports.example' },
     });
     expect(waitingRoom?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
-    // The token goes to the service alone.
+    // Only the service gets the token.
     expect(fetched.at(-1)).toEqual({ url: FILE, headers: undefined });
   });
 
@@ -115,7 +116,7 @@ describe('the check of a release', () => {
     expect(told).toEqual([[HOOK, 'Failed']]);
   });
 
-  it('refuses versions of another release, whatever they answer', async () => {
+  it('refuses versions of another release, whatever their answers', async () => {
     const { outcome, lines } = await check(delivering, HOOK, 'ba9876543210');
     expect(outcome).toEqual({ status: 'Failed' });
     expect(lines).toEqual([
@@ -129,7 +130,7 @@ describe('the check of a release', () => {
     ]);
   });
 
-  it('does not tell CodeDeploy when the operator runs it by hand', async () => {
+  it('reports nothing to CodeDeploy if the operator runs it by hand', async () => {
     const { outcome, told } = await check(delivering, {});
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([]);

@@ -17,7 +17,7 @@ interface Call {
   readonly body: string | undefined;
 }
 
-/** An identity provider and a service that record their calls. */
+/** An identity provider and a service in memory, which record their calls. */
 function world(
   answers: { readonly csv?: string; readonly status?: number; readonly tokenStatus?: number } = {},
 ) {
@@ -47,7 +47,7 @@ function world(
 }
 
 describe('a pull of the probe', () => {
-  it('takes a token and the report of yesterday, as a partner does, and counts its rows', async () => {
+  it('takes a token and yesterday’s report, as a partner does, and counts the report’s rows', async () => {
     const { calls, pull } = world();
     expect(await pull()).toBe(1);
     expect(calls).toEqual([
@@ -66,11 +66,11 @@ describe('a pull of the probe', () => {
     ]);
   });
 
-  it('has no rows where no data came', async () => {
+  it('counts no rows if the report has no data', async () => {
     expect(await world({ csv: '"Day","ServedAds"\n' }).pull()).toBe(0);
   });
 
-  it('keeps its token until shortly before it expires, and takes a new one when it is refused', async () => {
+  it('keeps its token until shortly before the token expires, and takes a new one if the service refuses it', async () => {
     const { calls, state, pull } = world();
     const tokensTaken = () => calls.filter(({ url }) => url === config.tokenUrl).length;
     await pull();
@@ -91,7 +91,7 @@ describe('a pull of the probe', () => {
     ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
     ['the report fails', { status: 503 }, "The report's request ends with 503"],
     ['the answer is no report', { csv: '<html>' }, 'The answer is not the report that was requested'],
-  ])('says which step failed where %s', async (_, answers, message) => {
+  ])('names the step that failed if %s', async (_, answers, message) => {
     await expect(world(answers).pull()).rejects.toThrow(message);
   });
 });
@@ -116,7 +116,7 @@ describe('the probe', () => {
         publishStoredMetrics: () => counted.push('published'),
       } as unknown as Parameters<typeof probeHandler>[0]['metrics'],
     })();
-    // No test takes an hour, and the times of two clocks differ by more.
+    // No test takes an hour, and two different clocks would differ by more than an hour.
     for (const time of times) expect(time).toSatisfy((ms: number) => ms >= 0 && ms < 3_600_000);
     return { counted, lines };
   };
@@ -128,7 +128,7 @@ describe('the probe', () => {
     });
   });
 
-  it('counts a report that did not come, and why, and does not fail itself', async () => {
+  it('counts a report that did not come, logs the cause, and does not fail itself', async () => {
     const failing = async () => {
       throw new Error('no token');
     };

@@ -19,7 +19,7 @@ describe('columnFault', () => {
   });
 
   it.each(['order', 'current_user', 'values', 'filename'])(
-    'refuses %s, which an engine reads as its own',
+    'refuses %s, which an engine reads as a word of its own language',
     (column) => {
       expect(columnFault('publisher_events', ['day', column])).toMatch(
         /column "\w+": Athena or DuckDB read this name/,
@@ -62,15 +62,15 @@ describe('tablesOf', () => {
 });
 
 describe('ColumnName', () => {
-  it('is the name or, for anything else, the sentence that says what to do', () => {
-    // `npm run types` checks the types: it refuses these lines if one of them is wrong.
+  it('is the name or, for an invalid name, the sentence that says what to do', () => {
+    // `npm run types` checks the types: it reports an error if one of these lines is wrong.
     const names: [ColumnName<'served_ads'>, ColumnName<'opens_2'>] = ['served_ads', 'opens_2'];
     const sentences: [ColumnName<'clicks / served_ads'>, ColumnName<'sum(clicks)'>] = [
       NOT_A_COLUMN,
       NOT_A_COLUMN,
     ];
     expect([...names, ...sentences]).toHaveLength(4);
-    // Longer types are cut where they are printed.
+    // TypeScript cuts longer types when it prints them.
     expect(NOT_A_COLUMN.length).toBeLessThanOrEqual(160);
   });
 });

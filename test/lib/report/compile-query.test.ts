@@ -68,7 +68,7 @@ describe('compileQuery', () => {
       '2026-01-03T00:00:01Z',
       "day BETWEEN '2026-01-01' AND '2026-01-03' AND event_time < TIMESTAMP '2026-01-03 00:00:01'",
     ],
-  ])('reads event_time only where the window cuts a day: %s', (_, start, end, where) => {
+  ])('reads event_time only if the window cuts a day: %s', (_, start, end, where) => {
     const { sql } = compile(publisherReport, 'Clicks', { startInclusive: [start], endExclusive: [end] });
     expect(sql).toContain(`WHERE ${where}\n`);
   });
@@ -117,7 +117,7 @@ describe('compileQuery', () => {
     expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
   });
 
-  it('puts the caller’s companies into the text, in the look-up of containers too', () => {
+  it('puts the caller’s companies into the SQL text, and into its look-up of containers too', () => {
     const { sql, parameters } = compile(
       publisherReport,
       'Opens',
@@ -128,7 +128,7 @@ describe('compileQuery', () => {
     expect(parameters).toEqual(['1', '1', '9']);
   });
 
-  it('restricts the advertiser report by the advertiser’s company alone', () => {
+  it('restricts the advertiser report only by the advertiser’s company', () => {
     const { sql } = compile(advertiserReport, 'Spend', {}, [7n]);
     expect(sql).toContain("'2026-01-31' AND advertiser_company_id IN (7)\n");
     expect(sql).not.toContain('publisher_company_id');

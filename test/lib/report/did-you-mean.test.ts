@@ -11,17 +11,17 @@ describe('didYouMean', () => {
     ['more than a third of a long name off', 'PlacementXXXXX', all],
     ['a name in upper case', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
     ['blanks around a name', '   Day  ', 'Did you mean "Day"?'],
-  ])('answers to %s', (_, name, answer) => {
+  ])('answers for %s', (_, name, answer) => {
     expect(didYouMean(name, known)).toBe(answer);
   });
 
-  it('has no nearest name where none is known', () => {
+  it('names no nearest name if none is known', () => {
     expect(didYouMean('Day', [])).toBe('Known are: .');
   });
 });
 
 describe('shortened', () => {
-  it('leaves 100 characters as they are, and cuts longer texts', () => {
+  it('leaves 100 characters unchanged, and cuts longer texts', () => {
     expect(shortened('🦊'.repeat(100))).toBe('🦊'.repeat(100));
     expect(shortened('🦊'.repeat(101))).toBe(`${'🦊'.repeat(100)}…`);
   });

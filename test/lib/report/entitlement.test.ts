@@ -4,21 +4,21 @@ import { entitlementTo, storedEntitlement } from '../../../lib/report/entitlemen
 const LARGEST = 9_223_372_036_854_775_807n;
 
 describe('entitlementTo', () => {
-  it('has each company once, in the order of their numbers', () => {
+  it('gives each company once, in ascending order', () => {
     expect(entitlementTo([10n, 9n, LARGEST, 10n, -1n])).toEqual([-1n, 9n, 10n, LARGEST]);
   });
 
-  it('is nothing where there is no company', () => {
+  it('is undefined if there is no company', () => {
     expect(entitlementTo([])).toBeUndefined();
   });
 });
 
 describe('storedEntitlement', () => {
-  it('writes ids of 64 bits as they are', () => {
+  it('writes ids of 64 bits as exact texts', () => {
     expect(JSON.stringify(storedEntitlement([9n, LARGEST]))).toBe('["9","9223372036854775807"]');
   });
 
-  it('writes every company by its word', () => {
+  it('writes access to every company as the word `every-company`', () => {
     expect(storedEntitlement('every-company')).toBe('every-company');
   });
 });

@@ -18,7 +18,7 @@ import { expectedReport } from '../../e2e/expected-report.ts';
 import { allBut, type Lets, meaningOf } from './operator-meanings.ts';
 import { operatorRecords, WINDOW } from './operator-records.ts';
 
-/** An operator, and what takes its place once the request is read. */
+/** An operator under test, and the filters that replace those of the read request. */
 interface Tested {
   readonly words: string;
   readonly operator: OperatorName;
@@ -42,7 +42,7 @@ const TESTED: readonly Tested[] = [
 ];
 
 const WANTED: Readonly<Record<string, readonly string[]>> = {
-  // Hours of one day: if an operator passes other hours too, reading this day alone loses their records.
+  // Hours of one day: if an operator lets other hours pass too, a query that reads only this day loses their records.
   DateTime: ['2026-01-02T10:00:00Z', '2026-01-02T11:00:00Z'],
   Day: ['2026-01-02T00:00:00Z'],
   PlacementId: ['11', '13'],
@@ -66,7 +66,7 @@ const CASES = TESTED.flatMap((tested) =>
   ),
 );
 
-/** Where to look when the rows of a filter on this dimension are wrong. */
+/** The code to check if a filter on this dimension gives wrong rows. */
 function suspectOf({ levels }: Report, dimension: Dimension): string {
   if (dimension === levels?.finer) return 'sql and passesUnknown, and the look-up of containers';
   if (dimension.type !== 'datetime') return 'sql and passesUnknown';
@@ -97,7 +97,7 @@ afterAll(() => {
 const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value ?? 'NULL'));
 const cell = (value: unknown) => (typeof value === 'string' ? `"${value}"` : String(value ?? ''));
 
-/** The report as DuckDB makes it, with other filters in place of those of the request. */
+/** The report as DuckDB makes it, with the request's filters replaced. */
 async function reportOn(
   report: Report,
   fields: string,
@@ -122,7 +122,7 @@ async function reportOn(
 
 describe('the rows of a report', () => {
   it.each(CASES)(
-    'under $words, on $dimension.name of $report.name, are those that the operator means',
+    'under $words, on $dimension.name of $report.name, are those that the operator’s meaning gives',
     async ({ words, operator, lets, replaced, report, dimension, lists }) => {
       const { name: field } = dimension;
       const wanted = wantedOf(dimension);
@@ -163,7 +163,7 @@ describe('the rows of a report', () => {
     },
   );
 
-  it('under two operators on placements have the Opens of containers with a placement that passes both', async () => {
+  it('under two operators on placements count the Opens of containers with a placement that passes both', async () => {
     const placements = { 'filter[PlacementId]': ['11', '13'] };
     const both = await reportOn(publisherReport, 'Opens,Clicks', placements, (filters) => [
       ...filters,

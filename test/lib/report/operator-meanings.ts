@@ -1,9 +1,9 @@
 import type { FilterOperator, OperatorName } from '../../../lib/report/filter-operators.ts';
 
-/** Whether a filter lets a value pass. Null: the value is not known. */
+/** Whether a filter lets a value pass; null is an unknown value. */
 export type Lets = (value: string | null, wanted: readonly string[]) => boolean;
 
-/** What each operator means, in plain JavaScript. It shares nothing with the SQL. */
+/** The meaning of each operator in plain JavaScript. It shares nothing with the SQL. */
 const MEANINGS: Readonly<Record<OperatorName, Lets>> = {
   filter: (value, wanted) => value !== null && wanted.includes(value),
 };
@@ -15,7 +15,10 @@ export function meaningOf(operator: OperatorName): Lets {
   return lets;
 }
 
-/** Differs from `filter` in every member. With it, tests find code that treats every operator as `filter`. */
+/**
+ * An operator that differs from `filter` in every member. With it, tests find code that treats every operator as
+ * `filter`.
+ */
 export const allBut: FilterOperator & { readonly lets: Lets } = {
   description: (meaning) => `Leaves out the records with this ${meaning}.`,
   title: (field) => `All but ${field}`,

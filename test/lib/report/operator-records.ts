@@ -1,6 +1,9 @@
 import type { EventRow } from '../../e2e/expected-report.ts';
 
-/** Two hours of one day, another day, one outside the window; containers with, and one without, placements in it. */
+/**
+ * Records in two hours of one day, on another day, and outside the window; of containers with placements in the window,
+ * and of one without.
+ */
 const RECORDS = [
   ['2026-01-02T10:15:00Z', 11n, 100n, 1n, 1n, 'tv'],
   ['2026-01-02T23:45:00Z', 12n, 100n, 2n, 1n, 'phone'],
@@ -15,7 +18,7 @@ const RECORDS = [
 /** A window that holds every record except the last. */
 export const WINDOW = { start: '2026-01-02T00:00:00Z', end: '2026-01-04T00:00:00Z' };
 
-/** The records of both tables. Each counts a power of two of its own, so that a sum tells which records are in it. */
+/** The records of both tables. Each record counts its own power of two: a sum shows which records are in it. */
 export const operatorRecords: readonly EventRow[] = RECORDS.map(
   ([event_time, placement_id, container_id, account, company, device_or_proxy], index) => ({
     event_time,

@@ -28,7 +28,7 @@ describe('parseDaysRequest', () => {
   it.each([
     ['one second', '2026-01-01T00:00:01Z'],
     ['400 days', '2027-02-05T00:00:00Z'],
-  ])('takes a window of %s', (_, end) => {
+  ])('accepts a window of %s', (_, end) => {
     expect(faultsOf({ endExclusive: [end] })).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ const refusalOf = (changes: Parameters, accept?: string, report?: Report): Inval
 };
 const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
 
-/** How a filter is written, by each operator. */
+/** The form of a filter, for each operator. */
 const FORMS = operatorNames.map((operator) => filterParameter({ operator, field: 'FieldName' })).join(', ');
 
 const named = (name: string) => fieldOf(publisherReport, name);
@@ -94,13 +94,13 @@ describe('parseRequest', () => {
       'groupBy that holds every requested dimension, in any order',
       { requestedFields: ['Day,Clicks,ContainerId'], groupBy: ['ContainerId,Day'] },
     ],
-    ['metrics alone', { requestedFields: ['Clicks'] }],
-    ['dimensions alone', { requestedFields: ['Day'] }],
+    ['only metrics', { requestedFields: ['Clicks'] }],
+    ['only dimensions', { requestedFields: ['Day'] }],
     ['exactly 32 days', { endExclusive: ['2026-02-02T00:00:00Z'] }],
     ['one second', { endExclusive: ['2026-01-01T00:00:01Z'] }],
     ['a leap day', { startInclusive: ['2028-02-29T00:00:00Z'], endExclusive: ['2028-02-29T12:00:00Z'] }],
     ['a filter of 256 characters outside the basic plane', { 'filter[DeviceOrProxy]': ['🦊'.repeat(256)] }],
-  ])('takes %s', (_, changes: Parameters) => {
+  ])('accepts %s', (_, changes: Parameters) => {
     expect(() => parse(changes)).not.toThrow();
   });
 
@@ -112,7 +112,7 @@ describe('parseRequest', () => {
     'TEXT/CSV',
     'text/csv; charset=utf-8',
     'application/json, text/csv;q=0.1',
-  ])('takes Accept: %s', (accept) => {
+  ])('accepts Accept: %s', (accept) => {
     expect(() => parse({}, accept)).not.toThrow();
   });
 
@@ -197,7 +197,7 @@ describe('parseRequest', () => {
     ],
     ['an empty groupBy', { groupBy: [''] }, 'groupBy', 'Entry 1 of the list is empty.'],
     [
-      'a date alone',
+      'a date without a time',
       { startInclusive: ['2026-01-01'] },
       'startInclusive',
       '"2026-01-01" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
@@ -275,7 +275,7 @@ describe('parseRequest', () => {
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
     [
-      'something before a filter',
+      'a filter’s name with something before it',
       { 'xfilter[DeviceOrProxy]': ['a'] },
       'xfilter[DeviceOrProxy]',
       `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
@@ -394,7 +394,7 @@ describe('parseRequest', () => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
   });
 
-  it('checks requestedFields also when requestedFields[] is given beside it', () => {
+  it('checks requestedFields even if the request has requestedFields[] too', () => {
     const changes = { requestedFields: ['Day,Click'], 'requestedFields[]': ['Day'] };
     expect(faultsOf(changes).map(({ parameter }) => parameter)).toEqual([
       'requestedFields',
@@ -402,7 +402,7 @@ describe('parseRequest', () => {
     ]);
   });
 
-  it('knows the fields of its own report only', () => {
+  it('knows only the fields of its own report', () => {
     expect(
       faultsOf({ requestedFields: ['Opens'] }, undefined, advertiserReport).map(({ parameter }) => parameter),
     ).toEqual(['requestedFields']);

@@ -56,7 +56,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'grouped and filtered by placement: the same with the filter alone',
+      'grouped and filtered by placement: the same with just the filter added',
       publisherReport,
       'PlacementId,Opens',
       BY_PLACEMENT,
@@ -84,7 +84,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'no opens, filtered by placement: its own records alone',
+      'no opens, filtered by placement: only its own records',
       publisherReport,
       'Clicks',
       BY_PLACEMENT,
@@ -147,7 +147,7 @@ describe('quoteName', () => {
 });
 
 describe('patternOf', () => {
-  it('has a digit for each letter of the form except T and Z', () => {
+  it('has a digit for each letter of the time form except T and Z', () => {
     expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
   });
 });

@@ -15,7 +15,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe('gzipped', () => {
-  it('decodes to the text that was given', async () => {
+  it('gives bytes that decode to the original text', async () => {
     const gzip = await gzipped(Buffer.from(TEXT));
     expect(gunzipSync(gzip).toString()).toBe(TEXT);
     expect(gzip.length).toBeLessThan(TEXT.length / 100);
@@ -23,11 +23,11 @@ describe('gzipped', () => {
 });
 
 describe('gzippedChunks', () => {
-  it('makes, piece by piece, what decodes to the text that was given', async () => {
+  it('gives, piece by piece, bytes that decode to the original text', async () => {
     expect(gunzipSync(await whole(gzippedChunks(chunks()))).toString()).toBe(TEXT);
   });
 
-  it('throws an error of its source to its reader', async () => {
+  it('passes an error of its source on to its reader', async () => {
     const boom = new Error('boom');
     const broken = (async function* () {
       yield Buffer.from('Day\n');

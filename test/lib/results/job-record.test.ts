@@ -47,7 +47,7 @@ describe('readRecord', () => {
     expect(read(document)).toBeUndefined();
   });
 
-  it('finds none where nothing is stored', () => {
+  it('finds none if nothing is stored', () => {
     expect(readRecord(undefined)).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ import {
 const job = { id: 'job-1' };
 const data = { fingerprint: 'fingerprint-1' };
 
-describe('the keys of what is stored', () => {
+describe('the keys of stored objects', () => {
   it.each([
     ['the cached report', cachedReportKey(job), 'cached/job-1.json'],
     ['the record of the attempts', jobRecordKey(job, data), 'jobs/job-1/fingerprint-1.json'],
@@ -29,7 +29,7 @@ describe('the keys of what is stored', () => {
     expect(key).toBe(expected);
   });
 
-  it('a client’s slots: safe in S3 whatever the client is called, and different for each', () => {
+  it('a client’s slots have a key that is safe in S3 for any client id, and different for each client', () => {
     expect(slotsKey('../a')).toMatch(/^slots\/[0-9a-f]{64}\.json$/);
     expect(slotsKey('../a')).not.toBe(slotsKey('a'));
   });

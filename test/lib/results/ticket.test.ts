@@ -51,14 +51,14 @@ describe('a ticket', () => {
   });
 
   it.each<Progress>([progress, { ...progress, cacheStatus: 'collapsed' }, slotProgress])(
-    'keeps how far the report has come: %o',
+    'keeps the progress of the report: %o',
     async (given) => {
       const { results, id } = await issued({ progress: given, waitedMs: 0 });
       expect((await openTicket(results, id)).progress).toEqual(given);
     },
   );
 
-  it('may be for every company', async () => {
+  it('may give access to every company', async () => {
     const results = memoryBucket();
     const id = await issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
     expect((await openTicket(results, id)).entitlement).toBe('every-company');
@@ -73,7 +73,7 @@ describe('a ticket', () => {
   });
 
   it.each([0, 3, -3])(
-    'knows how long its caller has waited, by S3’s clock, where the machine’s is %d h ahead',
+    'knows how long its caller has waited, by S3’s clock, if the machine’s clock is %d h ahead',
     async (hours) => {
       const { clock, results, id } = await issued();
       await vi.advanceTimersByTimeAsync(5_000);
@@ -83,7 +83,7 @@ describe('a ticket', () => {
   );
 
   it.each(['', 'x', '../jobs/1', `${ID}A`, `/${ID}`])(
-    'is not looked for by the malformed id %j',
+    'causes no look-up in S3 for the malformed id %j',
     async (id) => {
       const { results, key } = await issued();
       results.put(`waiting/${id}.json`, results.document(key));
@@ -93,7 +93,7 @@ describe('a ticket', () => {
     },
   );
 
-  it('is not found by an id that nobody was given', async () => {
+  it('can not be found by an id that no caller was given', async () => {
     await expect(openTicket(memoryBucket(), ID)).rejects.toThrow(NoSuchDownload);
   });
 
@@ -116,24 +116,24 @@ describe('a ticket', () => {
 describe('updateTicket', () => {
   const later = { progress: { ...progress, dataChanges: 1 }, waitedMs: 33_000 };
 
-  it('stores how far the delivery has come, and leaves the rest as it was', async () => {
+  it('stores the progress of the delivery, and leaves the other members unchanged', async () => {
     const { results, id, key } = await issued();
     const before = results.document(key) as object;
     await updateTicket(results, await openTicket(results, id), companies, later);
     expect(results.document(key)).toEqual({ ...before, ...later });
   });
 
-  it('writes nothing when only the time has changed', async () => {
+  it('writes nothing if only the time has changed', async () => {
     const { results, id } = await issued();
     const opened = await openTicket(results, id);
     await updateTicket(results, opened, companies, { progress: { ...progress }, waitedMs: 33_000 });
     expect(results.callsOf('replace')).toEqual([]);
     await vi.advanceTimersByTimeAsync(33_000);
-    // The age of the stored ticket is added, so that no waited time is lost.
+    // openTicket adds the age of the stored ticket, so no waited time is lost.
     expect((await openTicket(results, id)).waitedMs).toBe(41_000);
   });
 
-  it('stores whose rows it holds, where those have changed', async () => {
+  it('stores the companies whose rows the caller may see, if they have changed', async () => {
     const { results, id } = await issued();
     await updateTicket(results, await openTicket(results, id), [7n], { progress, waitedMs: 8_000 });
     expect((await openTicket(results, id)).entitlement).toEqual([7n]);

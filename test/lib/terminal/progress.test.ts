@@ -4,7 +4,7 @@ import { progressBar } from '../../../lib/terminal/progress-line.ts';
 
 const CLEAR = '\r\u001b[K';
 
-/** The texts that a stream gets for these steps of the work. */
+/** The texts that showProgress writes to a stream for these steps of the work. */
 function shownBy(terminal: { isTTY?: boolean; columns?: number }, steps: readonly Step[]): string[] {
   const written: string[] = [];
   let seconds = 0;
@@ -22,7 +22,7 @@ function shownBy(terminal: { isTTY?: boolean; columns?: number }, steps: readonl
 type Step = readonly [seconds: number, what: string, done: number, total: number];
 
 describe('progress in a log', () => {
-  it('is a line at once, one each ten seconds, and one at the end', () => {
+  it('is a line at the start, one every ten seconds, and one at the end', () => {
     const steps: Step[] = Array.from({ length: 31 }, (_, second) => [second, 'Days', second, 30]);
     expect(shownBy({}, steps)).toEqual([
       'Days: 0/30\n',
@@ -78,10 +78,10 @@ describe('progress in a log', () => {
   });
 });
 
-describe('progress by repeatedProgress', () => {
+describe('repeatedProgress', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('goes on during a step of minutes, and is silent about work that ends at once', () => {
+  it('goes on reporting during a step of minutes, and is silent about work that ends at once', () => {
     vi.useFakeTimers();
     const written: string[] = [];
     {
@@ -106,7 +106,7 @@ describe('progress on a terminal', () => {
   const bar = (filled: number, rest: string, width = 40) =>
     `${CLEAR}Days: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${rest}`;
 
-  it('is a bar in place, at most ten times a second, and stays where the work took ten seconds', () => {
+  it('is a bar in place, at most ten times a second, and stays if the work took ten seconds', () => {
     expect(
       shownBy({ isTTY: true, columns: 100 }, [
         [0, 'Days', 0, 4],
@@ -117,7 +117,7 @@ describe('progress on a terminal', () => {
     ).toEqual([bar(0, '0/4'), bar(20, '2/4, about 5 s left'), `${bar(40, '4/4, took 12 s')}\n`]);
   });
 
-  it('goes away where the work was short', () => {
+  it('disappears if the work was short', () => {
     expect(
       shownBy({ isTTY: true, columns: 100 }, [
         [0, 'Days', 0, 4],
@@ -126,7 +126,7 @@ describe('progress on a terminal', () => {
     ).toEqual([bar(0, '0/4'), CLEAR]);
   });
 
-  it('is of 80 columns where the terminal does not tell', () => {
+  it('has 80 columns if the terminal does not report its width', () => {
     const [first] = shownBy({ isTTY: true, columns: 0 }, [[0, 'Making sample events, once', 0, 118]]);
     expect(first).toBe(`${CLEAR}Making sample events, once: [${'.'.repeat(40)}] 0/118`);
   });
@@ -141,7 +141,7 @@ describe('progress on a terminal', () => {
     [42, '', 'Making sample events, once: 30/118'],
     [10, '', 'Making sa'],
     [0, '', ''],
-  ])('of %i columns, with the note "%s", fits', (columns, note, line) => {
+  ])('fits %i columns, with the note "%s"', (columns, note, line) => {
     expect(progressBar({ what, done: 30, total: 118 }, columns, note)).toBe(line);
     expect(line.length).toBeLessThan(Math.max(1, columns));
   });
