@@ -1,11 +1,11 @@
 /**
- * How callers get access. The operator sets it, and anyone may read it. Both addresses allow only plain characters,
- * because the page copies them into programs and shell commands unchanged.
+ * How callers get access. The operator sets these details, and anyone may read them. Both addresses allow only plain
+ * characters, because the page copies them into programs and shell commands unchanged.
  */
 export interface Access {
   /** Where access tokens come from. */
   readonly tokenEndpoint?: string;
-  /** Whom to ask: an e-mail address, or the address of a page. */
+  /** Whom to ask for access: an e-mail address, or the URL of a page. */
   readonly contact?: string;
 }
 

@@ -1,13 +1,13 @@
 /** A verified token's payload. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Where identity providers put the id of the client that a token was issued to. */
+/** The claims in which identity providers put the id of the client that a token was issued to. */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'appid'];
 
-/** What the log calls the caller of a token. */
+/** The log's name for the caller that a token was issued to. */
 export const callerOf = (claims: Claims): string => clientOf(claims) ?? String(claims['sub'] ?? 'unnamed');
 
-/** The client that a token was issued to; undefined where it names none. */
+/** The client that a token was issued to; undefined if the token names none. */
 export function clientOf(claims: Claims): string | undefined {
   return CLIENT_CLAIMS.map((name) => claims[name]).find(
     (value): value is string => typeof value === 'string' && value !== '',

@@ -19,8 +19,8 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
 });
 
 /**
- * The library's check of signature, issuer and times, which also takes a token whose `scope` is a list. Make one for
- * each token: an instance keeps a key for ever, even after the provider has put another key under the same id.
+ * The library's check of signature, issuer and times. It also accepts a token whose `scope` is a list. Make one for
+ * each token: an instance keeps a key for ever, even after the provider has replaced the key under the same id.
  */
 export class JwtCheck extends JwtVerifierBase<
   Partial<VerifyProperties>,
@@ -32,8 +32,8 @@ export class JwtCheck extends JwtVerifierBase<
   }
 
   /**
-   * The library refuses a `scope` that is a list, so it reads the claims without it. The signature is checked over the
-   * claims as they were sent.
+   * The library refuses a `scope` that is a list, so the library reads the claims without `scope`. The signature is
+   * checked over the claims as they were sent.
    */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');

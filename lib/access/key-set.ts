@@ -1,19 +1,19 @@
 import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 
-/** The key set could not be read: our fault, never the caller's. */
+/** The key set could not be read. This is our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}
 
 export interface KeySetParts {
-  /** Reads the provider's key set; throws KeySetUnavailable where it can't. */
+  /** Reads the provider's key set; throws KeySetUnavailable if it can't. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;
-  /** In milliseconds since 1970. */
+  /** The present time, in milliseconds since 1970. */
   readonly now: () => number;
 }
 
 /**
- * How long a key set is used before it is read again. A withdrawn key stays good for that time in a function that runs
- * on; providers announce new keys days before.
+ * How long a key set is used before it is read again. A function that keeps running accepts a withdrawn key for that
+ * time. Providers announce new keys days before they use them.
  */
 const FRESH_MS = 600_000;
 
@@ -24,16 +24,16 @@ const LONGEST_KEPT_MS = 3_600_000;
 const PAUSE_BETWEEN_READS_MS = 10_000;
 
 /**
- * The minimum time after a failed read. It is shorter, because until the next read a function without keys answers 500
- * to everybody.
+ * The minimum time between a failed read and the next one. It is shorter, because until the next read a function
+ * without keys answers 500 to everybody.
  */
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
- * The library's cache of one provider's signing keys, with an age. They are read when first needed, when they are old,
- * and when a token names a key that isn't among them, unless they were read a moment ago: such a token is refused at
- * once. Requests that need the set at one time share one reading of it. Throws KeySetUnavailable, or the library's
- * error where there is no such key.
+ * The library's cache of one provider's signing keys, with an age. The keys are read when they are first needed, when
+ * they are old, and when a token names an unknown key. If they were read a moment ago, a token with an unknown key is
+ * refused at once. Requests that need the keys at the same time share one read. Throws KeySetUnavailable, or the
+ * library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {
   readonly #now: () => number;
@@ -55,7 +55,10 @@ export class KeySet extends SimpleJwksCache {
     return this.getCachedJwk(uri, token);
   }
 
-  /** After a failed reading, requests within `PAUSE_AFTER_FAILURE_MS` get its error: none of them asks the key server. */
+  /**
+   * For `PAUSE_AFTER_FAILURE_MS` after a failed read, requests get the error of that read, and none of them asks the
+   * key server.
+   */
   override async getJwks(uri: string): Promise<Jwks> {
     if (this.#failure && this.#now() - this.#failure.at < PAUSE_AFTER_FAILURE_MS) throw this.#failure.error;
     try {
@@ -77,7 +80,7 @@ export class KeySet extends SimpleJwksCache {
     try {
       return this.getCachedJwk(uri, token) !== undefined;
     } catch (error) {
-      // A token that names no key: no reading of the set can help it.
+      // The token names no key, so it would not help to read the set again.
       if (error instanceof JwtWithoutValidKidError) throw error;
       return false;
     }

@@ -1,6 +1,6 @@
 /**
- * The value of a document of the register. Undefined where it is no JSON, or where an object has two members of one
- * name: `JSON.parse` would silently take the last one, and another reader the first.
+ * The value of a document of the register. Undefined if the document is no JSON, or if an object in it has two members
+ * of the same name: `JSON.parse` would silently use the last one, and another program the first one.
  */
 export function parseDocument(text: string): unknown {
   try {
@@ -11,5 +11,5 @@ export function parseDocument(text: string): unknown {
   }
 }
 
-/** How many members a JSON text has: each has one colon outside of strings. */
+/** The number of members in a JSON text: each member has one colon outside strings. */
 const memberCount = (json: string): number => json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;

@@ -2,16 +2,19 @@ import * as v from 'valibot';
 import { byOwner, type Report } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, isCompanyId } from '../report/entitlement.ts';
 
-/** Means every company. It is a word, so it can't be a company id. */
+/** The word that means every company. A word can't be a company id. */
 export const EVERY_COMPANY = 'every-company';
 
-/** Ids as decimal digits, because JSON has no 64-bit integers. An empty list gives access to nothing. */
+/** Company ids as decimal digits, because JSON has no 64-bit integers. An empty list gives access to nothing. */
 export const companies = v.union([
   v.literal(EVERY_COMPANY),
   v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
 ]);
 
-/** Letters, digits and single hyphens: a name stands in commands, in logs and in the names of Cognito's clients. */
+/**
+ * Letters, digits and single hyphens: people use a partner's name in commands, and it is part of logs and of the names
+ * of Cognito's clients.
+ */
 export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const LONGEST_NAME = 64;
 
@@ -21,20 +24,20 @@ export const partnerRecord = v.strictObject({
    * release does not know.
    */
   form: v.literal(1),
-  /** As it stands in the tokens' `client_id`, `azp` or `appid`. */
+  /** The client's id as in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
-  /** What people call the partner. */
+  /** The name by which people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
   /**
    * For each owner, the companies whose rows the client may see. A record written before an owner was added gives
    * access to none of that owner's rows.
    */
   ...byOwner(() => v.optional(companies, [])),
-  /** Whom to write to. */
+  /** The person or address to write to. */
   contact: v.string(),
-  /** When it was added, ISO 8601. */
+  /** When the partner was added, ISO 8601. */
   since: v.pipe(v.string(), v.isoTimestamp()),
-  /** False takes every right away. */
+  /** Whether the partner has access. False takes all its rights away. */
   active: v.boolean(),
   /**
    * Texts that a later release may write here. They never affect access. A record with any other unknown member gives
@@ -47,12 +50,12 @@ export const partnerRecord = v.strictObject({
 /** Every company, or a list of ids. */
 export type Companies = v.InferOutput<typeof companies>;
 
-/** What the register holds of one client. */
+/** The register's record of one client. */
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /**
- * Parses a document as a partner's record. Undefined if it has another version or another client: a record that is not
- * understood gives no access.
+ * Parses a document as a partner's record. Undefined if it has another version or another client: a record that this
+ * release does not understand gives no access.
  */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);

@@ -4,15 +4,15 @@ import type { Claims } from './claims.ts';
 export interface EntitlementRule {
   /** The claim that holds company ids: numbers, numeric strings, an array or a space-separated list of them. */
   readonly claim: string;
-  /** Set where the claim holds role names: roles that don't begin with it say nothing about companies. */
+  /** Set if the claim holds role names: roles without this prefix say nothing about companies. */
   readonly prefix: string | undefined;
-  /** The value that stands for every company; undefined where there is none. */
+  /** The value that stands for every company; undefined if there is none. */
   readonly everyCompany: string | undefined;
 }
 
 /**
  * Reads the companies from a token. Undefined if the claim is missing, empty, or malformed in any entry: a claim that
- * is not understood gives no access.
+ * the service does not understand gives no access.
  */
 export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {
   const prefix = rule.prefix ?? '';
@@ -31,7 +31,7 @@ export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlem
   return everyCompany ? 'every-company' : entitlementTo(companies);
 }
 
-/** Strings and numbers; undefined where there is anything else, or a number that JSON can't hold exactly. */
+/** The claim's strings and numbers; undefined if it has anything else, or a number that JSON can't hold exactly. */
 function entriesOf(claim: unknown): (string | number)[] | undefined {
   const entries = typeof claim === 'string' ? claim.split(' ').filter((word) => word !== '') : [claim].flat();
   const isEntry = (entry: unknown): entry is string | number =>

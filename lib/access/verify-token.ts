@@ -7,22 +7,24 @@ import { KeySet, KeySetUnavailable } from './key-set.ts';
 export interface TokenRules {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** The scope's first part: tokens are requested for `{apiScope}/.default`. */
+  /** The first part of the API's scope: tokens are requested for `{apiScope}/.default`. */
   readonly apiScope: string;
-  /** What every token must carry beside the scope; undefined where that is enough. */
+  /** The claim that every token must have in addition to the scope; undefined if the scope is enough. */
   readonly requiredClaim?: { readonly name: string; readonly value: string } | undefined;
 }
 
-/** Checks an Authorization header; resolves to the claims of a good token, else throws as `tokenVerifier` says. */
+/**
+ * Checks an Authorization header; resolves to the claims of a valid token, otherwise throws as `tokenVerifier` says.
+ */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
 /** Two tries of 3 s fit into a request and leave time for the query. */
 const KEY_SET_TIMEOUT_MS = 3_000;
 
 /**
- * Makes the check of docs/contract.md#the-token: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this
- * API. It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
- * set that can't be read is neither, so that it is answered as 500.
+ * Makes the check of docs/contract.md#the-token: the token has an RS, ES or EdDSA signature by a key of the issuer, has
+ * not expired, and is for this API. The check throws Unauthenticated if there is no valid token, and NotAuthorized if a
+ * valid token lacks the scope. If the key set can't be read, it throws another error, so that the caller gets a 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
   const keys = new KeySet({ read: readKeySet, now: Date.now });
@@ -33,19 +35,20 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
       if (error instanceof KeySetUnavailable || error instanceof JwkValidationError) throw error;
       throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
     });
-    // A token that never expires could never be taken back.
+    // A token that never expires could never be withdrawn.
     if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
     if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules), callerOf(claims));
     return claims;
   };
 }
 
-/** What a token must be requested with (docs/contract.md#the-scope). */
+/** The scope with which a token must be requested (docs/contract.md#the-scope). */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**
  * Whether the token was requested with the API's scope. Entra ID names the API in `aud` instead, and gives such a token
- * to any app of the tenant that asks: there, only the required claim tells who was let in.
+ * to any app of the tenant that asks for one. So with Entra ID, only the required claim shows that the app was given
+ * access.
  */
 function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
   const granted = [...words(claims['scope']), ...words(claims['scp'])];

@@ -4,9 +4,9 @@ import { companiesOf, type PartnerRecord } from './partner-record.ts';
 import type { EntitlementRule } from './read-entitlement.ts';
 import type { Register } from './register.ts';
 
-/** Who says which companies' rows a caller may see. */
+/** The source that says which companies' rows a caller may see. */
 export type EntitlementTerms =
-  /** Nobody: every caller sees every row. */
+  /** No source: every caller sees every row. */
   | { readonly by: 'none' }
   /** The token's claims, by one rule for each owner. Without a rule, no token gives access to that owner's reports. */
   | { readonly by: 'claims'; readonly rules: Readonly<Partial<Record<Owner, EntitlementRule>>> }
@@ -18,7 +18,7 @@ export type Refusal = 'unknown-client' | 'inactive-client' | 'no-companies';
 
 /** Whose rows a caller may see. */
 export type Verdict = {
-  /** The caller's name in the register; absent where there is no register, or it has no such client. */
+  /** The caller's name in the register; absent if there is no register, or the register has no such client. */
   readonly partner?: string;
 } & (
   | { readonly state: 'entitled'; readonly entitlement: Entitlement }
@@ -28,8 +28,8 @@ export type Verdict = {
 /**
  * Finds out whose rows of a report a caller may see, at this time.
  *
- * @param client the client's id; undefined where its token names none
- * @param byClaims what the caller's token says by this rule
+ * @param client the client's id; undefined if its token names none
+ * @param byClaims reads the companies from the caller's token by this rule
  */
 export async function whoseRows(
   terms: EntitlementTerms,

@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** An answer of the SDK; `date` is what `keepAnswerDates` has added. */
+/** An answer of the SDK; `keepAnswerDates` has added `date`. */
 interface Answer {
   readonly $metadata: object & { readonly date?: number };
 }

@@ -56,7 +56,7 @@ export function athenaQueries(
         try {
           await athena.send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal });
         } catch (error) {
-          // It has ended meanwhile, or Athena has forgotten it.
+          // The query has ended meanwhile, or Athena has forgotten it.
           if (!(error instanceof InvalidRequestException)) throw error;
         }
       });
@@ -64,12 +64,15 @@ export function athenaQueries(
   };
 }
 
-/** Athena stopped the query at the workgroup's scan limit. There is no error code for that, only this text. */
+/**
+ * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for
+ * that.
+ */
 const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
 /**
  * Athena's answer about an execution, as one of our states. An answer without a status or a submission time is
- * `forgotten`. A success without a result's location is `failed`, because nothing would come of waiting.
+ * `forgotten`. A success without a result's location is `failed`, because it would not help to wait.
  *
  * @param observedAt the time of the answer, in milliseconds since 1970
  */

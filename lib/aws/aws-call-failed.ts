@@ -1,9 +1,9 @@
-/** A call to AWS that failed, with what the log needs and what AWS's support asks for. */
+/** A failed call to AWS, with the facts that the log needs and that AWS's support asks for. */
 export class AwsCallFailed extends Error {
   override readonly name = 'AwsCallFailed';
   /** `S3 HeadObject` */
   readonly operation: string;
-  /** Undefined where no answer came. */
+  /** Undefined if no answer came. */
   readonly httpStatus: number | undefined;
   readonly awsRequestId: string | undefined;
 
@@ -24,6 +24,6 @@ interface Metadata {
   readonly requestId?: string;
 }
 
-/** What the SDK adds to each of its errors. */
+/** The metadata that the SDK adds to each of its errors. */
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};

@@ -11,13 +11,13 @@ const RETRY_AFTER_SECONDS = 30;
 const LONGEST_TRY_MS = 4_000;
 
 /**
- * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
+ * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles the call, fails or does not
  * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error.
  *
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
  * @param send makes one try; it handles the errors that are answers, such as a missing key
- * @param limits of one try's time, and of the number of tries
+ * @param limits the time limit of one try, and the most tries
  */
 export async function call<T>(
   operation: string,
@@ -34,12 +34,12 @@ export async function call<T>(
     try {
       return await send(signal);
     } catch (error) {
-      // Thrown by a call inside this one, which has made its own tries already.
+      // A call inside this one threw this error, after its own tries.
       if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !isTemporary(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
-      // Keep AWS's last answer as the cause: it says more than that the last try ran out of time.
+      // Keep AWS's last answer as the cause: it says more than the last try's time-out.
       mostInformative = failure.httpStatus === undefined ? (mostInformative ?? failure) : failure;
       left -= 1;
       if (left <= 0 || Date.now() + pause >= until) throw overloaded(mostInformative);
@@ -50,8 +50,8 @@ export async function call<T>(
 
 /**
  * Whether an error is temporary. Athena throttles with `TooManyRequestsException` or with `ThrottlingException`, which
- * has no class in the SDK. Other temporary errors are known by their HTTP status, since a HEAD has no body: 429, 5xx,
- * or none because the connection broke. S3 answers 409 to one of two simultaneous conditional writes.
+ * has no class in the SDK. The HTTP status shows the other temporary errors, because the answer to a HEAD has no body:
+ * 429, 5xx, or no status because the connection broke. S3 answers 409 to one of two simultaneous conditional writes.
  */
 function isTemporary(error: unknown): boolean {
   if (error instanceof TooManyRequestsException) return true;
@@ -61,8 +61,8 @@ function isTemporary(error: unknown): boolean {
 }
 
 /**
- * Errors of sockets have a code such as `ECONNRESET`, programming errors one that begins with `ERR_`. The SDK's own
- * time-outs have the name `TimeoutError`.
+ * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`; programming errors have a
+ * code that begins with `ERR_`. The SDK's own time-outs have the name `TimeoutError`.
  */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&

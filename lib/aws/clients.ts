@@ -2,16 +2,22 @@ import { AthenaClient } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
 import { keepAnswerDates } from './answer-date.ts';
 
-/** The AWS clients of one function, made once when it starts. Region, credentials and endpoints are the SDK's. */
+/**
+ * The AWS clients of one function, made once when it starts. The SDK finds the region, the credentials and the
+ * endpoints.
+ */
 export interface Clients {
   readonly athena: AthenaClient;
   readonly s3: S3Client;
 }
 
-/** The SDK opens at most 50 connections by default. Where one process takes hundreds of requests, calls would queue. */
+/**
+ * The SDK opens at most 50 connections by default. If one process takes hundreds of requests, calls would wait for a
+ * connection.
+ */
 const agent = { maxSockets: 1_000 };
 
-/** A connection that says nothing for `socketTimeout` milliseconds is dead. */
+/** A connection without data for `socketTimeout` milliseconds counts as dead. */
 const requestHandler = {
   connectionTimeout: 3_000,
   socketTimeout: 10_000,
@@ -26,7 +32,7 @@ const s3Configuration = {
   responseChecksumValidation: 'WHEN_REQUIRED',
 } as const;
 
-/** `call` in call.ts tries again; tries of the SDK would multiply with its own. */
+/** The SDK makes one try: `call` in call.ts tries again, and tries of the SDK would multiply the tries. */
 const ONE_TRY = { maxAttempts: 1 };
 
 export const makeClients = (): Clients => ({
@@ -34,5 +40,5 @@ export const makeClients = (): Clients => ({
   s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
 });
 
-/** For large files: the SDK retries single parts, so that a failed part does not repeat the whole upload. */
+/** The client for large files. The SDK retries single parts, so that a failed part does not repeat the whole upload. */
 export const makeUploadClient = (): S3Client => new S3Client(s3Configuration);

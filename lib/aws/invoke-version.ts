@@ -1,14 +1,14 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 
-/** Invokes a version of a function, by its ARN. Throws an Error where the function does. */
+/** Invokes a version of a function, by its ARN. Throws an Error if the function fails. */
 export type InvokeVersion = (
   arn: string,
   event: APIGatewayProxyEvent,
   signal?: AbortSignal | null,
 ) => Promise<APIGatewayProxyResult>;
 
-/** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error where the function fails. */
+/** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error if the function fails. */
 export function versionInvoker(client = new LambdaClient()): InvokeVersion {
   return async (arn, event, signal) => {
     const { Payload = [], FunctionError } = await client.send(

@@ -6,7 +6,10 @@ import type { LargeFiles } from '../results/results-bucket.ts';
 import { call } from './call.ts';
 import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';
 
-/** S3 takes 10,000 parts: with this size, files up to 80 GB. One publication holds a few parts in memory. */
+/**
+ * The size of one part. S3 accepts 10,000 parts, so a file may have up to 80 GB. One publication holds a few parts in
+ * memory.
+ */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 
@@ -14,13 +17,13 @@ const PARTS_AT_ONCE = 2;
  * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param s3 a client that retries single parts, so that a failed part does not repeat the whole upload
- * @param name of the bucket
+ * @param name the bucket's name
  */
 export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFiles {
   return {
     openResult: (location) =>
       call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
-        // The signal ends the opening, but not the reading afterwards, which takes as long as the publication.
+        // The signal ends only the opening. The reading afterwards takes as long as the publication.
         const opening = new AbortController();
         const giveUp = () => opening.abort();
         trySignal.addEventListener('abort', giveUp);
@@ -45,7 +48,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
           } catch (error) {
             const fault = content.fault();
             if (fault) return fault;
-            // Somebody else has written it: from the same execution, so the same bytes.
+            // The file already exists. It was written from the same execution, so it has the same bytes.
             if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
           }
           return content.bytes();
@@ -82,8 +85,8 @@ async function upload(
 }
 
 /**
- * Hands the chunks on and counts them; keeps the error of their source, so that it is not taken for an error of the
- * upload.
+ * Passes the chunks on and counts their bytes. Keeps an error of the source, so that nobody takes it for an error of
+ * the upload.
  */
 function watched(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;

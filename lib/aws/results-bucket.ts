@@ -28,7 +28,7 @@ const CONTENT_TRY_MS = 5_000;
 /**
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param name of the bucket
+ * @param name the bucket's name
  * @param edgeOrigin the edge's origin, if files are downloaded through an edge
  */
 export function s3ResultsBucket(
@@ -98,7 +98,7 @@ export function s3ResultsBucket(
           try {
             await s3.send(command, { abortSignal });
           } catch (error) {
-            // Somebody else has written it: from the same execution, so the same bytes.
+            // The file already exists. It was written from the same execution, so it has the same bytes.
             if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
           }
         },
@@ -129,7 +129,7 @@ export function objectOf(location: string): ObjectName {
   return { Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) };
 }
 
-/** Undefined where there is no such object. */
+/** Reads an object. Resolves to undefined if it does not exist. */
 export async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
   try {
     return await s3.send(new GetObjectCommand(object), { abortSignal });
@@ -139,7 +139,7 @@ export async function getObject(s3: S3Client, object: ObjectName, abortSignal: A
   }
 }
 
-/** How long an object has been there, by the two times of one answer. */
+/** How long ago an object was written, by the two times in one answer. */
 const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
@@ -147,7 +147,7 @@ const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number
 export const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
   Bucket: bucket,
   Key: key,
-  // Handed to PutObject and to CompleteMultipartUpload.
+  // The SDK sends this condition with PutObject and with CompleteMultipartUpload.
   IfNoneMatch: '*',
   ContentType: 'text/csv; charset=utf-8',
   ...(encoding && { ContentEncoding: encoding }),
@@ -158,19 +158,22 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
 export const PRECONDITION_FAILED = 412;
 
 /**
- * 412: the object is not what the condition says; 404: it was there, and is gone. 409 is no refusal: another write is
- * under way, and only another try shows which of the two succeeded.
+ * Whether S3 refused a conditional write. 412: the object does not meet the condition; 404: the object existed, and is
+ * gone. 409 is no refusal: another write is under way, and only another try shows which of the two succeeded.
  */
 export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);
 
-/** The ETag of an answer. Throws if S3 gives none: without one, no later write could be conditional. */
+/** The ETag of an answer. Throws if S3 sends no ETag: without an ETag, no later write could be conditional. */
 export function etagOf({ ETag }: { readonly ETag?: string | undefined }): string {
   if (!ETag) throw new Error('S3 answered without an ETag');
   return ETag;
 }
 
-/** Undefined where the object holds no JSON: what can't be read counts as absent, and may be replaced. */
+/**
+ * The value of an object's JSON text; undefined if the text is no JSON. A document that can't be read counts as absent,
+ * and may be replaced.
+ */
 function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -9,25 +9,25 @@ import { etagOf } from './results-bucket.ts';
 /** Where the lake is. */
 export interface LakeLocation {
   readonly bucket: string;
-  /** Of the tables' folders in the bucket; empty, or ends with a slash. */
+  /** Prefix of the tables' folders in the bucket; empty, or ends with a slash. */
   readonly prefix: string;
 }
 
-/** The listings that one function keeps, by what was listed. */
+/** The listings that one function keeps, by the name of what was listed. */
 export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
 /**
- * How many days of one window are listed at the same time. A report's window has at most 33 days: all at once. The
- * states of days may need 432.
+ * How many days of one window are listed at the same time. A report's window has at most 33 days, so all are listed at
+ * once. A request for the states of days may need 432.
  */
 const DAYS_AT_ONCE = 50;
 
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param location undefined where the lake can't be listed
+ * @param location undefined if the lake can't be listed
  * @param onListingUnavailable called if there is no location, or S3 refuses the listing with 403
  */
 export function s3Lake(
@@ -89,7 +89,8 @@ export function s3Lake(
       const kept = cache.get(name);
       if (kept && listedAt - kept.listedAt < maxAgeMs) return kept;
       try {
-        // One page, from just before the first day's folder. For a small window, it goes beyond the last day's folder.
+        // Reads one page, which begins just before the first day's folder. If the window is small, the page goes beyond
+        // the last day's folder.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);
@@ -111,7 +112,7 @@ export function s3Lake(
   };
 }
 
-/** What `act` makes of each item, in the items' order. At most `limit` of them run at the same time. */
+/** The results of `act` for each item, in the items' order. At most `limit` calls run at the same time. */
 async function mapAtOnce<In, Out>(
   items: readonly In[],
   limit: number,
@@ -127,7 +128,7 @@ async function mapAtOnce<In, Out>(
   return made;
 }
 
-/** Keeps a listing, and drops those that are too old to be used again. */
+/** Keeps a listing, and drops the listings that are too old to be used again. */
 function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
   for (const [other, { listedAt }] of cache) if (listing.listedAt - listedAt >= maxAgeMs) cache.delete(other);
   cache.set(name, listing);

@@ -4,7 +4,10 @@ import { type PartnerRecord, readPartner } from '../access/partner-record.ts';
 import { partnerKey, RECORD_KEPT_MS, type Register } from '../access/register.ts';
 import { call } from './call.ts';
 
-/** What one function has read of the register, by client; `undefined` for a client that is not there. */
+/**
+ * The records that one function has read from the register, by client; `record` is undefined for a client that the
+ * register does not have.
+ */
 export type RecordCache = Map<
   string,
   { readonly readAt: number; readonly record: PartnerRecord | undefined }
@@ -13,7 +16,7 @@ export type RecordCache = Map<
 /**
  * The register of partners in S3. A read ends by `until`, in milliseconds since 1970.
  *
- * @param bucket undefined where the stage has no register: nobody is found then
+ * @param bucket undefined if the stage has no register: then no client is found
  */
 export function s3Register(
   s3: S3Client,
@@ -23,7 +26,7 @@ export function s3Register(
   return {
     async find(client) {
       if (bucket === undefined) return undefined;
-      // Counted from before the read: a record that is written during the read must be seen within the same minute.
+      // The minute counts from before the read, so that a record that is written during the read is seen in time.
       const readAt = Date.now();
       const kept = cache.get(client);
       if (kept && isFresh(kept.readAt, readAt)) return kept.record;
@@ -44,7 +47,7 @@ export function s3Register(
   };
 }
 
-/** False too where the clock was set back, so that nothing is kept for longer than it may be. */
+/** Whether a kept record may still be used. False if the clock was set back, so that no record is kept for too long. */
 const isFresh = (readAt: number, now: number): boolean => readAt <= now && now - readAt < RECORD_KEPT_MS;
 
 /** S3 answers `AccessDenied` for a missing object to a caller who may not list the bucket. */

@@ -1,9 +1,12 @@
 import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
-/** Stands in the place of what is left out. */
+/** Replaces each value that is left out. */
 const LEFT_OUT = '…';
 
-/** In characters. A location has 1,024 at most (S3), and the words around it some hundred. */
+/**
+ * The most characters that are read. A location has at most 1,024 characters (S3), and the words around it a few
+ * hundred.
+ */
 const LONGEST_TEXT = 2_000;
 
 const TABLE = tables.map(({ name }) => name).join('|');
@@ -17,20 +20,23 @@ const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';
 const LOCATION = `[\\w./:-]*/(?:(?:${TABLE})(?:/${DAY}(?:/[\\w.=%-]*\\w)?)?|athena/[\\w-]+(?:\\.\\w+)*)/?(?![\\w/])`;
 const NAME = `(?:\\w+\\.)*(?:${TABLE})|${COLUMN}|${DAY}|${SCALAR}`;
 
-/** What stays although it is quoted or has digits. */
+/** Text that stays although it is quoted or has digits. */
 const KEPT = new RegExp(
   [
     `(["'\`]?)(?:${LOCATION}|${SIZED})\\1`,
     `(["'\`])(?:${NAME})\\2`,
     String.raw`\bline \d+:\d+`,
     String.raw`\bStatus Code: \d{3}\b`,
-    // An apostrophe opens no quotation: can't, the column's type.
+    // An apostrophe within words such as "can't" or "the column's type" is no quote.
     String.raw`(?<=[a-z])'[st]\b`,
   ].join('|'),
   'gi',
 );
 
-/** Characters without a meaning, one for each piece that stays. */
+/**
+ * The first of the characters that stand for the pieces of text that stay, one for each piece. They have no other
+ * meaning.
+ */
 const FIRST_MARK = 0xe000;
 const MARKS = /[\uE000-\uF8FF]/g;
 
@@ -39,7 +45,7 @@ const MARKS = /[\uE000-\uF8FF]/g;
  * matches as much as it can: up to the last possible end, or else to the end of the text.
  */
 const VALUES: readonly RegExp[] = [
-  // In quotes.
+  // Values in quotes.
   /(["'`])(?:.*\1|.*)/gs,
   // Trino: "Value cannot be cast to date: abc", "Expected magic number: PAR1 got: abcd [s3://…]"
   /(?<=\b(?:cast to [^:]*|got|string|format|value): ).*?(?= \[[\uE000-\uF8FF]\]$|$)/gis,
@@ -47,14 +53,14 @@ const VALUES: readonly RegExp[] = [
   /(?<=\bconvert value )(?:.*(?= of type\b)|.*)/gis,
   // DuckDB: "Type INT64 with value 300 can't be cast"
   /(?<=\bwith value )(?:.*(?= can)|.*)/gis,
-  // Numbers, dates and times, wherever they stand.
+  // Numbers, dates and times anywhere in the text.
   /(?<![\w\uE000-\uF8FF])[-+]?\.?\d[\w.:+-]*/g,
 ];
 
 /**
- * An engine's text of an error, for the log: its kind, its words, locations of the lake and names of tables, columns and
- * types, but no value of a row or a filter, which belong to a partner. Its first line alone: DuckDB quotes values in
- * others.
+ * The first line of an engine's error message, for the log. It keeps the kind of error, the engine's words, locations
+ * in the lake and names of tables, columns and types. It leaves out all values of rows and filters, which belong to a
+ * partner. The other lines are dropped, because DuckDB quotes values there.
  */
 export function withoutValues(text: string): string {
   const [line = ''] = text.replace(MARKS, '').split(/[\r\n]/, 1);

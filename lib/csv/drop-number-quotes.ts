@@ -9,16 +9,16 @@ const LF = 0x0a;
 /** 0x30 to 0x39 are the digits: exactly these give 0 to 9. */
 const isDigit = (byte: number) => (byte ^ 0x30) < 10;
 
-/** The states: what the bytes so far have led to. */
+/** The states of the parser after the bytes that it has read so far. */
 const BEFORE_VALUE = 0;
 const IN_TEXT = 1;
-/** Within a number, behind its first quote: the states from here to IN_FRACTION, in the order of its parts. */
+/** Within a number, after its first quote. The states from here to IN_FRACTION follow the order of a number's parts. */
 const BEFORE_NUMBER = 2;
 const AFTER_MINUS = 3;
 const IN_WHOLE_PART = 4;
 const AFTER_POINT = 5;
 const IN_FRACTION = 6;
-/** After a quote in a text: it was the last one, unless another follows. */
+/** After a quote in a text: that quote ends the text, unless another quote follows. */
 const AFTER_TEXT = 7;
 const AFTER_NUMBER = 8;
 
@@ -32,8 +32,8 @@ function afterNonDigit(state: number, byte: number): number | undefined {
 
 export interface NumberQuotes {
   /**
-   * Leaves the header and the quotes of numbers out of the file's next piece, in place: what is kept moves to the
-   * piece's beginning. Returns the number of bytes kept.
+   * Removes the header and the quotes of numbers from the file's next piece, in place: the bytes that stay move to the
+   * piece's beginning. Returns the number of these bytes.
    */
   drop(piece: Uint8Array): number;
   /** To be called after the last piece: checks that the file ends where a row ends. */
@@ -43,12 +43,12 @@ export interface NumberQuotes {
 /**
  * Turns one file of the engine's CSV into the rows of a report. The file comes in pieces that are cut anywhere.
  *
- * The engine quotes every value and every name of the header, doubles a quote in a text, leaves NULL as an empty
- * field, and ends each row with LF. A number is a bigint or a decimal: digits, which may have a minus before them and
- * a point and more digits after them. For any other file both functions throw NotEngineCsv; then neither may be
- * called again.
+ * The engine quotes every value and every name of the header, doubles a quote in a text, leaves NULL as an empty field,
+ * and ends each row with LF. A number is a bigint or a decimal: digits, which may have a minus before them and a point
+ * and more digits after them. For any other file both functions throw NotEngineCsv; after that, call neither of them
+ * again.
  *
- * @param isNumber of each column, in the file's order
+ * @param isNumber whether each column holds numbers, in the file's order
  */
 export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
   const lastColumn = isNumber.length - 1;
@@ -64,7 +64,7 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
       let kept = 0;
       const refusal = (fault: string) => new NotEngineCsv(fault, offset + at, column);
 
-      // One turn takes a value and the comma or LF behind it, or what the piece has of them.
+      // Each turn of the loop reads a value and the comma or LF after it, or the part of them that the piece contains.
       while (at < end) {
         if (state === BEFORE_VALUE) {
           if (piece[at] === QUOTE) {

@@ -1,11 +1,11 @@
 /**
  * The engine's result file is not in the CSV dialect that the engine writes. The message says what is wrong and where,
- * and shows nothing of the file: its values belong to a partner.
+ * and quotes nothing from the file, because its values belong to a partner.
  */
 export class NotEngineCsv extends Error {
   /**
-   * @param offset of the byte that is wrong, counted from 0
-   * @param column where that is in its row, counted from 0
+   * @param offset position of the wrong byte, counted from 0
+   * @param column the column of that byte, counted from 0
    */
   constructor(fault: string, offset: number, column: number) {
     super(

@@ -7,12 +7,13 @@ export interface CsvColumn {
 }
 
 /**
- * Turns the engine's result file, where every value is quoted, into the report's CSV (docs/contract.md#the-file): the
- * header line of the requested fields, numbers bare, texts and instants as they are. NULL stays an empty field.
- * Throws NotEngineCsv if the file is anything but whole rows of these columns in the engine's dialect.
+ * Turns the engine's result file, in which every value is quoted, into the report's CSV (docs/contract.md#the-file).
+ * The result has the header line of the requested fields, numbers without quotes, and texts and instants as they were.
+ * NULL stays an empty field. Throws NotEngineCsv if the file is not made of whole rows of these columns in the engine's
+ * dialect.
  *
  * @param columns name and type of each column, in the file's order
- * @param chunks the engine's file, cut anywhere; each is overwritten and handed on before the next is asked for
+ * @param chunks the engine's file, cut anywhere; each chunk is overwritten and passed on before the next one is read
  */
 export async function* retypeCsv(
   columns: readonly CsvColumn[],

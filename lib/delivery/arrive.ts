@@ -11,8 +11,8 @@ import { type Arrived, begun, type Run, type Step, type Target, waiting } from '
 import { takeSlot } from './take-slot.ts';
 
 /**
- * Delivers the cached report, else joins the attempt under way, else starts a query. Reads all the records at once, and
- * waits only for those it needs.
+ * Delivers the cached report if there is one; otherwise joins the attempt under way, or starts a query. Begins to read
+ * all the records at once, and waits only for the records that it needs.
  */
 export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
   const { job, data } = target;
@@ -49,7 +49,7 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
   }
 }
 
-/** Creates a job's next attempt, as soon as its client has a slot for it. */
+/** Creates a job's next attempt, as soon as the client has a free slot. */
 export async function startAttempt(
   run: Run,
   target: Target,
@@ -58,7 +58,7 @@ export async function startAttempt(
     slotsRead,
     ...attempt
   }: {
-    /** The record of the attempt before. */
+    /** The previous attempt's record; undefined if there was none. */
     readonly latest: StoredDocument | undefined;
     readonly slotsRead?: Promise<StoredDocument | undefined> | undefined;
   } & Omit<NewAttempt, 'slot'>,

@@ -6,12 +6,12 @@ import type { DeliveryFacts } from './delivery.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Following, Leading, Phase, Run, Target } from './phase.ts';
 
-/** How many attempts one request may create. If none of them left a result that can be read, something is broken. */
+/** The most attempts that one request may create. If none of them left a readable result, the service has a fault. */
 const MAX_ATTEMPTS = 6;
 
 /**
  * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
- * write stands, or to `theirs` with what is stored instead.
+ * record is stored, or to `theirs` with the document that is stored instead.
  *
  * @param was the record as it was read; undefined if there was none
  */
@@ -24,7 +24,7 @@ export async function writeRecord<T extends JobRecord>(
   const key = jobRecordKey(job, data);
   const written = await (was ? results.replace(was, key, record) : results.create(key, record));
   if (written) return { mine: { stored: written, record } };
-  // S3 may have taken the write, lost its answer, and refused the repeated write.
+  // S3 may have stored the first write although its answer was lost, and then refused the repeated write.
   const found = await results.read(key);
   return found && readRecord(found)?.writer === record.writer
     ? { mine: { stored: found, record } }
@@ -34,14 +34,14 @@ export async function writeRecord<T extends JobRecord>(
 /** Format version and a random writer id, by which a request recognises its own write. */
 export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
-/** How long this request asks Athena for all who wait. */
+/** How long this request asks Athena about the query, for all the requests that wait. */
 export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
 
-/** What an attempt is created with. */
+/** The properties of a new attempt. */
 export interface NewAttempt {
   readonly isRetry?: boolean;
   readonly slot?: string | undefined;
-  /** The previous attempt's execution, if the new attempt counts it in the metrics. */
+  /** The previous attempt's execution, if this request is to count it in the metrics. */
   readonly ended?: CountedExecution | undefined;
   /**
    * An attempt that another request created and may have started. Starting it again with its token gives the same
@@ -78,7 +78,10 @@ export async function createAttempt(
   return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
 }
 
-/** Takes the lease of an attempt that nobody asks Athena about. If another request was quicker, follows that one. */
+/**
+ * Takes over an attempt that no request asks Athena about any more. If another request was quicker, this one only
+ * follows the attempt.
+ */
 export async function takeOver(
   run: Run,
   target: Target,
@@ -95,7 +98,7 @@ export async function takeOver(
   return { at: 'leading', target, held: outcome.mine, cacheStatus };
 }
 
-/** The phase of a request that finds this record. */
+/** The phase of a request that has found this record and follows its attempt. */
 export function following(
   target: Target,
   seen: StoredDocument | undefined,
@@ -128,7 +131,7 @@ export async function release(
 export const withElapsed = (record: OpenRecord, ms: number): OpenRecord =>
   record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
 
-/** What the metrics count of an execution that ended or was stopped. */
+/** The facts about an ended or stopped execution that the metrics count. */
 export type CountedExecution = Pick<EndedExecution, 'state' | 'bytesScanned' | 'submittedAt' | 'completedAt'>;
 
 /** An execution's end, for the metrics. */
@@ -138,7 +141,7 @@ export const finishedQuery = ({ state, bytesScanned, submittedAt, completedAt }:
   queryMs: completedAt - submittedAt,
 });
 
-/** What the log learns of an execution that has ended. */
+/** The facts about an ended execution for the log. */
 export const endFacts = ({
   submittedAt,
   completedAt,

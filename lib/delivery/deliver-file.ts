@@ -7,7 +7,10 @@ import { progressOf, type Run, type Step, type Target, waiting } from './phase.t
 import { awaitPublication, filesOf } from './publication.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
-/** The answer with an execution's report: its gzipped file for a caller that takes it. */
+/**
+ * The answer with an execution's report: the gzipped file if there is one and the caller accepts gzip, otherwise the
+ * plain file.
+ */
 export function ready(
   { terms: { acceptsGzip }, note }: Run,
   { job, data }: Target,
@@ -24,9 +27,9 @@ export function ready(
 }
 
 /**
- * Delivers the report of a succeeded execution. If the record names no files, looks for them, else has them made.
- * Undefined if another attempt is needed: the result is gone or unreadable, or its publication was given up and this
- * caller did not wait for it.
+ * Delivers the report of a succeeded execution. If the record names no files, looks for the files, and has missing
+ * files made. Resolves to undefined if another attempt is needed: the result is gone or can't be read, or its
+ * publication was given up and this caller did not wait for it.
  *
  * @param cacheStatus how the answer relates to what the caller has waited for; `hit` if it has waited for nothing
  * @param isAwaited whether the caller has waited for this execution
@@ -52,7 +55,7 @@ export async function deliverFile(
   return waiting(progressOf({ at: 'following', target, cacheStatus: status }));
 }
 
-/** Publishes a result whose files are missing. Undefined where it is gone or can't be read. */
+/** Publishes a result whose files are missing. Resolves to undefined if the result is gone or can't be read. */
 async function publishedFiles(
   { backends: { results }, terms: { waitUntil, partner } }: Run,
   { data, job }: Target,

@@ -9,12 +9,12 @@ import { firstPhase, type Phase, progressOf, type Run, type Step, waiting } from
 
 /**
  * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect).
- * It gives the cached report of this version of the data, or else joins or starts a query. Throws NoRecords,
+ * Delivers the cached report of this data version if there is one; otherwise joins or starts a query. Throws NoRecords,
  * ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
  *
  * @param note takes facts for the log and the metrics, also before an error is thrown
- * @param data the data to report on: what the awaited attempt reads, or what the lake holds now
- * @param left what an earlier request of the same caller left, if there was one
+ * @param data the state of the data to report on: the state that the awaited attempt reads, or the lake's state now
+ * @param left the progress that the caller's previous request stored, if there was one
  */
 export async function deliverReport(
   backends: DeliveryBackends,
@@ -29,8 +29,8 @@ export async function deliverReport(
   for (;;) {
     note({ job: phase.target.job.id });
     const next: Step = await step(run, phase).catch((error: unknown) => {
-      // AWS throttles this request. Its caller has time left to wait on: the query or publication goes on, or a slot
-      // becomes free.
+      // AWS throttles this request, and its caller has time left. The caller waits on: meanwhile the query or the
+      // publication goes on, or a slot becomes free.
       const progress = progressOf(phase);
       if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil)
         return waiting(progress);
@@ -42,7 +42,7 @@ export async function deliverReport(
   }
 }
 
-/** Does what is next in a phase. */
+/** Takes the next step from this phase. */
 function step(run: Run, phase: Phase): Promise<Step> {
   switch (phase.at) {
     case 'arrived':

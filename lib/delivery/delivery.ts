@@ -18,19 +18,22 @@ export interface DeliveryBackends {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** Who asks: the client's id or, where its token names none, the token's subject or else `unnamed`. */
+  /** The id of the client that asks. If the token names no client: the token's subject, otherwise `unnamed`. */
   readonly client: string;
 }
 
-/** Times are milliseconds since 1970, by the clock of the machine that answers this request. */
+/**
+ * The limits and conditions of one delivery. Times are milliseconds since 1970, by the clock of the machine that
+ * answers this request.
+ */
 export interface DeliveryTerms {
-  /** When the caller asked first. */
+  /** When the caller sent its first request for this report. */
   readonly askedAt: number;
-  /** When the request must be answered, with the report or with a place to wait. */
+  /** When the request must be answered, with the report or with a waiting URL. */
   readonly waitUntil: number;
-  /** Until when the caller's query may be waited for. */
+  /** Until when the caller may wait for its query. */
   readonly giveUpAt: number;
-  /** Until when the caller's report may be published. */
+  /** Until when the caller may wait for its report's publication. */
   readonly publishUntil: number;
   /** How long a query may run. */
   readonly longestQueryMs: number;
@@ -38,20 +41,20 @@ export interface DeliveryTerms {
   readonly longestQueueMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
-  /** Whether the caller takes a gzipped file. */
+  /** Whether the caller accepts a gzipped file. */
   readonly acceptsGzip: boolean;
   /** Athena's scan limit for one query, in bytes; undefined if unknown. */
   readonly scanLimit: number | undefined;
-  /** Who asks, for the log of the publishing function. */
+  /** The partner that asks, for the log of the publishing function. */
   readonly partner?: string | undefined;
-  /** How many queries may be under way that were started for one client; undefined: any number. */
+  /** How many queries of one client may be under way at the same time; undefined if there is no limit. */
   readonly queriesPerPartner: number | undefined;
 }
 
-/** How the answer relates to earlier ones, in the words of RFC 9211. */
+/** Where the report comes from, in the words of RFC 9211: the cache, a new query, or a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
-/** Where a delivery stands when its request must be answered. */
+/** The state of a delivery when its request must be answered. */
 export type Delivery =
   | {
       readonly state: 'ready';
@@ -59,22 +62,22 @@ export type Delivery =
       readonly key: ResultsKey;
       readonly bytes: number;
       readonly cacheStatus: CacheStatus;
-      /** Absent if the lake changed during the query, or may have: the report then has no single version. */
+      /** Absent if the lake changed, or may have changed, during the query: the report then has no single version. */
       readonly dataVersion?: string;
     }
   | { readonly state: 'waiting'; readonly progress: Progress; readonly cacheStatus: CacheStatus };
 
-/** What the log and the metrics learn of a delivery, whatever becomes of it. */
+/** The facts about a delivery for the log and the metrics, whether it succeeds or fails. */
 export interface DeliveryFacts {
   queryExecutionId?: string;
   dataVersion?: string;
-  /** The job's id: what is stored of the job is named by it. */
+  /** The job's id, which the keys of the job's records contain. */
   job?: string;
   bytesScanned?: number;
   engineMs?: number;
-  /** From the query's submission to its end. */
+  /** The time from the query's submission to its end. */
   queryMs?: number;
-  /** The queries whose end this request has recorded, so that it counts them. */
+  /** The queries whose end this request has recorded, and which it therefore counts. */
   finishedQueries?: readonly FinishedQuery[];
   /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;
@@ -84,16 +87,16 @@ export interface DeliveryFacts {
 interface FinishedQuery {
   readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
   readonly bytesScanned: number;
-  /** From its submission to its end. */
+  /** The time from the query's submission to its end. */
   readonly queryMs: number;
 }
 
-/** The query failed: an opaque 500 for the caller, the engine's reason for the log. */
+/** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */
 export class QueryFailed extends Error {
   override readonly name = 'QueryFailed';
 }
 
-/** The result could not be made into the report's file: an opaque 500 for the caller. */
+/** The report's file could not be made from the result. The caller gets a 500 without details. */
 export class PublicationFailed extends Error {
   override readonly name = 'PublicationFailed';
 }
@@ -106,7 +109,7 @@ export const tookTooLong = () =>
     RETRY_AFTER_SECONDS,
   );
 
-/** The caller's time is up, and its client has no free slot. */
+/** The error for a caller whose time is up while its client still has no free slot. */
 export const noSlotInTime = () =>
   new Unavailable(
     'Too many reports of this client were under way. Request fewer at a time, or this one later.',

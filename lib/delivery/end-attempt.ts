@@ -15,7 +15,7 @@ import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execu
 import type { Leading, Run, Step, Target } from './phase.ts';
 import { isSeenInTime, isUnchanged } from './state-after-query.ts';
 
-/** Members of every record whose execution has ended. */
+/** The members that every record of an ended execution has. */
 export const endedMembers = (
   { attempt, slot }: OpenRecord,
   { id, submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state' | 'observedAt'>,
@@ -31,10 +31,10 @@ export const endedMembers = (
 });
 
 /**
- * Records how an attempt ended, unless another request has done so. The request that records it also counts the query,
- * so that each query is counted once. Resolves to what is stored then.
+ * Records how an attempt ended, unless another request has done so. The request that writes this record also counts the
+ * query, so that each query is counted once. Resolves to the record that is stored afterwards.
  *
- * @param held the record as this request wrote it; undefined where another has replaced it
+ * @param held the record as this request wrote it; undefined if another request has replaced it
  */
 export async function recordEnd(
   run: Run,
@@ -50,8 +50,8 @@ export async function recordEnd(
 }
 
 /**
- * Writes a job's cached report: the execution that made it, or that exceeded the scan limit. A cached report of the
- * same execution stays; one of another execution is replaced.
+ * Writes a job's cached report, which names the execution that made the report or exceeded the scan limit. Keeps a
+ * cached report of the same execution, and replaces a cached report of another one.
  */
 export async function recordAnswer(
   { backends: { results } }: Run,
@@ -72,12 +72,12 @@ type Held = StoredRecord<OpenRecord> | undefined;
 export interface Failure {
   readonly execution: FailedExecution;
   readonly cause?: FailedRecord['cause'];
-  /** When Athena answered this, by this machine's clock. */
+  /** When Athena reported the failure, by this machine's clock. */
   readonly answeredAt: number;
 }
 
 /**
- * Records an attempt whose query failed or was stopped, then follows the stored record to find this caller's answer.
+ * Records that an attempt's query failed or was stopped. Then acts on the stored record, to find this caller's answer.
  */
 export async function endWithFailure(
   run: Run,
@@ -97,8 +97,8 @@ export async function endWithFailure(
 }
 
 /**
- * Records that an attempt exceeded the scan limit; also as the cached report, if a listing soon after its end shows no
- * change of the lake.
+ * Records that an attempt exceeded the scan limit. Also writes this as the job's cached report, if a listing soon after
+ * the query's end shows that the lake has not changed.
  */
 export async function endAtScanLimit(
   run: Run,
@@ -120,7 +120,7 @@ export async function endAtScanLimit(
   return following(target, stored, cacheStatus);
 }
 
-/** What the caller is told of an attempt without a report. */
+/** The error that the caller gets for an attempt that left no report. */
 export function refusalOf({ note }: Pick<Run, 'note'>, record: RefusedRecord): Error {
   note({ queryExecutionId: record.executionId, ...endFacts(record) });
   if (record.state === 'scan-limit-exceeded') return new ReportTooLarge();

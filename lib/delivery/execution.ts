@@ -1,21 +1,24 @@
 import type { CompiledQuery } from '../report/compile-query.ts';
 
-/** One execution of a query. All times are Athena's, in milliseconds since 1970: no other clock decides. */
+/** One execution of a query. All times are by Athena's clock, in milliseconds since 1970. */
 export type Execution = RunningExecution | EndedExecution | ForgottenExecution;
 
 export interface RunningExecution {
   readonly state: 'under-way';
   readonly id: string;
   readonly submittedAt: number;
-  /** The time of this answer. */
+  /** When Athena gave this answer. */
   readonly observedAt: number;
-  /** Whether it waits in Athena's queue. */
+  /** Whether the query waits in Athena's queue. */
   readonly isQueued: boolean;
-  /** So far. */
+  /** The bytes scanned until this answer. */
   readonly bytesScanned: number;
 }
 
-/** Athena keeps executions for 45 days, and an id may come from a record that is older. */
+/**
+ * An execution that Athena no longer knows. Athena keeps executions for 45 days, and the id may come from an older
+ * record.
+ */
 interface ForgottenExecution {
   readonly state: 'forgotten';
   readonly id: string;
@@ -25,7 +28,7 @@ interface EndFacts {
   readonly id: string;
   readonly submittedAt: number;
   readonly completedAt: number;
-  /** The time of this answer. */
+  /** When Athena gave this answer. */
   readonly observedAt: number;
   readonly bytesScanned: number;
   readonly engineMs: number;
@@ -35,28 +38,31 @@ export type EndedExecution = SucceededExecution | FailedExecution | ScanLimitExc
 
 export interface SucceededExecution extends EndFacts {
   readonly state: 'succeeded';
-  /** `s3://bucket/key` of the result, as Athena names it. Never compute it: a reused result is elsewhere. */
+  /**
+   * `s3://bucket/key` of the result, as Athena reports it. Never compute this location: a result that Athena reuses has
+   * another one.
+   */
   readonly location: string;
 }
 
-/** The engine could not run it, or somebody cancelled it. */
+/** An execution that the engine could not run, or that somebody cancelled. */
 export interface FailedExecution extends EndFacts {
   readonly state: 'failed';
-  /** In the engine's words: for the log. */
+  /** The reason in the engine's words, for the log. */
   readonly reason: string;
-  /** Whether the engine says that the same query may succeed another time. */
+  /** Whether the engine says that the same query may succeed if it is run again. */
   readonly isRetryable: boolean;
 }
 
-/** The engine stopped it at the workgroup's limit of bytes scanned. */
+/** An execution that the engine stopped at the workgroup's limit for scanned bytes. */
 export interface ScanLimitExceeded extends EndFacts {
   readonly state: 'scan-limit-exceeded';
 }
 
-/** The query engine: the calls that the service needs. */
+/** The query engine, with the calls that the service needs. */
 export interface QueryService {
   /**
-   * Resolves to the execution's id.
+   * Starts a query. Resolves to the execution's id.
    * @param token 32 to 128 characters; the same token with the same query gives the same execution
    */
   start(query: CompiledQuery, token: string): Promise<string>;

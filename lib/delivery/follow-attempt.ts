@@ -12,10 +12,10 @@ import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
 import { nextRecordLookMs } from './pace.ts';
 import { type Following, progressOf, type Run, type Step, targetOf, waiting } from './phase.ts';
 
-/** When nobody asks Athena any more, one of those that wait takes over within this time. */
+/** When no request asks Athena about a query any more, one of the waiting requests takes over within this time. */
 const TAKE_OVER_MS = 1_000;
 
-/** How often a request looks at the lake again because files changed under its query. */
+/** How many times a request lists the lake again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;
 
 /** Acts on a job's record. While another request holds the lease, waits for the record to change. */
@@ -36,12 +36,13 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       return { ...phase, seen: await watchRecord(run, phase, stored, verdict.record) };
     }
     case 'take-over': {
-      // This request has no time left to ask Athena. Its lease would only block requests that have time.
+      // This request has no time left to ask Athena. Its lease would only block other requests, which may have time.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt) return waiting(progressOf(phase));
-      // Nobody starts a query for a caller whose time is up.
+      // No query is started for a caller whose time is up.
       if (verdict.record.state === 'starting' && Date.now() >= terms.giveUpAt)
         return { refusal: tookTooLong() };
-      // The attempt may not have been started, and its slot may be too old: take a slot of this client first.
+      // Perhaps the attempt's query was never started, and the attempt's slot may be too old. So take a slot of this
+      // client first.
       if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
         return startAttempt(run, target, {
           latest: stored,
@@ -68,8 +69,8 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
 }
 
 /**
- * Looks at the record until it changes, nobody asks Athena any more, or the request must be answered. Resolves to what
- * was read last.
+ * Reads the record repeatedly until the record changes, its lease ends, or this request must be answered. Resolves to
+ * the document that was read last.
  */
 async function watchRecord(
   { backends, terms }: Run,

@@ -7,54 +7,60 @@ import type {
   SucceededExecution,
 } from './execution.ts';
 
-/** What comes next for an execution. */
+/** What a request does next with an execution. */
 export type ExecutionVerdict =
-  /** This request's time is up. The query goes on, and the caller waits with its next request. */
+  /** This request's time is up. The query goes on, and the caller's next request waits for it. */
   | { readonly next: 'wait' }
-  /** Its result is the report. */
+  /** The execution's result is the report. */
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
   /**
    * This caller can't use the execution: start the next attempt. The execution is counted, unless Athena has forgotten
    * it.
    */
   | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
-  /** It takes too long: stop it. Then start the next attempt if the caller has time for one, or tell it to come back. */
+  /**
+   * The query takes too long: stop it. Then start the next attempt if the caller has time for one; otherwise tell the
+   * caller to come back.
+   */
   | { readonly next: 'stop'; readonly hasTimeForAnother: boolean; readonly execution: RunningExecution }
-  /** The caller's time is up, and the query goes on for others. */
+  /** The caller's time is up, and the query goes on for other callers. */
   | { readonly next: 'give-up' }
-  /** It was stopped because it took too long, and the caller has no time for another. */
+  /** The query was stopped because it took too long, and the caller has no time for another query. */
   | { readonly next: 'took-too-long'; readonly execution: FailedExecution }
-  /** Files changed under it: start over with the data as they are now. */
+  /** Files changed during the query: start again with the data as they are now. */
   | { readonly next: 'data-changed'; readonly execution: FailedExecution }
   | { readonly next: 'refuse'; readonly execution: FailedExecution | ScanLimitExceeded };
 
 export interface ExecutionFacts {
   /** How long a query may run, in milliseconds. */
   readonly longestQueryMs: number;
-  /** How long it may wait in Athena's queue, in milliseconds. */
+  /** How long a query may wait in Athena's queue, in milliseconds. */
   readonly longestQueueMs: number;
-  /** When Athena first said that it is running, by Athena's clock; undefined where nobody has seen that. */
+  /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
   readonly runningAt: number | undefined;
   /** How long this request's caller still waits, in milliseconds. */
   readonly callerLeftMs: number;
-  /** How long it has waited. */
+  /** How long this request's caller has waited, in milliseconds. */
   readonly callerWaitedMs: number;
   /** Whether the attempt was created for this caller. */
   readonly isForThisCaller: boolean;
   readonly isRetry: boolean;
-  /** Whether the lake has changed since the listing for which it was started. */
+  /** Whether the lake has changed since the listing for which the query was started. */
   readonly isDataChanged: boolean;
 }
 
 /**
- * A stopped query ends a little before or after its limit: a time within this share of the limit counts as reaching it.
+ * A tolerance, as a share of the time limit: a query that is stopped at its limit ends a little before or after the
+ * limit.
  */
 export const LIMIT_TOLERANCE = 0.05;
 
 /** Athena's `Date` is truncated to the second. */
 export const DATE_ERROR_MS = 1_000;
 
-/** Judges an execution, for the request that asks Athena about it. Undefined: Athena has not answered. */
+/**
+ * Judges an execution, for the request that asks Athena about it. `execution` is undefined if Athena has not answered.
+ */
 export function judgeExecution(execution: Execution | undefined, facts: ExecutionFacts): ExecutionVerdict {
   switch (execution?.state) {
     case 'forgotten':
@@ -77,7 +83,7 @@ export function judgeExecution(execution: Execution | undefined, facts: Executio
 function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): ExecutionVerdict {
   if (isStale(execution, facts)) return { next: 'start-next', execution };
   if (facts.isDataChanged) return { next: 'data-changed', execution };
-  // Another request has stopped it.
+  // Another request has stopped the query.
   if (tookTooLong(execution, facts))
     return hasTimeForAnother(facts)
       ? { next: 'start-next', execution }
@@ -87,8 +93,8 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
 }
 
 /**
- * Whether an execution is stale: it ended before this caller's first request. Its result may be used. Its failure may
- * not: it belongs to callers who have left.
+ * Whether an execution is stale, which means that it ended before this caller's first request. A stale result may be
+ * used. A stale failure may not be used: it was the answer for earlier callers.
  */
 export const isStale = (
   { observedAt, completedAt }: EndedExecution,
@@ -97,7 +103,8 @@ export const isStale = (
 
 /**
  * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
- * running time counts from when it was first seen running. Queue and run together have a limit too.
+ * the running time counts from the first answer that reports the query as running. The times in the queue and running
+ * have a common limit too.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,
@@ -124,8 +131,8 @@ function tookTooLong(
 }
 
 /**
- * Whether a caller has time for another attempt: the queue limit and half the running limit. With less, it would most
- * likely take too long again.
+ * Whether a caller has time for another attempt: the queue limit and half the running limit. With less time, that
+ * attempt would most likely take too long again.
  */
 export const hasTimeForAnother = ({
   callerLeftMs,

@@ -12,35 +12,35 @@ import type { DeliveryTerms } from './delivery.ts';
 import { hasTimeForAnother } from './judge-execution.ts';
 import type { Following } from './phase.ts';
 
-/** What a request does with what is stored of its job. */
+/** What a request does after it has read its job's record. */
 export type RecordVerdict =
-  /** No attempt answers the job: start the next one. */
+  /** No attempt so far can answer this request: start the next one. */
   | { readonly next: 'start' }
   /** Another request holds the lease: watch the record. */
   | { readonly next: 'watch'; readonly record: OpenRecord }
-  /** The lease is over: take it over. */
+  /** The lease has ended: take the attempt over. */
   | { readonly next: 'take-over'; readonly record: OpenRecord }
-  /** Files changed under the query: look at the lake again. */
+  /** Files changed during the query: list the lake again. */
   | { readonly next: 'look-again' }
   | { readonly next: 'deliver'; readonly record: SucceededRecord }
   | { readonly next: 'refuse'; readonly record: RefusedRecord };
 
 export interface RequestFacts {
   /**
-   * Undefined if the caller has just come. Else whether the attempt was created for it, and how long it has waited, in
-   * milliseconds.
+   * Undefined if the caller has waited for no attempt yet. Otherwise: whether the attempt was created for this caller,
+   * and how long this caller has waited, in milliseconds.
    */
   readonly waits: { readonly isForThisCaller: boolean; readonly forMs: number } | undefined;
-  /** The scan limit in bytes; undefined where it is not known. */
+  /** The scan limit in bytes; undefined if it is not known. */
   readonly scanLimit: number | undefined;
   /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
 }
 
-/** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
+/** How long a report is given out: a day less than its files are kept, so that no download URL outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
-/** The facts of a request, as of now. */
+/** The facts about a request at this moment. */
 export const requestFacts = (
   { askedAt, scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
   following?: Pick<Following, 'cacheStatus'>,
@@ -54,17 +54,20 @@ export const requestFacts = (
   }),
 });
 
-/** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */
+/** S3 truncates times to the second, so the difference of two of its times is wrong by less than this. */
 const AGE_ERROR_MS = 1_000;
 
 /**
- * How long an attempt may stay `starting`. By then its query has ended, if it was started at all: Athena runs no query
- * for more than half an hour. The next attempt gets a new token, because Athena may still return the old execution for
- * the old one, days later.
+ * How long an attempt may stay `starting`. After this time its query has ended, if it was started at all: Athena runs
+ * no query for more than half an hour. The next attempt gets a new token, because for the old token Athena may return
+ * the old execution, even days later.
  */
 const LONGEST_STARTING_MS = 3_600_000;
 
-/** Judges a job's stored record: its cached report, or the record for the fingerprint that the request saw. */
+/**
+ * Judges a job's stored record: the job's cached report, or its record for the listing fingerprint that the request
+ * saw.
+ */
 export function judgeRecord(stored: StoredDocument | undefined, facts: RequestFacts): RecordVerdict {
   const record = readRecord(stored);
   if (!stored || !record) return { next: 'start' };
@@ -91,15 +94,15 @@ function judgeEnded(
       return waits || isCached || isGood ? { next: 'deliver', record } : { next: 'start' };
     }
     case 'scan-limit-exceeded':
-      // If the limit has changed since, the query may succeed: start it again.
+      // If the limit has changed since then, the query may succeed now: start it again.
       return waits || record.limit === scanLimit ? { next: 'refuse', record } : { next: 'start' };
     case 'failed':
       if (!waits) return { next: 'start' };
       if (record.cause === 'data-changed') return { next: 'look-again' };
-      // It was stopped for taking too long. This caller came later and has time for another attempt.
+      // The query was stopped because it took too long. This caller came later and has time for another attempt.
       if (record.cause === 'took-too-long' && hasTimeForAnother) return { next: 'start' };
       if (record.cause === 'not-repeated') return { next: 'start' };
-      // It ended before this caller came.
+      // The attempt ended before this caller came.
       if (!waits.isForThisCaller && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs)
         return { next: 'start' };
       return { next: 'refuse', record };

@@ -2,18 +2,18 @@ import { isOpen, type JobRecord } from '../results/job-record.ts';
 import type { Slot } from '../results/slots-document.ts';
 
 export type SlotVerdict =
-  /** Another request of the client has taken a slot for this job's next query, whose attempt is not created yet. */
+  /** Another request of the client has taken a slot for this job's next query, and has not created the attempt yet. */
   | { readonly next: 'share'; readonly slot: Slot }
   /** The client may take `slot`, and keeps `others`. */
   | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
   | { readonly next: 'wait' };
 
 /**
- * Whether a client may have one more query started.
+ * Decides whether one more query may be started for a client.
  *
  * @param held the client's slots
- * @param latest the record of the wanted slot's job; undefined where there is none
- * @param limits how many slots a client has, and after how long one is free, whatever the record says
+ * @param latest the record of the wanted slot's job; undefined if there is none
+ * @param limits how many slots a client has, and after how long a slot becomes free whatever its record says
  */
 export function judgeSlot(
   held: readonly Slot[],
@@ -24,7 +24,7 @@ export function judgeSlot(
   const live = held.filter(({ heldMs }) => heldMs < longestMs);
   const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
   if (shared) return { next: 'share', slot: shared };
-  // A job has one query under way at the most: the query of its earlier slot has ended.
+  // A job has at most one query under way, so the query of the job's earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
   // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that created
@@ -34,12 +34,15 @@ export function judgeSlot(
   return { next: 'take', slot: { ...wanted, id: created?.id ?? wanted.id }, others };
 }
 
-/** How long a slot counts before its attempt is created. No request lives longer, so a later attempt never comes. */
+/**
+ * How long a slot without an attempt counts. No request lives longer than this, so later no attempt is created for the
+ * slot.
+ */
 const MAX_UNCLAIMED_MS = 30_000;
 
 /**
- * How long after the lease the slot of a `starting` attempt still counts, unless another request takes the attempt
- * over. Athena may have started the query although its answer was lost.
+ * How long the slot of a `starting` attempt still counts after the lease has ended, unless another request takes the
+ * attempt over. Athena may have started the query although its answer was lost.
  */
 const START_MS = 60_000;
 
@@ -47,16 +50,16 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: JobRecord | undefined): 
   record?.slot !== id && heldMs < MAX_UNCLAIMED_MS;
 
 /**
- * Whether the query of a slot is under way, or about to be.
+ * Whether the query of a slot is under way, or may soon be started.
  *
- * @param record what is stored of its job
- * @param ageMs how long ago that was written
+ * @param record the record of the slot's job; undefined if there is none
+ * @param ageMs how long ago the record was written, in milliseconds
  */
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isWithoutAttempt(slot, record)) return true;
   if (!record || !isOpen(record) || record.slot !== slot.id) return false;
-  // A created attempt that was not started in time counts as not running. A request that takes it over takes the slot
-  // first.
+  // An attempt that was created but not started in time counts as not running. A request that takes over the attempt
+  // takes the slot first.
   return (
     record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
   );

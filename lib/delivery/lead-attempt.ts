@@ -1,6 +1,6 @@
 /**
- * What the request that holds the lease does, from the start of the query to its end. The file is long because its steps
- * share the lease: each must say whether it is given up.
+ * The work of the request that holds the lease, from the query's start to its end. The file is long because its steps
+ * share the lease: each step must say whether the lease is given up.
  */
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
@@ -20,8 +20,8 @@ import { MAX_SMALL_BYTES } from './write-report.ts';
 type Held = StoredRecord<OpenRecord>;
 
 /**
- * Asks Athena about an attempt for all who wait for it, and does what comes next. On an error it gives up the lease, so
- * that another request may ask at once.
+ * Asks Athena about an attempt, for all the requests that wait for it, and acts on the answer. On an error, gives up
+ * the lease, so that another request may ask at once.
  */
 export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
   const { terms, note } = run;
@@ -67,7 +67,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
   }
 }
 
-/** Has Athena run the attempt, unless it does so already. */
+/** Starts the attempt's query, unless Athena already runs it. */
 async function start(
   run: Run,
   { target, held: { stored, record } }: Leading,
@@ -85,7 +85,7 @@ async function start(
     executionId: id,
     elapsedMs: 0,
   } as const;
-  // The record is written while the query runs. If the write fails, whoever awaits it gets the error.
+  // The record is written while the query runs. If the write fails, the code that awaits it gets the error.
   onRecorded(
     begun(
       writeRecord<OpenRecord>(run, target, stored, { ...record, ...underWay }).then((outcome) =>
@@ -106,7 +106,7 @@ function startEarlyReads(run: Run, target: Target, id: string): Early {
   };
 }
 
-/** What the next one who asks about the execution should know. */
+/** The facts for the request that asks about the execution next. */
 const knownOf = (execution: Execution | undefined, elapsedMs: number, runningAt: number | undefined) => ({
   ...((!execution || execution.state === 'under-way') && { elapsedMs }),
   runningAt,
@@ -114,13 +114,13 @@ const knownOf = (execution: Execution | undefined, elapsedMs: number, runningAt:
 
 interface Judged {
   readonly verdict: ExecutionVerdict;
-  /** The record as this request wrote it; undefined where another request has replaced it. */
+  /** The record as this request wrote it; undefined if another request has replaced it. */
   readonly held: Held | undefined;
   readonly early: Early | undefined;
   readonly known: ReturnType<typeof knownOf>;
   /** When Athena's last answer came, by this machine's clock. */
   readonly answeredAt: number;
-  /** How long the caller had waited by then. */
+  /** How long the caller had waited when that answer came. */
   readonly wait: ReturnType<typeof waitOf>;
 }
 
@@ -132,16 +132,16 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const createNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
-    // If this request created the attempt, the next one keeps its slot. Otherwise the slot may be too old.
+    // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be too old.
     const isTimeUp = Date.now() >= run.terms.giveUpAt;
     if (target.attempts > 0 && !isTimeUp)
       return createAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
-    // This request may get no slot. It gives up the lease first, so that a caller with a slot need not wait.
+    // This request may get no slot. It gives up the lease first, so that a request with a slot does not have to wait.
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
     const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
-    // This caller's time is up. Recording the failure lets others start the next attempt, and counts this one even if
-    // nobody waits.
+    // This caller's time is up. Recording the failure lets other requests start the next attempt, and counts this
+    // attempt even if no request waits.
     if ('refusal' in step && ended) {
       const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
       await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', answeredAt });
@@ -161,7 +161,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
-        // The failure is stale for a caller that came after the end: start the next attempt instead.
+        // The failure is stale for a caller that came after the query's end: start the next attempt instead.
         return isStale(execution, wait)
           ? createNext(record.isRetry, failed)
           : endWithFailure(run, phase, held, { execution: failed, answeredAt });
@@ -190,7 +190,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   }
 }
 
-/** How long the caller has waited, and whether for an attempt of its own. */
+/** How long the caller has waited, and whether the attempt was created for it. */
 const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
   callerWaitedMs: Date.now() - terms.askedAt,
   isForThisCaller: cacheStatus === 'miss',
@@ -200,8 +200,8 @@ const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetry
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
 /**
- * An execution that this request stops, as a failure, from Athena's last answer. Its bytes are charged. `engineMs` is 0
- * if it was still queued.
+ * The failure to record for an execution that this request stops, made from Athena's last answer. AWS charges its
+ * scanned bytes. `engineMs` is 0 if the query was still queued.
  */
 const asStopped = (execution: RunningExecution, runningAt = execution.observedAt): FailedExecution =>
   asFailed(

@@ -12,7 +12,7 @@ import type {
 } from './delivery.ts';
 import { type Job, makeJob } from './job.ts';
 
-/** What one request is given to make a report. */
+/** Everything that one request gets in order to make a report. */
 export interface Run {
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
@@ -25,7 +25,7 @@ export interface Run {
 export interface Target {
   readonly data: DataState;
   readonly job: Job;
-  /** How often it was started again because files changed under its query. */
+  /** How often the request started again because files changed during its query. */
   readonly dataChanges: number;
   /** How many attempts this request has created. */
   readonly attempts: number;
@@ -34,25 +34,27 @@ export interface Target {
 /** How far a request has come. */
 export type Phase = { readonly target: Target } & (
   | {
-      /** It has not read its job's record yet. */
+      /** The request has not read its job's record yet. */
       readonly at: 'arrived';
-      /** Whether its client had no free slot when it looked last. */
+      /** Whether the client had no free slot when the request looked last. */
       readonly waitsForSlot: boolean;
-      /** What its caller has waited for until now; absent where it has just come. */
+      /** What the caller has waited for until now; absent if the caller has just come. */
       readonly waited?: Following | undefined;
     }
   | {
-      /** It waits for what becomes of the job's attempts. */
+      /** The request waits for one of the job's attempts to end. */
       readonly at: 'following';
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
-      /** The record as it was read last; absent where it must be read. */
+      /** The record as it was read last; absent if the record has yet to be read. */
       readonly seen?: StoredDocument | undefined;
     }
   | {
-      /** It holds the lease of an attempt: it asks Athena for all who wait. */
+      /** The request holds the lease of an attempt: it asks Athena for all the requests that wait. */
       readonly at: 'leading';
       readonly held: StoredRecord<OpenRecord>;
-      /** `miss`: an attempt was created for this caller; `collapsed`: it has joined another's. */
+      /**
+       * `miss`: the attempt was created for this caller; `collapsed`: this caller has joined another caller's attempt.
+       */
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
     }
 );
@@ -61,7 +63,7 @@ export type Arrived = Extract<Phase, { readonly at: 'arrived' }>;
 export type Following = Extract<Phase, { readonly at: 'following' }>;
 export type Leading = Extract<Phase, { readonly at: 'leading' }>;
 
-/** What a step leads to: a further phase, an answer, or an error that the caller is told. */
+/** The outcome of a step: the next phase, an answer, or an error for the caller. */
 export type Step = Phase | { readonly delivery: Delivery } | { readonly refusal: Error };
 
 export const targetOf = ({ request, entitlement }: Wanted, data: DataState, dataChanges = 0): Target => ({
@@ -71,7 +73,7 @@ export const targetOf = ({ request, entitlement }: Wanted, data: DataState, data
   attempts: 0,
 });
 
-/** A request's first phase: `following` if the caller's previous request waited for an attempt, else `arrived`. */
+/** A request's first phase: `following` if the caller's previous request waited for an attempt, otherwise `arrived`. */
 export function firstPhase(wanted: Wanted, data: DataState, left: Progress | undefined): Phase {
   const target = targetOf(wanted, data, left?.dataChanges);
   if (left?.waitsFor !== 'attempt') return { at: 'arrived', target, waitsForSlot: left !== undefined };
@@ -92,7 +94,7 @@ export function progressOf(phase: Phase): Progress | undefined {
   return { waitsFor: 'attempt', data: known, cacheStatus: phase.cacheStatus, dataChanges };
 }
 
-/** The answer of a request that can't wait any more, while its caller can. */
+/** The answer that lets the caller wait on, from a request whose own time is up. */
 export const waiting = (progress: Progress): { readonly delivery: Delivery } => ({
   delivery: {
     state: 'waiting',

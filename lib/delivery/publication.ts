@@ -16,7 +16,7 @@ import { reportFile } from './write-report.ts';
 
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
- * Later than that, it counts as given up.
+ * After that, the publication counts as given up.
  */
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
@@ -26,16 +26,16 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
  */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
-/** The sizes of a report's existing files; undefined if the plain one is missing. */
+/** The sizes of a report's existing files; undefined if the plain file is missing. */
 export async function filesOf(results: ResultsBucket, key: ResultsKey): Promise<ReportFiles | undefined> {
   const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
   return plain && { plain: plain.bytes, ...(gzip && { gzip: gzip.bytes }) };
 }
 
 /**
- * Streams a large result into both of the report's files. The gzipped one comes first, because callers are answered as
- * soon as the plain one is there. A file that an earlier run has written is not written again. Resolves to false if the
- * result is gone.
+ * Streams a large result into both of the report's files. The gzipped file is written first, because callers get their
+ * answer as soon as the plain file exists. A file that an earlier run has written is not written again. Resolves to
+ * false if the result is gone.
  */
 export async function publishLarge(
   results: ResultsBucket & LargeFiles,
@@ -51,7 +51,10 @@ export async function publishLarge(
   return noteFiles(results, wanted, await filesOf(results, wanted.key));
 }
 
-/** Streams the engine's result into one of the report's files; undefined where the result is gone. */
+/**
+ * Streams the engine's result into one of the report's files. Resolves to the file's size in bytes; undefined if the
+ * result is gone.
+ */
 function upload(
   results: LargeFiles,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
@@ -115,7 +118,9 @@ export async function awaitPublication(
   }
 }
 
-/** Tells whoever waits for a publication that it has been given up. Resolves to what the log says of it. */
+/**
+ * Records that a publication has been given up, for the requests that wait for it. Resolves to the facts for the log.
+ */
 export async function abandonPublication(results: ResultsBucket, requestedBy: string) {
   const queryExecutionId = publishedExecution(requestedBy);
   await results.create(abandonedKey(queryExecutionId), {});

@@ -12,22 +12,23 @@ import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** Work that begins as soon as the result appears in S3, while Athena is asked for the query's state. */
 export interface Early {
-  /** Where the result was seen. */
+  /** The location at which the result was seen. */
   readonly location: string;
   readonly closing: Promise<DataState | undefined>;
   readonly result: Promise<EngineResult | undefined>;
 }
 
 interface Succeeded {
-  /** The record as this request wrote it; undefined where another request has replaced it. */
+  /** The record as this request wrote it; undefined if another request has replaced it. */
   readonly held: StoredRecord<OpenRecord> | undefined;
   readonly execution: SucceededExecution;
   readonly early: Early | undefined;
 }
 
 /**
- * Makes the result of an execution into its report, and records it. A large result is only recorded; the waiting
- * requests have it published. Undefined if the result is gone. Throws NotEngineCsv if it can't be read.
+ * Makes the report from an execution's result, and records the success. A large result is only recorded; the waiting
+ * requests have it published. Resolves to undefined if the result is gone. Throws NotEngineCsv if the result can't be
+ * read.
  */
 export async function settleReport(
   run: Run,
@@ -39,7 +40,7 @@ export async function settleReport(
   const { results } = run.backends;
   const { job, data } = target;
   const { location } = execution;
-  // The early work is valid only for the result that was seen. A result that Athena reuses is elsewhere.
+  // The early work is valid only for the result that was seen. A result that Athena reuses has another location.
   const early = begun?.location === location ? begun : undefined;
   const [result, closing] = await Promise.all([
     early?.result ?? results.readResult(location, MAX_SMALL_BYTES),
@@ -72,7 +73,9 @@ export async function settleReport(
   return ready(run, target, ended, files, cacheStatus);
 }
 
-/** How long new callers may get this report: until the listing it is based on is too old to reuse. */
+/**
+ * How long new callers may get this report: until the listing that the report is based on is too old to be used again.
+ */
 function goodFor({ terms: { listingMs } }: Run, { listedAt }: DataState): { goodForMs?: number } {
   const goodForMs = listedAt === undefined ? 0 : listedAt + listingMs - Date.now();
   return goodForMs > 0 ? { goodForMs } : {};

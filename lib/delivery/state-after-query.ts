@@ -4,7 +4,7 @@ import type { EndedExecution } from './execution.ts';
 import type { Run, Target } from './phase.ts';
 
 /**
- * How soon after a query's end the lake must be listed again, in milliseconds. Later than that, a file that was there
+ * How soon after a query's end the lake must be listed again, in milliseconds. After a longer time, a file that existed
  * while the query ran may be gone without a trace.
  */
 const SOON_MS = 10_000;
@@ -12,7 +12,7 @@ const SOON_MS = 10_000;
 export const isSeenInTime = ({ observedAt, completedAt }: EndedExecution): boolean =>
   observedAt - completedAt < SOON_MS;
 
-/** What the lake holds after a query. */
+/** The state of the data after a query; undefined if the lake can't be listed. */
 export const stateAfterQuery = (
   { backends: { lake }, wanted: { request } }: Run,
   { data }: Target,

@@ -8,10 +8,10 @@ import { leaseLeftMs } from './judge-record.ts';
 import { isUnderWay, judgeSlot } from './judge-slot.ts';
 import type { Run, Target } from './phase.ts';
 
-/** Longest random pause before a lost conditional write is tried again. */
+/** The longest random pause before a request tries again after another request's write came first. */
 const LONGEST_PAUSE_MS = 100;
 
-/** Permission to start a query; without `slot` if clients have no limit. */
+/** Permission to start a query; `slot` is absent if clients have no limit. */
 export type SlotGrant = { readonly slot?: string };
 
 /**
@@ -37,7 +37,8 @@ export async function takeSlot(
     const held = readSlots(stored);
     const record = readRecord(latest);
     let verdict = judgeSlot(held, wantedSlot, record, limits);
-    // The records of the slots are read only where it matters: a client below its limit costs no such reads.
+    // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
+    // not needed.
     if (verdict.next === 'wait')
       verdict = judgeSlot(await slotsUnderWay(run, held), wantedSlot, record, limits);
     if (verdict.next === 'wait') return undefined;
@@ -47,22 +48,23 @@ export async function takeSlot(
       ? await results.replace(stored, key, document)
       : await results.create(key, document);
     if (written) return { slot: verdict.slot.id };
-    // Another request of the client was quicker. With no time left to try again, this one waits on for its slot.
+    // Another request of the client was quicker. If no time is left to try again, the caller waits on for a slot.
     if (Date.now() >= terms.waitUntil) return undefined;
     await delay(Math.random() * LONGEST_PAUSE_MS);
   }
 }
 
-/** Those of a client's slots whose queries have not ended. */
+/** A client's slots whose queries have not ended. */
 async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot[]): Promise<Slot[]> {
   const areUnderWay = await Promise.all(
     held.map(async (slot) => {
       const stored = await results.read(slot.record);
       const record = readRecord(stored);
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
-      // Not created or not started yet: there is no result to look for.
+      // The slot's attempt is not created or not started yet, so there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
-      // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
+      // After the lease has ended, no request may be left to record the query's end. If the result exists, the query
+      // has ended.
       const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
       return !(isLeft && (await results.head(resultKey(record.executionId))));
     }),

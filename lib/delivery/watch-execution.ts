@@ -11,34 +11,34 @@ export interface WatchedExecution {
   readonly id: string;
   /** How long Athena has had the query. */
   readonly elapsedMs: number;
-  /** When Athena first said that it is running, by Athena's clock; undefined where nobody has seen that. */
+  /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
   readonly runningAt: number | undefined;
-  /** Whether this request took it over from another one. */
+  /** Whether this request took the execution over from another request. */
   readonly isTakenOver: boolean;
 }
 
-/** How an execution stands when the watch ends. */
+/** The state of an execution when the watch ends. */
 export interface WatchedState<T> {
-  /** Undefined where Athena has not answered. */
+  /** Undefined if Athena has not answered. */
   readonly execution: Execution | undefined;
   readonly runningAt: number | undefined;
   /** How long Athena has had the query now. */
   readonly elapsedMs: number;
-  /** What was begun when the result was seen. */
+  /** The work that was begun when the result was seen. */
   readonly begun: T | undefined;
 }
 
 /**
- * A request that has taken over a query asks Athena at the latest this long before it must answer. Athena answers in a
- * tenth of a second, so a second try fits in.
+ * A request that has taken over a query asks Athena no later than this long before its own answer is due. Athena
+ * answers in a tenth of a second, so there is time for a second try.
  */
 const LAST_ASK_MS = 1_500;
 
 /**
- * Watches an execution for all who wait for it, until it has ended or taken too long, or until the request or its caller
- * can't wait any more.
+ * Watches an execution for all the requests that wait for it, until the execution has ended or taken too long, or until
+ * the request or its caller can't wait any more.
  *
- * @param begin called once, when the result is seen where Athena puts it
+ * @param begin called once, when the result is seen at its usual key
  */
 export async function watchExecution<T>(
   { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,
@@ -55,7 +55,7 @@ export async function watchExecution<T>(
   let begun: T | undefined;
   let tooLongAt = began + terms.longestQueryMs - elapsedMs;
   let askAt = began + nextAskMs(ageMs(), Math.random());
-  // Each request asks once at least.
+  // Each request asks at least once.
   if (isTakenOver) askAt = Math.min(askAt, terms.waitUntil - LAST_ASK_MS);
 
   const ending = new AbortController();
@@ -69,14 +69,14 @@ export async function watchExecution<T>(
       if (hasAppeared) begun ??= begin();
       const isTimeUp = Date.now() >= mustAnswerAt;
       if (isTimeUp && !hasAppeared && Date.now() < Math.min(tooLongAt, terms.giveUpAt)) break;
-      // A query that takes too long may have ended at the last moment: ask before it is given up.
+      // A query that takes too long may have ended at the last moment: ask before giving it up.
       execution = await ask();
       if (execution?.state === 'under-way') {
         ageAtBegin = Math.max(
           ageAtBegin,
           execution.observedAt - execution.submittedAt - (Date.now() - began),
         );
-        // Athena puts a query back into its queue at times: then its run begins once more.
+        // Athena sometimes puts a query back into its queue: then the running time counts from the beginning again.
         runningAt = execution.isQueued ? undefined : (runningAt ?? execution.observedAt);
         const leftMs = limitLeftMs(execution, { ...terms, runningAt });
         if (leftMs <= 0) break;
@@ -103,8 +103,8 @@ export async function watchExecution<T>(
   }
 
   /**
-   * Resolves to true when the result lies where Athena puts it. This is a hint and no more: a result that is reused lies
-   * elsewhere, and a query that fails has none.
+   * Resolves to true when the result appears at its usual key. This is only a hint: a result that Athena reuses has
+   * another key, and a failed query has no result.
    */
   async function resultAppears(): Promise<true> {
     // A query that is taken over may have ended while nobody looked: look at once.

@@ -5,7 +5,7 @@ import type { ReportFiles } from '../results/job-record.ts';
 import { gzippedKey, type ResultsKey } from '../results/keys.ts';
 import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 
-/** A report's file, and what it is made of. */
+/** A report to write: the plain file's key, the columns, and the properties of the file. */
 export interface WantedReport {
   /** Key of the plain file. */
   readonly key: ResultsKey;
@@ -13,10 +13,10 @@ export interface WantedReport {
   readonly file: ReportFile;
 }
 
-/** The largest result that a report's function re-types while the caller waits: it takes about a second. */
+/** The largest result that a report's function re-types while the caller waits. Re-typing it takes about a second. */
 export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-/** After the plain file is written, how long to wait for the gzipped one. */
+/** How long to wait for the gzipped file after the plain one is written. */
 const GZIP_GRACE_MS = 1_000;
 
 /** File name and metadata of an execution's report files. */
@@ -33,8 +33,8 @@ export const reportFile = (
 });
 
 /**
- * Makes a small result into both of the report's files (docs/contract.md#the-file). The gzipped one is tried once: where
- * that fails, every caller gets the plain one. Throws NotEngineCsv where the result can't be read.
+ * Makes both of the report's files from a small result (docs/contract.md#the-file). The gzipped file is tried once; if
+ * that fails, every caller gets the plain file. Throws NotEngineCsv if the result can't be read.
  */
 export async function writeReport(
   results: ResultsBucket,

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator';
 
 /**
- * Whether a caller takes an answer in gzip, by `Accept-Encoding` (RFC 9110, 12.5.3). Without the header it may not be
- * able to decode gzip, and gets none.
+ * Whether a caller accepts an answer in gzip, by `Accept-Encoding` (RFC 9110, 12.5.3). False without the header,
+ * because the caller may not be able to decode gzip.
  */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
   acceptEncoding !== undefined &&

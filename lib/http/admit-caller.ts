@@ -13,16 +13,16 @@ import type { LoggedFacts } from './logged-facts.ts';
 import { noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
-/** A caller with a good token, and whose rows of the report it may see. */
+/** A caller with a valid token, and whose rows of the report it may see. */
 export interface AdmittedCaller {
-  /** The client's id or, where its token names none, the token's subject or else `unnamed`. */
+  /** The client's id. If the token names no client: the token's subject, otherwise `unnamed`. */
   readonly client: string;
   readonly entitlement: Entitlement;
 }
 
 /**
- * Checks the token, and notes its client for the log. Throws Unauthenticated without a good token, NotAuthorized for one
- * without the scope.
+ * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized
+ * if the token lacks the scope.
  */
 export async function verifyCaller(
   event: APIGatewayProxyEvent,
@@ -39,8 +39,8 @@ export async function verifyCaller(
 }
 
 /**
- * Finds out whose rows of the report the client of a valid token may see now, and adds it to the log line. Throws
- * NotAuthorized if the client may see no row.
+ * Finds out whose rows of the report the client of a valid token may see now, and adds the result to the log line.
+ * Throws NotAuthorized if the client may see no row.
  */
 export async function admitCaller(
   claims: Claims,

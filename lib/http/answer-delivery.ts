@@ -14,23 +14,27 @@ import type { LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 
-/** After its query has ended, a large result may take as long as the publishing function may run. */
+/**
+ * How long a caller waits for the publication of a large result after the query's end: as long as the publishing
+ * function may run.
+ */
 const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
 
-/** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
+/** How much longer the ticket lives than the caller may wait, so that the last hop can say that the time is up. */
 const LAST_ANSWER_MS = 60_000;
 
 /** How long a caller waits for its query: a little longer than the query may take, so that the query is stopped first. */
 const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
-/** How long a ticket is good, in milliseconds. */
+/** How long a ticket is valid, in milliseconds. */
 export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
 
 /**
- * The time limits of a request for a report. `waitUntil`: it must be answered. `deliverBy`: the delivery's calls to AWS
- * end, soon after that, so that the first answer is not late. `answerBy`: storing the ticket ends. That may take all
- * the time that the gateway leaves, because a late answer is better than an error.
+ * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
+ * delivery's calls to AWS end, soon after `waitUntil`, so that the first answer is not late. `answerBy`: when storing
+ * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
+ * error.
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
@@ -42,13 +46,13 @@ export interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
   /** When the request must be answered. */
   readonly waitUntil: number;
-  /** When its caller asked first. */
+  /** When the caller sent its first request for this report. */
   readonly askedAt: number;
   readonly facts: LoggedFacts;
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
   readonly data: DataState;
-  /** What an earlier request left. */
+  /** The progress that the caller's previous request stored. */
   readonly left?: Progress;
   /** Stores the delivery's progress; resolves to the ticket and hop of the next waiting URL. */
   readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<{
@@ -58,7 +62,8 @@ export interface DeliveryRequest {
 }
 
 /**
- * Delivers a report if it can be done within one request, and answers with where it is (docs/contract.md#the-redirect).
+ * Delivers a report if one request has enough time for it. Answers with a redirect, to the report or to the waiting
+ * room (docs/contract.md#the-redirect).
  */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,

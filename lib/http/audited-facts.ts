@@ -4,8 +4,8 @@ import { formatUtcTime } from '../report/utc-time.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
 /**
- * Who was given a link to which rows, for the audit line: an allow-list. Filter values, the link and the file's key are
- * never written; the companies are those that the caller may see, whatever it filters.
+ * The only facts that the audit line may hold: who was given a link, and to which rows. Filter values, the link and the
+ * file's key are never written. The companies are all those whose rows the caller may see, whatever it filters.
  */
 export const auditedFacts = (
   { client, partner }: LoggedFacts,

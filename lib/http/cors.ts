@@ -14,13 +14,13 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
 };
 
-/** The headers that a page may read beside those that CORS always lets it read. */
+/** The headers that a page may read in addition to those that CORS always lets it read. */
 const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
 
 /**
- * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
- * it does nothing, and the gateway answers OPTIONS with 404. Credentials are not allowed: a page sends its token
- * itself, a browser sends none by itself.
+ * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins it
+ * does nothing, and the gateway answers OPTIONS with 404. Credentials are not allowed: the page itself sends its token,
+ * and the browser adds none.
  */
 export function cors(
   origins: readonly string[],

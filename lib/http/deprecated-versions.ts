@@ -1,8 +1,8 @@
-/** What callers are told of a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
+/** What callers are told about a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
 export interface DeprecatedVersion {
-  /** Since when it should no longer be used: `2027-01-01T00:00:00Z`. */
+  /** From when on callers should no longer use the version: `2027-01-01T00:00:00Z`. */
   readonly deprecatedAt: string;
-  /** From when on it may be refused. */
+  /** From when on the service may refuse the version. */
   readonly sunsetAt: string;
   /** The page that says what to do instead. */
   readonly link: string;

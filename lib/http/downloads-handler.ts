@@ -14,9 +14,9 @@ import { problemChain } from './problem-chain.ts';
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is
  * enough: an Authorization header, which some clients keep and some drop, is ignored.
  *
- * - 303 with the download URL in `Location`, or with the next hop's
- * - 404 if the ticket is unknown or has expired, or its partner has lost its right to the report since. Not 401, which
- *   would ask for a token; the report's own URL tells the partner more
+ * - 303 with the download URL in `Location`, or with the URL of the next hop
+ * - 404 if the ticket is unknown or has expired, or if the partner has lost its right to the report since then. Not
+ *   401, which would ask for a token; a request to the report's own URL tells the partner more
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {
@@ -37,7 +37,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
 
       // There is no token here. Without a register, the ticket grants what the first request's token granted.
       const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
-      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
+      // listing fails too.
       const listed =
         progress.waitsFor === 'slot' ? begun(readDataState(lake, request, config.listingMs)) : undefined;
       const verdict: Verdict = registered
@@ -46,7 +47,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();
       const { entitlement } = verdict;
-      // If the companies have changed since, the delivery starts again, for the new rows.
+      // If the caller's companies have changed since then, the delivery starts again, for the new companies' rows.
       const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
       const data =
         isSame && progress.waitsFor === 'attempt'

@@ -2,14 +2,14 @@ import type { Refusal, Verdict } from '../access/whose-rows.ts';
 import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
 
 /**
- * What a request's line of the log may say beside what `request-log.ts` always writes. Nothing else is ever written: it
- * is an allow-list.
+ * The facts that a request's log line may hold, in addition to those that `request-log.ts` always writes. Nothing else
+ * is ever written.
  */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The token's client id. */
   client?: string;
-  /** The client's name in the register of partners; the client id where it has none. */
+  /** The client's name in the register of partners; the client id if it has no name there. */
   partner?: string;
   /** Why the caller may see no rows, if it was refused for that. */
   refusal?: Refusal;
@@ -23,8 +23,8 @@ export interface LoggedFacts extends DeliveryFacts {
 }
 
 /**
- * Adds to the log line the partner's name, if the register has one, and how many companies' rows it may see, or why
- * none.
+ * Adds facts to the log line: the partner's name, if the register has one, and how many companies' rows the partner may
+ * see, or why it may see none.
  */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;

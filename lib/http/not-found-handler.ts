@@ -3,8 +3,8 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**
- * Any path that no route has, and any method that a path does not take: 404, token or not. API Gateway's own answer
- * to a request with a bearer token is a 403 about AWS signatures.
+ * Answers 404 for any path that no route has, and for any method that a path does not accept, with or without a token.
+ * API Gateway's own answer to such a request with a bearer token would be a 403 about AWS signatures.
  */
 export const notFoundHandler = (dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) =>
   problemChain(dependencies).handler(async () => {

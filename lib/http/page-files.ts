@@ -9,7 +9,10 @@ interface PageFile {
 }
 
 export interface PageFiles {
-  /** Changes with any of the files. The page loads its files by version, so a browser never uses an outdated one. */
+  /**
+   * Changes when any of the files changes. The page loads its files by version, so a browser never uses an outdated
+   * one.
+   */
   readonly version: string;
   readonly byName: ReadonlyMap<string, PageFile>;
 }
@@ -21,7 +24,7 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads the page's files, once, when the function starts. Throws where they were not built. */
+/** Reads the page's files, once, when the function starts. Throws if the files were not built. */
 export function readPageFiles(directory: string): PageFiles {
   const byName = new Map<string, PageFile>();
   const version = createHash('sha256');

@@ -6,12 +6,15 @@ import { problemChain } from './problem-chain.ts';
 
 const HTML = 'page.html';
 
-/** A path of plain segments: what a stage or a custom domain's base path can be, and no `//host`. */
+/**
+ * A path of plain segments, such as a stage or a custom domain's base path. It never begins with `//`, which would name
+ * a host.
+ */
 const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 
 /**
- * GET /: the page on which people build, run and look at reports. GET /page/{file}: what it loads. Both are public and
- * contain no data.
+ * GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. Both
+ * are public and contain no data.
  *
  * - 200 with the page, which browsers must revalidate, or with a file, which they may cache under its version
  * - 404 if the page has no such file
@@ -22,7 +25,7 @@ export function pageHandler({
   ...dependencies
 }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
   readonly files: PageFiles;
-  /** Where reports are downloaded from: the only other hosts that the page may ask. */
+  /** Where reports are downloaded from: the only other hosts that the page may call. */
   readonly downloadOrigins: readonly string[];
 }) {
   const headers = securityHeaders(downloadOrigins);
@@ -45,7 +48,7 @@ export function pageHandler({
   });
 }
 
-/** The base path, without a slash at its end: of a stage, or of a custom domain. */
+/** The base path of a stage or of a custom domain, without a slash at its end. */
 function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
   const base = path.replace(/\/$/, '');
   return PLAIN_PATH.test(base) ? base : '';

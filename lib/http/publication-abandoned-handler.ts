@@ -3,13 +3,16 @@ import { abandonPublication } from '../delivery/publication.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { LOG_MS, type ObjectCreated } from './publication-handler.ts';
 
-/** Lambda's event for an asynchronous invocation that has failed for good: the members read here. */
+/** The members that are read here of Lambda's event for an asynchronous invocation whose last retry has failed. */
 export interface FailedInvocation {
   readonly requestContext: { readonly condition: string };
   readonly requestPayload: ObjectCreated;
 }
 
-/** Tells those who wait for a large result that its publication has been given up. An alarm fires when this runs. */
+/**
+ * Tells the requests that wait for a large result that its publication has been given up. An alarm fires when this
+ * function runs.
+ */
 export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
   return async (
     { requestPayload, requestContext }: FailedInvocation,

@@ -4,7 +4,7 @@ import { type Publication, readPublication } from '../results/publication-reques
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** EventBridge's event for a new object: the members read here. */
+/** The members that are read here of EventBridge's event for a new object. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
@@ -13,8 +13,8 @@ export interface ObjectCreated {
 export const LOG_MS = 5_000;
 
 /**
- * Publishes a large result. A new object under `publications/` starts it. Writes one log line. Throws any error, so
- * that Lambda tries again.
+ * Publishes a large result. A new object under `publications/` starts this function. Writes one log line. Throws any
+ * error, so that Lambda tries again.
  */
 export function publicationHandler({
   backendsUntil,

@@ -2,7 +2,10 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { CacheStatus } from '../delivery/delivery.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 
-/** RFC 9211: whether the answer came from a copy, from a query, or from a query that others had started. */
+/**
+ * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a copy, from a query, or from a query
+ * that others had started.
+ */
 export const CACHE_STATUS: Record<CacheStatus, string> = {
   hit: 'PerformanceReports; hit',
   miss: 'PerformanceReports; fwd=miss',
@@ -10,8 +13,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * The body, for a person who sees the answer itself. RFC 9110 (15.4.4) asks for the link here too, but some logs keep
- * bodies and not headers, and anyone with the link has the report.
+ * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. It is left out,
+ * because some logs keep bodies and not headers, and anyone with the link can download the report.
  */
 export const NOTE = {
   download:
@@ -22,7 +25,7 @@ export const NOTE = {
     'or says where to wait on.\n',
 };
 
-/** Names the version of the data that the report is of. */
+/** The header that names the report's data version. */
 export const DATA_VERSION_HEADER = 'Data-Version';
 
 /** 303 to the report itself (docs/contract.md#the-redirect). */
@@ -33,8 +36,8 @@ export const redirectToDownload = (
   seeOther(url, cacheStatus, NOTE.download, dataVersion ? { [DATA_VERSION_HEADER]: dataVersion } : {});
 
 /**
- * 303 to the waiting room, by a URL that differs on every hop because some clients refuse one that they have
- * seen. What stands before the service's own path, a stage or a custom domain's base path, is kept.
+ * 303 to the waiting room. The URL differs on every hop, because some clients refuse a URL that they have already
+ * followed. It keeps the part before the service's own path: a stage or a custom domain's base path.
  */
 export function redirectToWaitingRoom(
   { requestContext: { path } }: APIGatewayProxyEvent,
@@ -45,7 +48,7 @@ export function redirectToWaitingRoom(
   return seeOther(`${base}${downloadPath(ticket, hop)}`, cacheStatus, NOTE.waitingRoom);
 }
 
-/** The location is a secret of the caller's, so nothing may store the answer. */
+/** 303 to a location. The location is the caller's secret, so no cache may store the answer. */
 const seeOther = (
   location: string,
   cacheStatus: CacheStatus,

@@ -37,7 +37,8 @@ export function reportHandler(
       const request = parsed(() =>
         parseRequest(report, { parameters, accept: requestHeader(event, 'accept') }),
       );
-      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
+      // listing fails too.
       const listed =
         request instanceof InvalidRequest
           ? undefined

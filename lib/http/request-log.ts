@@ -11,17 +11,17 @@ export interface LoggedContext extends Context {
   readonly began: number;
 }
 
-/** Where the lines go: Powertools' logger fits. */
+/** Writes the log lines. Powertools' logger has this type. */
 export interface LineLog {
   info(message: string, facts: Record<string, unknown>): void;
   error(message: string, facts: Record<string, unknown>): void;
 }
 
 /**
- * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause;
- * headers, tokens, filter values and download URLs are never written.
+ * Writes one line per request (who, what, outcome, durations), and counts the request. A 5xx is an error and carries
+ * its cause; headers, tokens, filter values and download URLs are never written.
  *
- * @param endsReport whether an error of this route is the end of a report
+ * @param endsReport whether an error of this route means that a report has failed
  */
 export function requestLog(
   log: LineLog,
@@ -50,8 +50,8 @@ export function requestLog(
 const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
 /**
- * When a request reached the gateway, so that a cold start counts as waiting time. Now, if the gateway's time is
- * implausible.
+ * When a request reached the gateway, so that a cold start counts as waiting time. The present time if the gateway's
+ * time is implausible.
  */
 const beganAt = (gatewayTime: number, now: number): number =>
   gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
@@ -75,7 +75,10 @@ const line = (
   ...endedFacts(ends),
 });
 
-/** The queries whose end this request has recorded, and their bytes: each is charged once, and to one partner. */
+/**
+ * The number of queries whose end this request has recorded, and their bytes. Each query is charged once, to one
+ * partner.
+ */
 const endedFacts = (ended: LoggedFacts['finishedQueries'] = []) =>
   ended.length > 0
     ? { endedQueries: ended.length, endedBytes: ended.reduce((sum, each) => sum + each.bytesScanned, 0) }

@@ -2,12 +2,12 @@ import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { METRIC } from '../metric-names.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
-/** Where the metrics go: Powertools' class fits. */
+/** Takes the metrics. Powertools' class has this type. */
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 
 /**
  * Counts one answer for the alarms and the dashboard. A query is counted once, by the request that recorded its end.
- * Its cost is in Athena's own metrics.
+ * The query's cost is in Athena's own metrics.
  *
  * @param answer `endsReport`: whether an error of this route ends a report that a partner requested
  */

@@ -9,7 +9,7 @@ const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443
  * the one that the gateway serves, never the caller's Host header. Scheme and port come from headers, if valid.
  * Undefined if the gateway names no host.
  *
- * @param route the path of the route that was asked
+ * @param route the path of the route that the caller asked for
  */
 export function serviceUrl(event: APIGatewayProxyEvent, route: string): string | undefined {
   const { domainName, path } = event.requestContext;

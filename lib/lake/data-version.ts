@@ -2,21 +2,23 @@ import { createHash, randomUUID } from 'node:crypto';
 import { PARTITION_COLUMN } from '../report/tables.ts';
 import type { LakeListing, LakeObject } from './lake.ts';
 
-/** The marker that a writer puts into a day's folder when the day is complete: Spark's and Hadoop's. */
+/** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
 const SUCCESS_MARKER = '_SUCCESS';
 
 /** One day of a table. */
 export interface LakeDay {
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /** Digest over the day's files: equal if, and only if, their keys, ETags and sizes are. */
+  /**
+   * Digest over the day's files: two versions are equal if, and only if, the files' keys, ETags and sizes are equal.
+   */
   readonly version: string;
   readonly files: number;
   readonly bytes: number;
   readonly isMarkedComplete: boolean;
 }
 
-/** What the lake held of a window at one time. */
+/** The state of a window's data in the lake at one time. */
 export interface DataState {
   /** Digest over the window's files. Reports of the same version count the same records. */
   readonly version: string;
@@ -25,7 +27,7 @@ export interface DataState {
    * last modification. If two listings have the same fingerprint, no listing shows a change between them.
    */
   readonly fingerprint: string;
-  /** In milliseconds since 1970; absent where another request has listed it, whose clock may differ. */
+  /** In milliseconds since 1970; absent if another request made the listing, because its clock may differ. */
   readonly listedAt?: number;
   /** False if the lake could not be listed. Version and fingerprint are then random, and no other request has them. */
   readonly isListed: boolean;
@@ -37,7 +39,7 @@ export function unlistedState(): DataState {
   return { version: once, fingerprint: once, isListed: false };
 }
 
-/** The days of a listing that hold files or markers, in their order. */
+/** The days of a listing that have files or markers, in ascending order. */
 export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
   return [...Map.groupBy(inOrder(listing), ({ key }) => dayOf(key, folder))]
     .filter((entry): entry is [string, LakeObject[]] => entry[0] !== undefined)
@@ -54,7 +56,7 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
     });
 }
 
-/** The version of the data that these days hold: days without files don't count. */
+/** The version of these days' data. Days without files don't count. */
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
@@ -72,7 +74,10 @@ export function dataState(listing: LakeListing, folder: string): DataState {
   };
 }
 
-/** Sorted by key: a digest must not depend on the listing's order, and S3's directory buckets list in any order. */
+/**
+ * The objects sorted by key: a digest must not depend on the listing's order, and S3's directory buckets list in any
+ * order.
+ */
 const inOrder = ({ objects }: LakeListing): LakeObject[] =>
   objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
@@ -92,6 +97,6 @@ const isFile = (path: string): boolean =>
 const countsForFingerprint = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 
-/** Half of SHA-256 in hexadecimal: enough that no two states of a lake share it. */
+/** Half of SHA-256 in hexadecimal: long enough that no two states of a lake have the same digest. */
 const digest = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);

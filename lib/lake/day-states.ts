@@ -3,8 +3,8 @@ import { lakeDays, versionOf } from './data-version.ts';
 import type { LakeObject } from './lake.ts';
 
 /**
- * How a day stands: `final`, nothing more will come until the writer opens it again; `open`, more may come; `unknown`
- * where the lake doesn't say.
+ * The states of a day. `final`: nothing more will come until the writer opens the day again; `open`: more may come;
+ * `unknown`: the lake doesn't say.
  */
 export const DAY_STATES = ['final', 'open', 'unknown'] as const;
 
@@ -18,7 +18,7 @@ export interface DayState {
    */
   readonly endExclusive: string;
   readonly state: (typeof DAY_STATES)[number];
-  /** What a report of exactly this day has in `Data-Version`: it changes with the day's files, and only with them. */
+  /** The `Data-Version` of a report on exactly this day. It changes only if the day's files change. */
   readonly version: string;
 }
 
@@ -34,10 +34,10 @@ export const listedWindow = ({ start, end }: Window): Window => ({
 });
 
 /**
- * The states of a window's days that hold events.
+ * The states of those days in a window that have events.
  *
- * @param objects what lies in the folders of the listed window's days
- * @param folder of the table: `<prefix>publisher_events/`
+ * @param objects the objects in the folders of the listed window's days
+ * @param folder the table's folder: `<prefix>publisher_events/`
  */
 export function dayStates(objects: readonly LakeObject[], folder: string, { start }: Window): DayState[] {
   const days = lakeDays({ objects, listedAt: 0 }, folder);

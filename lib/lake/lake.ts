@@ -6,22 +6,22 @@ export interface LakeObject {
   readonly key: string;
   readonly etag: string;
   readonly bytes: number;
-  /** In milliseconds since 1970. Of a multipart upload, it is the upload's start. */
+  /** In milliseconds since 1970. For a multipart upload, this is the time when the upload began. */
   readonly lastModified: number;
 }
 
-/** What a listing of a window's days found. */
+/** The result of listing a window's days. */
 export interface LakeListing {
   readonly objects: readonly LakeObject[];
   /** When the listing began, in milliseconds since 1970. */
   readonly listedAt: number;
-  /** Set where the lake holds nothing at all of the table, on any day. */
+  /** Set if the lake has nothing of the table on any day. */
   readonly isTableMissing?: boolean;
 }
 
-/** The lake of events: the calls that the service needs. */
+/** The lake of events, with the calls that the service needs. */
 export interface Lake {
-  /** Where the folders of a report's days lie: `<prefix>publisher_events/`. */
+  /** The folder that holds the folders of a report's days: `<prefix>publisher_events/`. */
   folderOf(report: Report): string;
   /**
    * Lists the days that a window touches. Undefined if the lake can't be listed.

@@ -1,17 +1,17 @@
 /**
- * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL,
- * CSV typing, table definitions, sample events and documents are derived from it. A new field of a report
- * is one line here. The file is long because the fields of both reports stand in it, and nothing else.
+ * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL, CSV typing,
+ * table definitions, sample events and documents are derived from it. A new field of a report is one line here. The
+ * file is long because it holds the fields of both reports, and nothing else.
  */
 import type { ColumnName } from './column-name.ts';
 
 interface FieldNames {
-  /** As callers write it. */
+  /** The name as callers write it. */
   readonly name: string;
   readonly meaning: string;
 }
 
-/** A dimension that is read off the record's time: the hour of `event_time`, or the partition `day`. */
+/** A dimension that is taken from the record's time: the hour of `event_time`, or the partition `day`. */
 export interface TimeDimension extends FieldNames {
   readonly role: 'dimension';
   readonly type: 'datetime';
@@ -48,8 +48,8 @@ export type FieldType = Field['type'];
 
 /**
  * A metric that a report counts at two levels: records that name the `finer` dimension count in `finerColumn`; records
- * on which that dimension is NULL belong to the `coarser` dimension alone and count in the metric's own column. The
- * report shows the finer count where it is grouped by the finer dimension.
+ * on which that dimension is NULL belong only to the `coarser` dimension and count in the metric's own column. If a
+ * report is grouped by the finer dimension, it shows the finer count.
  */
 export interface Levels {
   readonly metric: Metric;
@@ -64,7 +64,7 @@ export interface Report {
   readonly name: string;
   readonly title: string;
   readonly table: string;
-  /** Whose rows these are: a caller sees the rows of its own companies, and no others. */
+  /** The owner of the report's rows: a caller sees only the rows of its own companies. */
   readonly governedBy: Owner;
   readonly levels?: Levels;
   readonly fields: readonly Field[];
@@ -182,7 +182,7 @@ export const reports: readonly Report[] = [publisherReport, advertiserReport];
 
 export const reportOf = (name: string): Report | undefined => reports.find((report) => report.name === name);
 
-/** The field of that name; undefined where the report has none. */
+/** The field of that name; undefined if the report has none. */
 export const fieldOf = ({ fields }: Report, name: string): Field | undefined =>
   fields.find((field) => field.name === name);
 

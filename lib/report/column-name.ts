@@ -1,6 +1,6 @@
 /**
- * What a field's `column` is: the name of one column. Reports, lakes of hours and the page add metrics up, so that an
- * expression such as `clicks / served_ads` would be a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
+ * A field's `column` is the name of one column. Reports, hourly lakes and the page add metrics up, so an expression
+ * such as `clicks / served_ads` would give a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
  */
 
 /**
@@ -26,8 +26,9 @@ type CharacterOf<Text extends string> = Text extends `${infer First}${infer Rest
   : never;
 
 /**
- * Names that an engine gives a meaning of its own: Athena's "Reserved keywords in SQL SELECT statements", and the name
- * of the file on DuckDB. Many can be a column on DuckDB; `current_user`, say, is one there and a function on Athena.
+ * Names that have a special meaning for an engine: Athena's "Reserved keywords in SQL SELECT statements", and DuckDB's
+ * name for a record's file. DuckDB accepts many of these as columns: `current_user`, for example, is a column there and
+ * a function on Athena.
  */
 const ENGINE_WORDS = new Set(
   (

@@ -5,14 +5,14 @@ import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 /** The hour of a record. */
 export const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 
-/** What a dimension's records are grouped by. */
+/** The SQL expression by which a dimension groups records. */
 export function rawValue(dimension: Dimension): string {
   if (dimension.type !== 'datetime') return dimension.column;
   return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
 }
 
 /**
- * The report's levels, if the request has their metric and filters by the finer dimension without showing it; else
+ * The report's levels, if the request has their metric and filters by the finer dimension without showing it; otherwise
  * undefined.
  */
 export function coarserLevels({

@@ -6,8 +6,8 @@ import { quoteName } from './quote-sql.ts';
 import { rowPredicates } from './row-predicates.ts';
 
 /**
- * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of
- * the `?` in `sql`: everything that the caller wrote goes there and never into the text.
+ * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in
+ * `sql`: everything that the caller wrote goes into `parameters` and never into `sql`.
  */
 export interface CompiledQuery {
   readonly sql: string;
@@ -15,7 +15,7 @@ export interface CompiledQuery {
 }
 
 /**
- * Compiles a request into one query whose rows are the report's (docs/contract.md#fields-and-grouping). The query
+ * Compiles a request into one query, whose rows are the report's rows (docs/contract.md#fields-and-grouping). The query
  * groups by raw values, and formats only the few rows that result.
  */
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
@@ -31,7 +31,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
     `WHERE ${where.map(({ sql }) => sql).join(' AND ')}`,
     ...(dimensions.length > 0 ? [`GROUP BY ${dimensions.map(rawValue).join(', ')}`] : []),
     ') AS report',
-    // Promised: docs/contract.md#the-file.
+    // The contract promises this order: docs/contract.md#the-file.
     ...(dimensions.length > 0
       ? [`ORDER BY ${dimensions.map(({ name }) => `${quoteName(name)} NULLS LAST`).join(', ')}`]
       : []),
@@ -42,7 +42,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
   });
 }
 
-/** A dimension's raw value, or a metric's sum: 0 where no record counts. */
+/** A dimension's raw value, or a metric's sum, which is 0 if no record counts. */
 function aggregated(field: Field, request: ReportRequest): string {
   if (field.role === 'dimension') return rawValue(field);
   const { levels } = request.report;
@@ -58,13 +58,16 @@ function aggregated(field: Field, request: ReportRequest): string {
   );
 }
 
-/** The sum, or 0 if no record counts. Beyond 64 bits Trino fails and DuckDB doesn't: with the cast, both fail. */
+/**
+ * The sum, or 0 if no record counts. If the sum exceeds 64 bits, Trino fails and DuckDB doesn't: with the cast, both
+ * fail.
+ */
 function total({ type }: Metric, counted: string): string {
   const sum = `coalesce(sum(${counted}), 0)`;
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
 }
 
-/** A value of the result as the CSV holds it: instants as `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
+/** A value of the result as the CSV shows it: instants as `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
 function formatted(field: Field): string {
   const value = quoteName(field.name);
   if (field.type !== 'datetime') return value;

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 
 const SHOWN_CHARACTERS = 100;
 
-/** The caller's own text, cut where it is long, so that an answer stays small whatever the request holds. */
+/** The caller's own text, shortened if it is long, so that an answer stays small whatever the request contains. */
 export function shortened(text: string): string {
   const characters = [...text];
   return characters.length > SHOWN_CHARACTERS ? `${characters.slice(0, SHOWN_CHARACTERS).join('')}…` : text;
@@ -11,7 +11,7 @@ export function shortened(text: string): string {
 /** The caller's own text in a message: in quotes, escaped and of bounded length. */
 export const quoted = (text: string): string => JSON.stringify(shortened(text));
 
-/** A sentence that names the nearest of the known names or, where none is near, all of them. */
+/** A sentence that names the nearest known name, or all known names if none is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, edits: distance(name.trim().toLowerCase(), candidate.toLowerCase()) }))

@@ -1,16 +1,17 @@
 /**
- * How records are filtered: one entry for each word that can stand before a field, as in `filter[Day]`. The SQL, the
- * look-up of containers, the partitions that are read, the page and the OpenAPI document go by these entries and know no
- * operator by its name (CONTRIBUTING.md, "Add a filter operator").
+ * The kinds of filters: one entry for each word that can come before a field, such as `filter` in `filter[Day]`. The
+ * SQL, the look-up of containers, the partitions that are read, the page and the OpenAPI document use these entries and
+ * know no operator by its name (CONTRIBUTING.md, "Add a filter operator").
  */
 export interface FilterOperator {
-  /** For the OpenAPI document: which records count. `meaning` is the field's. */
+  /** Says, in the OpenAPI document, which records count. `meaning` is the field's meaning. */
   readonly description: (meaning: string) => string;
-  /** What the page calls a filter on a field. */
+  /** The page's name for a filter on a field. */
   readonly title: (field: string) => string;
   /**
-   * SQL for whether a value passes. It must give NULL for a NULL value. `wanted` is never empty. The SQL is joined by
-   * AND to other conditions, such as whose rows the caller may see, so put brackets around an OR.
+   * The SQL condition that a value must fulfil to pass. It must give NULL for a NULL value. `wanted` is never empty.
+   * The query joins this condition by AND to others, such as the one for the rows that the caller may see, so put
+   * brackets around an OR.
    */
   readonly sql: (value: string, wanted: readonly string[]) => string;
   /**
@@ -38,7 +39,10 @@ export const filterOperators = {
 
 export type OperatorName = keyof typeof filterOperators;
 
-/** In the order in which documents and forms list them. `Object.keys` types them as plain strings, hence the cast. */
+/**
+ * The operators' names, in the order in which documents and forms list them. `Object.keys` types them as plain strings,
+ * hence the cast.
+ */
 export const operatorNames = Object.keys(filterOperators) as OperatorName[];
 
 export const operatorOf = (name: OperatorName): FilterOperator => filterOperators[name];

@@ -1,6 +1,6 @@
 import { type OperatorName, operatorNames } from './filter-operators.ts';
 
-/** Which field is filtered by, and how. */
+/** A filter's operator and field. */
 interface FilterName {
   readonly operator: OperatorName;
   readonly field: string;

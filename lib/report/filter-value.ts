@@ -3,7 +3,9 @@ import type { ColumnDimension, TimeDimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
 import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 
-/** Bounds a parameter's length: Athena takes at most 1,024 characters, and a quote may be doubled. */
+/**
+ * The most characters of a text. Athena accepts parameters of at most 1,024 characters, and each quote may be doubled.
+ */
 export const MAX_TEXT_CHARACTERS = 256;
 
 /** The form of a time filter's value, for each grain. */
@@ -14,11 +16,11 @@ const text = v.pipe(
   v.check((value) => value !== '', 'The value is empty.'),
   v.check((value) => [...value].length <= MAX_TEXT_CHARACTERS, `At most ${MAX_TEXT_CHARACTERS} characters.`),
   v.check((value) => !/\p{Cc}/u.test(value), 'The value contains control characters.'),
-  // The gateway decodes before the service sees the query: bytes that are no UTF-8, such as %FF, come as U+FFFD.
+  // The gateway decodes the query before the service sees it: bytes that are no UTF-8, such as %FF, arrive as U+FFFD.
   v.check((value) => !value.includes('\uFFFD'), 'The value is not UTF-8. Percent-encode its UTF-8 bytes.'),
 );
 
-/** A hint for callers who write several values as one list. Not for texts, which may hold commas of their own. */
+/** A hint for callers who write several values as one list. Not for texts, which may contain commas themselves. */
 const repeatInstead = (value: string) =>
   value.includes(',') ? ' For several values, repeat the parameter once a value.' : '';
 

@@ -3,7 +3,7 @@ import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
 import { type FilterOperator, operatorNames, operatorOf } from './filter-operators.ts';
 import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
 
-/** Rows pass if the operator lets the column's value pass. */
+/** A filter on a column: records pass if the operator lets the column's value pass. */
 interface ColumnFilter {
   readonly kind: 'column';
   readonly operator: FilterOperator;
@@ -11,7 +11,10 @@ interface ColumnFilter {
   readonly values: readonly (string | bigint)[];
 }
 
-/** Rows pass if the operator lets their hour, or day, pass. The values are milliseconds since 1970. */
+/**
+ * A filter on the time: records pass if the operator lets their hour or day pass. The values are milliseconds since
+ * 1970.
+ */
 interface TimeFilter {
   readonly kind: 'time';
   readonly operator: FilterOperator;
@@ -21,7 +24,7 @@ interface TimeFilter {
 
 export type Filter = ColumnFilter | TimeFilter;
 
-/** Each value once and in a fixed order, so that the same filters make the same query. */
+/** Parses a filter's values, each once and in a fixed order, so that the same filters make the same query. */
 export const filterSchema = (
   operator: FilterOperator,
   dimension: Dimension,
@@ -48,7 +51,7 @@ export const filterSchema = (
 
 const operators = operatorNames.map(operatorOf);
 
-/** Compares two filters, so that the same ones make the same query whatever their order in the request. */
+/** Compares two filters, so that the same filters make the same query whatever their order in the request. */
 export const inFixedOrder = (dimensions: readonly Dimension[]) => (a: Filter, b: Filter) =>
   dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension) ||
   operators.indexOf(a.operator) - operators.indexOf(b.operator);

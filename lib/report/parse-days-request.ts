@@ -4,12 +4,12 @@ import { didYouMean } from './did-you-mean.ts';
 import { apiVersion, utcTime } from './parse-request.ts';
 import { lengthInDays, type Window } from './utc-time.ts';
 
-/** A year, with some days before and after it. */
+/** The most days that one request for states may ask for: a year, and some days more. */
 export const MAX_STATE_DAYS = 400;
 
 const PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
 
-/** Reads a request for the states of days: its window. Throws InvalidRequest that lists every fault at once. */
+/** Reads the window from a request for the states of days. Throws InvalidRequest, which lists every fault at once. */
 export function parseDaysRequest(
   parameters: Readonly<Record<string, readonly string[] | undefined>>,
 ): Window {

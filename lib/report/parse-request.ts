@@ -8,19 +8,25 @@ import { operatorNames, operatorOf } from './filter-operators.ts';
 import { filterParameter, readFilterParameter } from './filter-parameter.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
-/** Every version that is served, the oldest first. */
+/** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
 
-/** docs/contract.md#the-window */
+/** The longest window of a report, in days (docs/contract.md#the-window). */
 export const MAX_WINDOW_DAYS = 32;
 
-/** A request that keeps every rule of docs/contract.md#the-request, with the defaults for what it leaves open. */
+/**
+ * A request that keeps every rule of docs/contract.md#the-request, with defaults for everything that the caller left
+ * out.
+ */
 export interface ReportRequest {
   readonly report: Report;
-  /** In requested order. The requested dimensions are the grouping. */
+  /** The fields in requested order. The report is grouped by the dimensions among them. */
   readonly requestedFields: readonly Field[];
   readonly window: Window;
-  /** At most one for each field and operator, in the order of the catalogue and the operators; all must hold. */
+  /**
+   * At most one for each field and operator, in the order of the catalogue and the operators. A record must pass them
+   * all.
+   */
   readonly filters: readonly Filter[];
 }
 
@@ -86,9 +92,7 @@ const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: str
     }),
   );
 
-/**
- * Reads a report request (docs/contract.md#the-request). Throws InvalidRequest that lists every fault at once.
- */
+/** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
 export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
   const faults: Fault[] = [];
   const fault = (parameter: string, detail: string) =>
@@ -108,7 +112,8 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
       ? `${quoted(name)} is a metric. Only dimensions can stand here: ${namesOf(dimensions).join(', ')}.`
       : `Unknown field ${quoted(name)}. ${didYouMean(name, namesOf(dimensions))}`;
 
-  // If the list came under another name, the fault of that name says so; "missing" would mislead.
+  // If the caller sent the list under an indexed name, the fault for that name says so; a fault "missing" would
+  // mislead.
   const requestedFields =
     parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
       ? read('requestedFields', fieldList(report.fields, complain), parameters['requestedFields'])
@@ -174,7 +179,7 @@ function unknownParameter(parameter: string): string {
   return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, ...forms])}`;
 }
 
-/** True without `Accept`, or with `*\/*`, `text/*` or `text/csv` (any charset); there is no other form to choose. */
+/** True without `Accept`, or with `*\/*`, `text/*` or `text/csv` (any charset); a report has no other media type. */
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;

@@ -14,7 +14,7 @@ interface Predicate {
 }
 
 /**
- * What a record must fulfil to count: window, entitlement, levels and filters, all of them
+ * The conditions that a record must fulfil to count: those of the window, the entitlement, the levels and the filters
  * (docs/contract.md#the-request).
  */
 export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
@@ -34,7 +34,7 @@ export function rowPredicates(request: ReportRequest, entitlement: Entitlement):
   ];
 }
 
-/** The records of the window. Whole days are decided by the partition alone, so `event_time` isn't read. */
+/** The records of the window. For whole days the partition is enough, so `event_time` isn't read. */
 function within(window: Window): Predicate[] {
   const { first, last } = daysOf(window);
   return [
@@ -45,8 +45,8 @@ function within(window: Window): Predicate[] {
 }
 
 /**
- * The rows that the caller may see. Made without the request, so that no parameter can widen it. The ids are in the
- * text, so that they are part of what identifies the query.
+ * The rows that the caller may see. This condition does not depend on the request, so no parameter can widen it. The
+ * ids are in the SQL text, so that queries for other companies have another text.
  */
 function entitled(report: Report, entitlement: Entitlement): Predicate[] {
   if (entitlement === 'every-company') return [];
@@ -61,7 +61,7 @@ function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[
     const { column } = filter.dimension;
     const marks = filter.values.map(() => '?');
     const sql = operator.sql(column, marks);
-    // The coarser level's records belong to all finer values. Only the look-up lets them pass.
+    // The coarser level's records belong to all finer values. Only the look-up of containers lets these records pass.
     const isFiner = filter.dimension === levels?.finer;
     return [{ sql: isFiner ? sql : orUnknown(column, sql), parameters: filter.values.map(literal) }];
   }
@@ -69,15 +69,17 @@ function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[
   if (filter.dimension.grain === 'day') return [plain(operator.sql(PARTITION_COLUMN, days))];
   const hours = operator.sql(HOUR_EXPRESSION, filter.values.map(quoteTime));
   return [
-    // The engine can't derive the day from the hour: with the days named, it reads no other partition.
+    // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
+    // partition.
     ...(operator.passesWantedOnly ? [plain(`${PARTITION_COLUMN} IN (${days.join(', ')})`)] : []),
     plain(orUnknown(HOUR_EXPRESSION, hours)),
   ];
 }
 
 /**
- * The records whose finer value passes, and the coarser level's records of the containers with such a record in the
- * window. The look-up includes only rows that the caller may see, and ignores filters on other fields.
+ * The records whose finer value passes, and the coarser level's records of each container that has such a record in the
+ * window. The look-up of these containers includes only rows that the caller may see, and ignores filters on other
+ * fields.
  */
 function finerOrContainerRows(
   passing: readonly Predicate[],

@@ -4,7 +4,7 @@ import { columnFault } from './column-name.ts';
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
 
-/** The record's instant, UTC, milliseconds. */
+/** The column with the record's instant: UTC, to the millisecond. */
 export const TIME_COLUMN = 'event_time';
 
 export type ColumnType = 'timestamp' | 'bigint' | 'varchar' | 'decimal(18,6)';
@@ -15,7 +15,7 @@ export interface Column {
   readonly meaning: string;
 }
 
-/** One table of the data contract, as the Parquet files hold it (the partition column is not among `columns`). */
+/** One table of the data contract, as its Parquet files are. `columns` does not include the partition column. */
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];

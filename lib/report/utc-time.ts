@@ -1,7 +1,7 @@
-/** How instants are written, in words (docs/contract.md#the-window). */
+/** The form of an instant, in letters (docs/contract.md#the-window). */
 export const UTC_TIME_FORM = 'YYYY-MM-DDThh:mm:ssZ';
 
-/** A form in words as a regular expression: each letter but T and Z stands for a digit. */
+/** A form in letters as a regular expression: each letter except T and Z means a digit. */
 export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]/g, '\\d')}$`;
 
 const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 export function parseUtcTime(text: string): number | undefined {
   if (!FORMAT.test(text)) return undefined;
   const time = Date.parse(text);
-  // Date.parse rolls 30 February over to March; a date that exists comes back as it went in.
+  // Date.parse turns 30 February into a day of March. A date that exists is the same when it is formatted again.
   return !Number.isNaN(time) && formatUtcTime(time) === text ? time : undefined;
 }
 

@@ -2,14 +2,18 @@ import { pipeline } from 'node:stream';
 import { constants, createGzip, gzip } from 'node:zlib';
 
 /**
- * Measured (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real reports
- * 2 % larger, but very regular ones a third to a half larger. Above 6, each percent saved costs a third more time.
+ * The gzip level. Measured (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of level 6
+ * and makes real reports 2 % larger, but makes very regular reports a third to a half larger. Above level 6, each
+ * percent saved costs a third more time.
  */
 export const GZIP_LEVEL = 6;
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The chunks in gzip (RFC 1952), a few at a time. An error of the chunks is thrown to the reader of the result. */
+/**
+ * Gzips the chunks (RFC 1952), a few at a time. If reading a chunk fails, the reader of the gzipped chunks gets the
+ * error.
+ */
 export const gzippedChunks = (
   chunks: AsyncIterable<Uint8Array>,
   level = GZIP_LEVEL,
@@ -21,7 +25,7 @@ export const gzippedChunks = (
     () => {},
   );
 
-/** A whole file in gzip. */
+/** Gzips a whole file. */
 export const gzipped = (file: Uint8Array): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     gzip(file, { level: GZIP_LEVEL, memLevel: constants.Z_MAX_MEMLEVEL }, (error, bytes) =>

@@ -4,11 +4,11 @@ import type { StoredDocument } from './results-bucket.ts';
 const every = {
   /** Version of the record's format. A record of another version counts as absent. */
   form: v.literal(2),
-  /** Random, new with each write. A request recognises its own write by it, if S3's answer was lost. */
+  /** A random id, new with each write. If S3's answer was lost, a request recognises its own write by this id. */
   writer: v.string(),
   /**
-   * The attempt's token, random, chosen by the request that creates it. For the same token, Athena gives the same
-   * execution.
+   * The attempt's random token, chosen by the request that creates the attempt. For the same token, Athena returns the
+   * same execution.
    */
   attempt: v.string(),
 };
@@ -16,13 +16,13 @@ const every = {
 const open = {
   ...every,
   /**
-   * The lease: how long from this write on the writer asks Athena for all who wait. Absent: no lease; any request may
-   * take over.
+   * The lease: how long after this write the writer asks Athena for all the requests that wait. Absent if there is no
+   * lease: then any request may take over.
    */
   leaseMs: v.optional(v.number()),
-  /** Whether it repeats a query that failed. */
+  /** Whether the attempt repeats a query that failed. */
   isRetry: v.boolean(),
-  /** The slot that its query takes, where partners have a limited number of them. */
+  /** The id of the slot that the attempt's query takes, if partners have a limited number of slots. */
   slot: v.optional(v.string()),
 };
 
@@ -44,9 +44,9 @@ const jobRecord = v.variant('state', [
     state: v.literal('under-way'),
     ...open,
     executionId: v.string(),
-    /** How long Athena had had the query at this write. */
+    /** How long Athena had had the query at the time of this write, in milliseconds. */
     elapsedMs: v.number(),
-    /** When Athena first said that it is running, by Athena's clock. */
+    /** When Athena first reported the query as running, by Athena's clock. */
     runningAt: v.optional(v.number()),
   }),
   v.object({
@@ -55,29 +55,32 @@ const jobRecord = v.variant('state', [
     /** `s3://bucket/key` of the engine's result. */
     location: v.string(),
     resultBytes: v.number(),
-    /** Whether it is a report of the job's version: the lake was the same before the query and after it. */
+    /** Whether the report belongs to the job's data version: the lake was the same before and after the query. */
     isOfVersion: v.boolean(),
     /** How long after this write new callers may get the report, even if it has no data version. */
     goodForMs: v.optional(v.number()),
-    /** The report's files and their sizes. Absent: they have not been written yet. */
+    /** The report's files and their sizes. Absent if the files have not been written yet. */
     files: v.optional(v.object({ plain: v.number(), gzip: v.optional(v.number()) })),
   }),
   v.object({
     state: v.literal('scan-limit-exceeded'),
     ...ended,
-    /** The limit in bytes; absent where it is not known. */
+    /** The limit in bytes; absent if it is not known. */
     limit: v.optional(v.number()),
   }),
   v.object({
     state: v.literal('failed'),
     ...ended,
-    /** How long after the query's end this was written: a caller that came in between has not waited for it. */
+    /**
+     * How long after the query's end this record was written: a caller that came in between has not waited for the
+     * query.
+     */
     seenAfterMs: v.number(),
-    /** In the engine's words or ours: for the log. */
+    /** The reason in the engine's words or ours, for the log. */
     reason: v.string(),
     /**
-     * Why a new attempt may succeed: files changed during the query; the query took too long and was stopped; or a next
-     * attempt was needed, but the leading caller's time was up.
+     * Why a new attempt may succeed: files changed during the query; the query took too long and was stopped; or
+     * another attempt was needed, but the caller of the request that held the lease had no time left.
      */
     cause: v.optional(v.picklist(['data-changed', 'took-too-long', 'not-repeated'])),
   }),
@@ -100,7 +103,7 @@ export interface StoredRecord<T extends JobRecord = JobRecord> {
   readonly record: T;
 }
 
-/** The record that a document holds; undefined where it holds none that can be read. */
+/** The record that a document holds; undefined if the document is not a readable record. */
 export function readRecord(stored: StoredDocument | undefined): JobRecord | undefined {
   const result = v.safeParse(jobRecord, stored?.document);
   return result.success ? result.output : undefined;

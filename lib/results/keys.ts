@@ -10,7 +10,7 @@ export type ResultsKey = `${(typeof RESULTS_PREFIX)[keyof typeof RESULTS_PREFIX]
 
 const PREFIXES: readonly string[] = Object.values(RESULTS_PREFIX);
 
-/** A key as a stored document holds it. */
+/** The schema for a key in a stored document. */
 export const resultsKey = v.custom<ResultsKey>(
   (text) => typeof text === 'string' && PREFIXES.some((prefix) => text.startsWith(prefix)),
 );
@@ -20,34 +20,34 @@ interface Named {
   readonly id: string;
 }
 
-/** A job's cached report, or the record that it exceeded the scan limit. */
+/** Key of a job's cached report, or of the record that the job exceeded the scan limit. */
 export const cachedReportKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.cached}${id}.json`;
 
 /**
- * The record of a job's attempts for one listing fingerprint. A request that saw another fingerprint must not get their
- * results.
+ * Key of the record of a job's attempts for one listing fingerprint. A request that saw another fingerprint must not
+ * get the results of these attempts.
  */
 export const jobRecordKey = ({ id }: Named, { fingerprint }: Pick<DataState, 'fingerprint'>): ResultsKey =>
   `${RESULTS_PREFIX.jobs}${id}/${fingerprint}.json`;
 
-/** A client's slots. */
+/** Key of the document that lists a client's slots. */
 export const slotsKey = (client: string): ResultsKey =>
   `${RESULTS_PREFIX.slots}${createHash('sha256').update(client).digest('hex')}.json`;
 
-/** The ticket that a waiting URL names. */
+/** Key of the ticket that a waiting URL names. */
 export const ticketKey = (ticket: string): ResultsKey => `${RESULTS_PREFIX.waiting}${ticket}.json`;
 
-/** Where Athena writes a result, unless it reuses an earlier one. */
+/** Key to which Athena writes a result, unless Athena reuses an earlier result. */
 export const resultKey = (executionId: string): ResultsKey => `${RESULTS_PREFIX.athena}${executionId}.csv`;
 
-/** A report as callers download it. */
+/** Key of a report's file, as callers download it. */
 export const reportKey = (executionId: string, fileName: string): ResultsKey =>
   `${RESULTS_PREFIX.reports}${executionId}/${fileName}`;
 
-/** The gzipped report lies beside the plain one. */
+/** Key of the gzipped file that belongs to a plain file. */
 export const gzippedKey = (key: ResultsKey): ResultsKey => `${key}.gz`;
 
-/** The request to publish a large result: its arrival starts the publishing function. */
+/** Key of the request to publish a large result. Writing this object starts the publishing function. */
 export const publicationKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.publications}${executionId}.json`;
 
@@ -55,6 +55,6 @@ export const publicationKey = (executionId: string): ResultsKey =>
 export const publishedExecution = (publication: string): string =>
   publication.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
 
-/** Notes that a publication has been given up. */
+/** Key of the note that a publication has been given up. */
 export const abandonedKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.abandoned}${executionId}.json`;

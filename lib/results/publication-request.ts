@@ -15,17 +15,17 @@ const publication = v.object({
   columns: v.array(
     v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
   ),
-  /** The version of the data that it is a report of; absent where the data changed under the query. */
+  /** The version of the data that the report belongs to; absent if the data changed during the query. */
   dataVersion: v.optional(v.string()),
   /** Key of the cached report, which gets the sizes of the files. */
   cachedReport: v.optional(resultsKey),
-  /** Who asked first, for the log. */
+  /** The partner that asked first, for the log. */
   partner: v.optional(v.string()),
 });
 
 export type Publication = v.InferOutput<typeof publication>;
 
-/** The publication that an object under `publications/` asks for; undefined where it is gone or can't be read. */
+/** The publication that an object under `publications/` asks for; undefined if the object is gone or can't be read. */
 export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
   if (!v.is(resultsKey, key)) return undefined;
   const result = v.safeParse(publication, (await results.read(key))?.document);

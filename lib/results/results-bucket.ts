@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import type { ResultsKey } from './keys.ts';
 
 /**
- * How long an object has been there, in milliseconds, to the second. It is S3's `Date` less `LastModified` of one answer,
- * so that no other machine's clock decides.
+ * How long ago an object was written, in milliseconds, exact to one second. It is `Date` minus `LastModified` of one
+ * answer of S3, so that it depends on no other clock.
  */
 type Age = number;
 
@@ -21,10 +21,10 @@ export interface StoredDocument {
 
 /** File name, metadata and encoding of a report's file. */
 export interface ReportFile {
-  /** What a browser or `curl -OJ` saves it as. */
+  /** The name under which a browser or `curl -OJ` saves the file. */
   readonly fileName: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** How the content is encoded; clients decode it on their own. */
+  /** How the content is encoded; clients decode it by themselves. */
   readonly encoding?: 'gzip';
 }
 
@@ -35,11 +35,11 @@ export interface EngineResult {
   readonly content?: Uint8Array;
 }
 
-/** The results bucket: the calls that the service needs. Every write is conditional. */
+/** The results bucket, with the calls that the service needs. Every write is conditional. */
 export interface ResultsBucket {
-  /** Undefined where there is no such object. */
+  /** Resolves to undefined if there is no object with this key. */
   head(key: ResultsKey): Promise<ObjectFacts | undefined>;
-  /** Undefined where there is no such object. */
+  /** Resolves to undefined if there is no object with this key. */
   read(key: ResultsKey): Promise<StoredDocument | undefined>;
   /** Writes a new object. Undefined if the key is taken; nothing is written then. */
   create(key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
@@ -48,31 +48,31 @@ export interface ResultsBucket {
   /**
    * The query engine's result, with its content if it is small; undefined if it is gone.
    * @param location `s3://bucket/key`
-   * @param maxBytes a larger content is not read
+   * @param maxBytes the content of a larger result is not read
    */
   readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
   /**
    * Writes a small file. Does nothing if the key is taken: a key's content is always the same.
-   * @param tries how often S3 is asked at most; without it, until the request's time is over
+   * @param tries the most tries; without it, S3 is asked until the request's time is over
    */
   writeFile(key: ResultsKey, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
   /** `s3://bucket/key` */
   locationOf(key: ResultsKey): string;
   /**
    * A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect).
-   * @param bytes of the object
+   * @param bytes the object's size
    */
   presign(key: ResultsKey, expiresInSeconds: number, bytes: number): Promise<string>;
 }
 
-/** Files of any size in the results bucket: for the publishing function alone. */
+/** Files of any size in the results bucket: for the publishing function only. */
 export interface LargeFiles {
-  /** The query engine's result, however large, piece by piece; undefined where it is gone. */
+  /** The query engine's result, however large, piece by piece; undefined if it is gone. */
   openResult(location: string): Promise<Readable | undefined>;
   /**
-   * Writes a large file in parts; it appears whole or not at all. Does nothing where the key is taken. Resolves to its
-   * size in bytes; undefined, with nothing written, where there is no content.
-   * @param open makes the content, again for each try
+   * Writes a large file in parts; it appears whole or not at all. Does nothing if the key is taken. Resolves to the
+   * file's size in bytes. If there is no content, writes nothing and resolves to undefined.
+   * @param open opens the content; called again for each try
    */
   uploadFile(
     key: ResultsKey,

@@ -3,11 +3,11 @@ import { resultsKey } from './keys.ts';
 import type { StoredDocument } from './results-bucket.ts';
 
 const slot = v.object({
-  /** Random: the job's record names it while the query is under way. */
+  /** A random id, which the job's record holds while the query is under way. */
   id: v.string(),
-  /** Key of the job's record, which tells whether the query is under way. */
+  /** Key of the job's record, which says whether the query is under way. */
   record: resultsKey,
-  /** How long it had been held when the document was written, in milliseconds. */
+  /** How long the slot had been held when the document was written, in milliseconds. */
   heldMs: v.number(),
 });
 

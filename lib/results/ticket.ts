@@ -8,7 +8,7 @@ import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import { ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
 
-/** What a query in progress reads: a `DataState`, without the time of its listing by another machine's clock. */
+/** The data that a query in progress reads: a `DataState` without `listedAt`, which is by another machine's clock. */
 const data = v.object({
   version: v.string(),
   fingerprint: v.string(),
@@ -33,8 +33,9 @@ const progress = v.variant('waitsFor', [
 ]);
 
 /**
- * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
- * compiled again when the data change. Whoever holds its id may have the report, as with a presigned URL.
+ * The stored document for a caller that waits for a report. It holds the request as it was sent and the companies whose
+ * rows the caller may see, so that the request can be compiled again when the data change. Anyone who has the ticket's
+ * id may have the report, as with a presigned URL.
  */
 const ticketDocument = v.object({
   /** Version of the ticket's format. A ticket of another version counts as absent. */
@@ -45,7 +46,7 @@ const ticketDocument = v.object({
   companies: v.union([v.literal('every-company'), v.array(v.string())]),
   client: v.string(),
   progress,
-  /** How long its caller had waited when it was written, in milliseconds. */
+  /** How long the caller had waited when the ticket was written, in milliseconds. */
   waitedMs: v.number(),
 });
 
@@ -61,9 +62,9 @@ export interface WaitingRequest {
   readonly entitlement: Entitlement;
   readonly client: string;
   readonly progress: Progress;
-  /** How long its caller has waited, in milliseconds. */
+  /** How long the ticket's caller has waited, in milliseconds. */
   readonly waitedMs: number;
-  /** What is stored, for `updateTicket`. */
+  /** The stored document, which `updateTicket` replaces. */
   readonly stored: StoredDocument;
   readonly ticket: Ticket;
 }
@@ -72,9 +73,9 @@ const ID_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Stores what a caller waits for under a new id that can't be guessed; resolves to the id.
+ * Stores a ticket for a caller that waits, under a new id that can't be guessed. Resolves to the id.
  *
- * @param parameters the request's, as they were sent
+ * @param parameters the request's parameters, as they were sent
  */
 export async function issueTicket(
   results: ResultsBucket,
