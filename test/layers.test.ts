@@ -32,7 +32,7 @@ async function importsUnder(place: string): Promise<Import[]> {
   return found;
 }
 
-/** The rooms of `lib/`: each imports only from those before it, and from the files beside them. */
+/** The rooms of `lib/`: each imports only from the rooms before it, and from the files beside the rooms. */
 const ROOMS = [
   'problems',
   'report',
@@ -50,7 +50,7 @@ const ROOMS = [
 /** Modules that no pure rule may import: AWS, and the code that calls AWS. */
 const AWS = /^(@aws|aws-(?!lambda))|^lib\/(aws|config)/;
 
-describe('the layers of the code', () => {
+describe('in the layers of the code,', () => {
   it('lib has only these rooms, and one for what commands print', () => {
     const rooms = readdirSync(join(root, 'lib'), { withFileTypes: true });
     expect(new Set(rooms.filter((entry) => entry.isDirectory()).map(({ name }) => name))).toEqual(

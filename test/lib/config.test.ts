@@ -46,7 +46,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads where the lake is, how many milliseconds old its listing may be, and what a query may scan', () => {
+  it('reads the place of the lake, the highest age of its listing in milliseconds, and the bytes that a query may scan', () => {
     const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
     expect(readConfig({ ...env, ...lake })).toMatchObject({
       lake: { bucket: 'events', prefix: '' },
@@ -64,7 +64,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, QUERIES_PER_PARTNER: '5' }).queriesPerPartner).toBe(5);
   });
 
-  it('lets a query be queued for as long as it may run', () => {
+  it('lets a query wait in the queue for as long as it may run', () => {
     expect(readConfig({ ...env, LONGEST_QUERY_MS: '4000' })).toMatchObject({
       longestQueryMs: 4_000,
       longestQueueMs: 4_000,
@@ -131,7 +131,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
   });
 
-  it('reads where the register of partners is', () => {
+  it('reads the bucket of the register of partners', () => {
     const { entitlements } = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
     expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
   });
@@ -148,7 +148,7 @@ describe('readConfig', () => {
     ['no JSON', 'roles'],
     ['a claim of an unknown owner', '{"nobodysCompanies":{"claim":"roles"}}'],
     ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
-  ])('refuses %s among the claims', (_, claims) => {
+  ])('refuses %s as COMPANY_CLAIMS', (_, claims) => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(
       'COMPANY_CLAIMS',
     );

@@ -50,7 +50,7 @@ describe('every problem', () => {
     expect(documented).toEqual(expected);
   });
 
-  it.each(gatewayAnswers())('that the deployed gateway answers for $id fits the document', async (answer) => {
+  it.each(gatewayAnswers())('that the deployed gateway sends for $id fits the document', async (answer) => {
     expect(
       await faultsOfResponse({
         method: 'GET',
@@ -63,7 +63,7 @@ describe('every problem', () => {
     ).toEqual([]);
   });
 
-  it('that the firewall answers fits the document', async () => {
+  it('that the firewall sends fits the document', async () => {
     for (const { content } of Object.values(responseBodies))
       expect(
         await faultsOfResponse({

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly status: number;
   /** The cache status in the answer's words: `hit`, or `fwd=miss; collapsed`. */
   readonly cacheStatus?: string | undefined;
-  /** Whether the downloaded file is the partner's report of the lake: its companies' numbers and no others. */
+  /** Whether the downloaded file is the partner's report of the lake, with the numbers of its own companies only. */
   readonly isItsReport: boolean;
   /** The queries that the request started, each by the token that it used. */
   readonly started: readonly ('the token stored' | 'a new token')[];

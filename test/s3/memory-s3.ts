@@ -3,7 +3,7 @@ import type { ReportFile } from '../../lib/results/results-bucket.ts';
 
 export interface StoredObject {
   readonly etag: string;
-  /** By S3's clock, in milliseconds since 1970. */
+  /** When the object was written, by S3's clock, in milliseconds since 1970. */
   readonly lastModified: number;
   readonly content: Buffer;
   /** The size that S3 reports: a large object in memory holds less than that. */

@@ -45,7 +45,7 @@ describe('readPartner', () => {
   });
 
   it.each(['publisherCompanies', 'advertiserCompanies'] as const)(
-    'reads an older record, which lacks %s, as one with an empty list of them',
+    'reads an older record, which lacks %s, with an empty list of those companies',
     (owner) => {
       expect(read(without(owner))).toEqual({ ...record, [owner]: [] });
     },

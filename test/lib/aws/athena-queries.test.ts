@@ -44,7 +44,7 @@ function athenaFor(callerWaitMs: number, planned: Planned[]) {
 }
 
 describe('start', () => {
-  it('throws Athena’s refusal without the values of the query that the refusal quotes', async () => {
+  it('throws Athena’s refusal, but leaves out the query’s values that the refusal quotes', async () => {
     const answer = new InvalidRequestException({
       message: "Value 'secret' is not understood",
       $metadata: { httpStatusCode: 400 },
@@ -227,7 +227,7 @@ describe('executionOf', () => {
   });
 
   it.each([{}, { ResultConfiguration: {} }, { ResultConfiguration: { OutputLocation: '' } }])(
-    'reads a success without a place for its result as a failure (%j)',
+    'reads a success that names no place for its result as a failure (%j)',
     (location) => {
       const given = { Status: { ...Status, State: 'SUCCEEDED' as const }, Statistics, ...location };
       expect(executionOf('q1', given, OBSERVED_AT)).toEqual({
@@ -237,7 +237,7 @@ describe('executionOf', () => {
     },
   );
 
-  it('reads an ended execution without completion time and statistics as one that ended when it was observed', () => {
+  it('reads an ended execution without completion time and statistics: the end is then the time at which it was observed', () => {
     const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
     expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
       state: 'failed',
@@ -252,7 +252,7 @@ describe('executionOf', () => {
     });
   });
 
-  it.each([undefined, {}])('reads an answer that says nothing (%j) as “forgotten”', (execution) => {
+  it.each([undefined, {}])('reads an answer without facts (%j) as “forgotten”', (execution) => {
     expect(executionOf('q1', execution, OBSERVED_AT)).toEqual({ state: 'forgotten', id: 'q1' });
   });
 });

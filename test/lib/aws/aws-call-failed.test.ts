@@ -29,7 +29,7 @@ describe('AwsCallFailed', () => {
   it.each([
     ['text', 'S3 HeadObject: text, status none, request none'],
     [undefined, 'S3 HeadObject: undefined, status none, request none'],
-  ])('can be made of %j, which is no error', (thrown, message) => {
+  ])('accepts %j as its cause, which is no error', (thrown, message) => {
     expect(new AwsCallFailed('S3 HeadObject', thrown).message).toBe(message);
   });
 });

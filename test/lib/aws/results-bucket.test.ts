@@ -100,7 +100,7 @@ describe('writeFile', () => {
 });
 
 describe('locationOf', () => {
-  it('names an object as Athena does', () => {
+  it('gives the location of an object in Athena’s form', () => {
     expect(results().locationOf('athena/q1.csv')).toBe('s3://results/athena/q1.csv');
   });
 });

@@ -168,7 +168,7 @@ describe('a lake of many files', () => {
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });
 
-  it('is listed by one call for each day, all at the same time', async () => {
+  it('is listed, after its first page, by one call for each day, all at the same time', async () => {
     const found = await listed([...files('2026-01-02', 700), ...files('2026-01-03', 700)]);
     expect([found.inputs.length, found.rounds, found.mostAtOnce]).toEqual([3, 2, 2]);
   });

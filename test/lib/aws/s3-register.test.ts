@@ -55,7 +55,7 @@ describe('the register in S3', () => {
   it('finds a client by a key that is made from its id and can’t be guessed without it', async () => {
     const { find, asked } = bucketOf(new Map([['client-1', JSON.stringify(recordOf('client-1'))]]));
     expect(await find('client-1')).toEqual(recordOf('client-1'));
-    // printf client-1 | sha256sum
+    // The key's digest comes from `printf client-1 | sha256sum`.
     expect(asked).toEqual(['partners/5704de18fc6045e4d08c3a261162795689ba6a0383964109350f8fad3c4ad972.json']);
   });
 
@@ -113,7 +113,7 @@ describe('the register in S3', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('keeps what it read, or did not find, for less than a minute', async () => {
+  it('keeps a record, or the fact that there is none, for less than a minute', async () => {
     const texts = new Map<string, string | Error>([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked } = bucketOf(texts);
     await find('client-1');

@@ -4,7 +4,9 @@ const FIELD = `(?:"[^"]*(?:""[^"]*)*")?`;
 const ROW = new RegExp(`(${FIELD}(?:,${FIELD})*)\n`, 'y');
 const NUMBER = /^"(-?[0-9]+(\.[0-9]+)?)"$/;
 
-/** The lines of the engine's CSV, each a list of fields with their quotes; undefined if the text is not such CSV. */
+/**
+ * The lines of the engine's CSV, each a list of fields with their quotes; undefined if the text is not in that dialect.
+ */
 function linesOf(file: string): string[][] | undefined {
   const lines: string[][] = [];
   for (let at = 0; at < file.length; at = ROW.lastIndex) {

@@ -41,7 +41,7 @@ describe('retypeCsv', () => {
     '"2026-01-02T00:00:00Z",,0,12345678901234567890.000001\n' +
     ',"",,\n';
 
-  it('writes its own header, bare numbers, quoted text and instants, and keeps NULL apart from empty text', async () => {
+  it('writes its own header, bare numbers, quoted text and instants, and distinguishes NULL from empty text', async () => {
     expect(await retype(file)).toBe(report);
   });
 
@@ -63,7 +63,7 @@ describe('retypeCsv', () => {
     expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
   });
 
-  it('keeps a lone NULL as an empty line', async () => {
+  it('writes a row of only one NULL as an empty line', async () => {
     expect(await retype('"x"\n\n"a"\n', undefined, [{ name: 'DeviceOrProxy', type: 'string' }])).toBe(
       '"DeviceOrProxy"\n\n"a"\n',
     );
@@ -138,7 +138,7 @@ describe('retypeCsv', () => {
       await expect(retype(file, chunkBytes)).rejects.toEqual(refusal(fault, byte, column));
   });
 
-  it('says in one line what is wrong and where, and shows nothing of the file', () => {
+  it('throws an error of one line that names the fault and its place, and shows nothing of the file', () => {
     expect(String(refusal(NO_NUMBER, 1_234, 3))).toBe(
       "NotEngineCsv: the engine's result file is not in its CSV dialect: no number in a column of numbers (byte 1234, column 3)",
     );

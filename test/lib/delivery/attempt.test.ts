@@ -102,7 +102,7 @@ describe('createAttempt', () => {
 });
 
 describe('a write whose answer was lost, so that S3 refuses it when it is repeated', () => {
-  it('is recognised by its writer', async () => {
+  it('can be recognised by the writer in the record', async () => {
     const { run, target, results, key } = await made();
     const { create, replace } = results;
     results.create = async (...given) => (await create(...given)) && undefined;
@@ -204,7 +204,7 @@ describe('release', () => {
     expect((await Promise.all(takers)).map(({ at }) => at)).toEqual(['leading', 'following']);
   });
 
-  it('records what is known of the execution for the request that takes over', async () => {
+  it('records the known facts of the execution for the request that takes over', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord();
     const stored = results.put(key, record);

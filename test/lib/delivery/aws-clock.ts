@@ -5,7 +5,7 @@ import { vi } from 'vitest';
  * without changing this clock.
  */
 export interface AwsClock {
-  /** In milliseconds since 1970. */
+  /** The time of this clock, in milliseconds since 1970. */
   now(): number;
   /** The time in the `Date` header of an answer given now, rounded down to the second. */
   date(): number;

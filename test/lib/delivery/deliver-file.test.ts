@@ -39,7 +39,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
 }
 
 describe('deliverFile, if the record says which files exist,', () => {
-  it('makes no call at all', async () => {
+  it('makes no call to the bucket', async () => {
     const { deliver, ready, results, facts, target } = await begin();
     expect(await deliver(written)).toEqual(ready({ bytes: 50 }));
     expect(results.calls).toEqual([]);

@@ -163,7 +163,7 @@ describe('a query’s failure that no request has noticed', () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('does not refuse a new caller if the scan limit was exceeded: that caller gets a new query', async () => {
+  it('causes no refusal for a new caller if the scan limit was exceeded: that caller gets a new query', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 }, { ends: 'scan-limit-exceeded' });
     await leave(of);
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
@@ -173,7 +173,7 @@ describe('a query’s failure that no request has noticed', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('refuses the caller who started the query if the scan limit was exceeded, but is not cached: it was noticed late', async () => {
+  it('causes a refusal, which is not cached, for the caller who started the query if the scan limit was exceeded', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 });
     const { askedAt } = termsNow();
     const left = await leave(of);

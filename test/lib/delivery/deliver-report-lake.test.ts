@@ -33,7 +33,7 @@ beforeEach(() => {
 describe('a lake that changes', () => {
   const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
 
-  it('after a report: the next request gets a new report, and the first file stays as it was', async () => {
+  it('after a report: the next request gets a new report, and the first file stays unchanged', async () => {
     const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
     const first = await ask(of);
     of.lake.add('2026-01-01', 'b.parquet');
@@ -57,7 +57,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('during the query and back again: the change is noticed, by the times of the files', async () => {
+  it('during the query and back again: the service notices the change by the times of the files', async () => {
     const of: Setting = setting({
       afterMs: 100,
       onStart: () => {
@@ -157,7 +157,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(1);
   });
 
-  it('during a query that exceeds the scan limit: the refusal is not kept for the version', async () => {
+  it('during a query that exceeds the scan limit: the service does not cache the refusal for the version', async () => {
     const of: Setting = setting(
       { ends: 'scan-limit-exceeded', afterMs: 100, onStart: change(() => of, 'b.parquet') },
       { afterMs: 100 },
@@ -168,7 +168,7 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of))).toBe('miss');
   });
 
-  it('during a query, and back again before the caller returns: the report is not cached', async () => {
+  it('during a query, and back again before the caller returns: the service does not cache the report', async () => {
     const of: Setting = setting(
       { afterMs: 26_000, onStart: change(() => of, 'wrong.parquet') },
       { afterMs: 100 },

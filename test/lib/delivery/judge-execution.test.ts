@@ -51,7 +51,7 @@ const timeUp = { callerLeftMs: 0 };
 /** The facts if the caller joined another caller's attempt, and first asked this long ago. */
 const joined = (callerWaitedMs: number) => ({ isForThisCaller: false, callerWaitedMs });
 
-describe('judgeExecution, of an execution that has ended', () => {
+describe('judgeExecution, if the execution has ended,', () => {
   it.each<[string, Execution, Partial<ExecutionFacts>, object]>([
     ['forgotten', forgotten, {}, { next: 'start-next' }],
     ['forgotten, when its caller has no time left', forgotten, timeUp, { next: 'start-next' }],
@@ -111,7 +111,7 @@ describe('judgeExecution, of an execution that has ended', () => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 
-  // Athena gives the time of its answer in whole seconds, rounded down: a second is added.
+  // Athena gives the time of its answer in whole seconds, rounded down: the code adds a second.
   it.each<[string, number, Partial<ExecutionFacts>, string]>([
     ['before its caller came', 5_000, joined(5_999), 'start-next'],
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
@@ -169,7 +169,7 @@ describe('judgeExecution, of an execution that has ended', () => {
   });
 });
 
-describe('judgeExecution, of an execution that has not ended', () => {
+describe('judgeExecution, if the execution has not ended,', () => {
   const stop = (execution: Execution, hasTimeForAnother: boolean) => ({
     next: 'stop',
     hasTimeForAnother,
@@ -224,7 +224,7 @@ describe('limitLeftMs', () => {
     ['of the run, for one that was first seen running earlier', running(1_000), NOW - 300, RUN - 300],
     ['of queue and run, for one that was queued for long', running(QUEUE + 500), NOW, RUN - 500],
     ['of the queue, for one that went back to it', running(1_000, true), NOW - 300, QUEUE - 1_000],
-  ])('is what is left %s', (_, execution, runningAt, leftMs) => {
+  ])('is the time left %s', (_, execution, runningAt, leftMs) => {
     expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, runningAt })).toBe(leftMs);
   });
 });

@@ -33,7 +33,7 @@ describe.each([
   });
 
   describe.each([starting, underWay])('and an attempt that is $state', (record) => {
-    // S3 gives ages in whole seconds: a second is added, so that no request loses a lease that it still holds.
+    // S3 gives ages in whole seconds: the code adds a second, so that no request loses a lease that it still holds.
     it.each([
       ['watches the attempt while its lease lasts', 25_000, 25_999, 'watch'],
       ['takes the attempt over when the lease is surely over', 25_000, 26_000, 'take-over'],
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-describe('judgeRecord, for an attempt that nobody asks Athena about', () => {
+describe('judgeRecord, for an attempt that no request asks Athena about,', () => {
   const { leaseMs: _, ...leftStarting } = starting;
   const { leaseMs: __, ...leftUnderWay } = underWay;
 
@@ -130,7 +130,7 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
-  it('repeats a query that the request holding its lease had no time left to repeat', () => {
+  it('starts a query again if the request that held the lease had no time left for that', () => {
     expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, hasTimeForAnother: false })).toEqual({
       next: 'start',
     });

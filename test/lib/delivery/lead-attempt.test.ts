@@ -108,7 +108,7 @@ describe('leadAttempt', () => {
 });
 
 describe('leadAttempt, when its time is up', () => {
-  it('gives up its lease, and records what Athena has said of the query', async () => {
+  it('gives up its lease, and records what Athena has reported of the query', async () => {
     const { lead, record, free } = await creating([{ ends: 'never', queuedMs: 5_000 }]);
     const { step } = await lead();
     expect(step).toMatchObject({
@@ -120,7 +120,7 @@ describe('leadAttempt, when its time is up', () => {
     const { runningAt, elapsedMs, ...others } = record();
     expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1' }));
     expect(runningAt).toBeGreaterThan(START + 5_000);
-    // Athena had had the query for 25 s by then; it tells times to the second.
+    // By then, Athena has had the query for 25 s; Athena gives times in whole seconds.
     expect(elapsedMs).toBeGreaterThan(24_000);
     expect(elapsedMs).toBeLessThanOrEqual(25_000);
   });
@@ -147,7 +147,7 @@ describe('leadAttempt, when its time is up', () => {
     ['since it was first seen running', {}, 10_000],
     ['since it was first seen running after the queue', { queuedMs: 8_000 }, 10_000],
     ['not at all, since it is queued', { queuedMs: 1e9 }, 0],
-  ])('records how long a query that it stops has run: %s', async (_, plan, engineMs) => {
+  ])('records how long a stopped query has run: %s', async (_, plan, engineMs) => {
     const { lead, record, queries } = await creating([{ ends: 'never', ...plan }], {
       longestQueryMs: 10_000,
       longestQueueMs: 10_000,
@@ -252,7 +252,7 @@ describe('leadAttempt, if another request has taken the lease,', () => {
   });
 });
 
-describe('leadAttempt, of a query that fails', () => {
+describe('leadAttempt, if the query fails,', () => {
   it('creates a retry, with the slot of the first attempt, when Athena says that the failure is retryable', async () => {
     const { run, phase, key, results, finished } = await creating([{ ends: 'retryable' }]);
     const record = { ...phase.held.record, slot: 'slot-1' };
@@ -360,8 +360,8 @@ describe('leadAttempt, of a query that fails', () => {
   });
 });
 
-describe('leadAttempt, when the result is seen', () => {
-  it('lists the lake and reads the result, once each, while Athena is asked', async () => {
+describe('leadAttempt, when it sees the result,', () => {
+  it('lists the lake and reads the result, once each, while it asks Athena', async () => {
     const { lead, lake, results, queries } = await creating([{ afterMs: 500 }]);
     let atQuestion: unknown;
     queries.onGet = () => {
@@ -403,8 +403,8 @@ describe('leadAttempt, when the result is seen', () => {
   });
 });
 
-describe('leadAttempt, of a large result', () => {
-  it('records it as succeeded, and leaves its publication to the requests that wait', async () => {
+describe('leadAttempt, if the result is large,', () => {
+  it('records the attempt as succeeded, and leaves the publication to the requests that wait', async () => {
     const { lead, record, key, results } = await creating([{ bytes: LARGE }]);
     expect((await lead()).step).toMatchObject({
       at: 'following',

@@ -155,7 +155,7 @@ describe('publishLarge, if there is a cached report,', () => {
 });
 
 describe('awaitPublication', () => {
-  it('writes the request once, and waits for the file', async () => {
+  it('writes the request to publish once, and waits for the file', async () => {
     const results = memoryBucket();
     setTimeout(() => results.putFile(KEY, 'plain'), 3_000);
     const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
@@ -166,7 +166,7 @@ describe('awaitPublication', () => {
     expect(results.calls.length).toBeLessThan(50);
   });
 
-  it('writes one request if twelve wait', async () => {
+  it('writes one request to publish if twelve requests wait', async () => {
     const results = memoryBucket();
     setTimeout(() => results.putFile(KEY, 'plain'), 3_000);
     const waits = Array.from({ length: 12 }, () => awaitPublication(results, publication, START + 60_000));
@@ -180,7 +180,7 @@ describe('awaitPublication', () => {
     expect(await timed(awaitPublication(results, publication, START + 1_234))).toEqual(['under-way', 1_234]);
   });
 
-  it('looks once if there is no time to wait', async () => {
+  it('looks for the file once if there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
     expect(results.calls).toEqual([
@@ -210,7 +210,7 @@ describe('awaitPublication', () => {
   it.each([
     [50 * 60_000, 'under-way'],
     [50 * 60_000 + 1_000, 'abandoned'],
-  ])('for a request that was written %d ms ago, answers “%s”', async (ageMs, expected) => {
+  ])('for a request to publish that is %d ms old, answers “%s”', async (ageMs, expected) => {
     const results = memoryBucket();
     vi.setSystemTime(START - ageMs);
     results.put(REQUEST, publication);
@@ -218,7 +218,7 @@ describe('awaitPublication', () => {
     expect(await timed(awaitPublication(results, publication, START))).toEqual([expected, 0]);
   });
 
-  it('answers “under way” if an earlier request is deleted at that moment', async () => {
+  it('answers “under way” if an earlier request to publish is deleted at that moment', async () => {
     const results = memoryBucket();
     results.put(REQUEST, publication);
     results.before(`head ${REQUEST}`, () => results.objects.delete(REQUEST));

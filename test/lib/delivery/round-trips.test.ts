@@ -49,8 +49,8 @@ const withSlots = { queriesPerPartner: 5 };
 const withGzip = { acceptsGzip: true };
 
 describe('the calls to AWS that a report waits for, one after the other', () => {
-  // The eight calls: the listing; what is stored of the job; the attempt; the start; the look that finds the result;
-  // Athena, the closing listing and the result; the files; the records. A slot is written before the attempt.
+  // The eight calls: the listing; the stored documents of the job; the attempt; the start; the look that finds the
+  // result; Athena, the closing listing and the result; the files; the records. A slot is written before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
     ['plain, for a client without a limit of queries', {}, 8],
     ['for a caller that accepts gzip', withGzip, 8],

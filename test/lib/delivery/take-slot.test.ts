@@ -241,7 +241,7 @@ describe('a query that a request asks Athena about', () => {
 });
 
 describe('a slot that a request took a moment ago, for an attempt that is not created yet,', () => {
-  it('is not given to another report, even if the result of the job’s earlier query has appeared', async () => {
+  it('does not go to another report, even if the result of the job’s earlier query has appeared', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(record, underWayRecord({ slot: 'slot-before', leaseMs: undefined }));

@@ -30,7 +30,7 @@ const terms: WatchTerms = {
 };
 
 interface Watched {
-  /** What the watch has learnt of the execution. */
+  /** The execution as the watch last saw it. */
   readonly execution?: Execution | undefined;
   readonly runningAt?: number | undefined;
   /** How many times the callback for a seen result ran, and what it returned. */
@@ -44,7 +44,7 @@ interface Watched {
 }
 
 interface Circumstances {
-  /** How long the query had been with Athena when this request took it over; absent if this request has started it. */
+  /** How long Athena had had the query when this request took it over; absent if this request has started the query. */
   readonly takenOverAfterMs?: number;
   readonly runningBefore?: number;
   /** How long Athena took to answer the start of the query. */

@@ -88,7 +88,7 @@ describe('countAnswer', () => {
     expect(counted({}, 500, false)).toEqual({});
   });
 
-  it('counts nothing for a redirect to wait or a 4xx', () => {
+  it('counts nothing for a redirect to the waiting room or a 4xx', () => {
     expect(counted({ ...figures, isReady: false, cacheStatus: 'miss' }, 303)).toEqual({});
     expect(counted({}, 400)).toEqual({});
     expect(counted({}, 404)).toEqual({});

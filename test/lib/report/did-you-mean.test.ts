@@ -11,11 +11,11 @@ describe('didYouMean', () => {
     ['more than a third of a long name off', 'PlacementXXXXX', all],
     ['a name in upper case', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
     ['blanks around a name', '   Day  ', 'Did you mean "Day"?'],
-  ])('answers for %s', (_, name, answer) => {
+  ])('says which name may be meant, for %s', (_, name, answer) => {
     expect(didYouMean(name, known)).toBe(answer);
   });
 
-  it('names no nearest name if none is known', () => {
+  it('suggests no name if none is known', () => {
     expect(didYouMean('Day', [])).toBe('Known are: .');
   });
 });

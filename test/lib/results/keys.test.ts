@@ -25,16 +25,16 @@ describe('the keys of stored objects', () => {
     ["the report's gzipped file", gzippedKey('reports/q1/a.csv'), 'reports/q1/a.csv.gz'],
     ['the request to publish', publicationKey('q1'), 'publications/q1.json'],
     ['the note that a publication was given up', abandonedKey('q1'), 'abandoned/q1.json'],
-  ])('%s', (_, key, expected) => {
+  ])('have a fixed form: %s', (_, key, expected) => {
     expect(key).toBe(expected);
   });
 
-  it('a client’s slots have a key that is safe in S3 for any client id, and different for each client', () => {
+  it('are safe in S3 for the slots of any client id, and different for each client', () => {
     expect(slotsKey('../a')).toMatch(/^slots\/[0-9a-f]{64}\.json$/);
     expect(slotsKey('../a')).not.toBe(slotsKey('a'));
   });
 
-  it('a publication’s key names its execution', () => {
+  it('name the execution of a publication', () => {
     expect(publishedExecution(publicationKey('12-ab.json.x'))).toBe('12-ab.json.x');
   });
 });

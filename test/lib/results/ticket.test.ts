@@ -36,7 +36,7 @@ async function issued(left: { progress: Progress; waitedMs: number } = { progres
 }
 
 describe('a ticket', () => {
-  it('is found by its id, and gives the request for which it was issued', async () => {
+  it('can be found by its id, and gives the request for which it was issued', async () => {
     const { results, id, key } = await issued();
     expect([...results.objects.keys()]).toEqual([key]);
     const { request, client } = wanted;
