@@ -17,7 +17,7 @@ describe('the lower bound for the time of a rush of requests', () => {
     ['the engine’s slots', reports(10, 5, 4), { slots: 2 }, 5 + 20],
     ['the starts of queries', reports(100, 5, 0.1), { startsPerSecond: 2, startsAtOnce: 10 }, 5 + 45],
     ['the gateway’s rate', reports(100, 5, 0.1), { requestsPerSecond: 3, requestsAtOnce: 10 }, 5 + 30],
-    // A report requested before the rush does not delay it, and no report can be done before its request.
+    // A report requested before the rush does not delay the rush, and no report can be done before its request.
     ['the engine’s slots', [...reports(1, 0, 1), ...reports(10, 100, 4)], { slots: 2 }, 120],
   ])('is set by %s', (because, demands, places, seconds) => {
     expect(lowerBound(demands, { ...wide, ...places })).toEqual({ seconds, because });

@@ -4,7 +4,7 @@ import { knownEvents } from '../e2e/known-events.ts';
 /** A text with characters that have a meaning in URLs, shells and query strings. */
 export const ODD_TEXT = 'Müller & Söhne: 100% +1 [x] "y"';
 
-/** What the guides filter by. */
+/** The device texts of the guides' filters, by the device texts of the known events that they replace. */
 const DEVICES: Readonly<Record<string, string>> = {
   phone: 'Mobile',
   desktop: 'Tablet',
@@ -17,10 +17,10 @@ const publisherEvents = known.publisher_events.map((row) => ({
   device_or_proxy: DEVICES[String(row['device_or_proxy'])] ?? row['device_or_proxy'] ?? null,
 }));
 
-/** Events in which the programs of the guides find something. */
+/** Events that match the filters of the guides' programs. */
 export const guideEvents = { ...known, publisher_events: publisherEvents };
 
-/** The report that the guides pull; `more` changes the question. */
+/** The expected report of the guides' programs; `more` changes the question. */
 export const guideReport = (devices: readonly string[], more = {}): string =>
   expectedReport('publisherperformance', publisherEvents, {
     fields: ['Day', 'PublisherAccountId', 'Clicks', 'Revenue'],

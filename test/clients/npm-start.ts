@@ -8,10 +8,10 @@ import type { Stack } from '../../local/stack.ts';
 import { spawnNode } from '../spawn-node.ts';
 import { guideEvents } from './guide-events.ts';
 
-/** What anyone has after `npm start`. */
+/** A running `npm start`, with the facts that it gives its user. */
 export interface Started extends Omit<Facts, 'faultsUrl'> {
   readonly token: string;
-  /** For every program of the guides. */
+  /** The environment variables for every program of the guides. */
   readonly environment: Readonly<Record<string, string>>;
   setFaults(faults: readonly object[]): Promise<void>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ type Facts = Pick<
 
 const START = new URL('../../local/start.ts', import.meta.url).pathname;
 
-/** `npm start` in a process of its own, on the events of the guides; `settings` are variables that it reads. */
+/** Runs `npm start` in a new process, on the events of the guides. `settings` are environment variables for it. */
 export async function npmStart(settings: Readonly<Record<string, string>> = {}): Promise<Started> {
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-started-'));
   const events = join(home, 'events');

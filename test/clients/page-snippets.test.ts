@@ -13,9 +13,9 @@ import { isHere, runProgram } from './run-program.ts';
 
 const events = knownEvents(18, 2_000);
 const fields = ['Day', 'PlacementId', 'DeviceOrProxy', 'Clicks', 'Revenue'];
-/** Quotes, blanks and brackets that shells and languages treat specially. */
+/** Filter values with characters that shells and languages treat specially. */
 const DEVICES = [`O'Brien" OR 1=1 --`, 'back\\slash', '日本語', '=1+1', 'phone'];
-/** Each program asks for a window of its own, so that none gets a report that is cached for another. */
+/** The question of a program. Each program has another window, so no program gets the cached report of another. */
 const question = (hour: number) => ({
   fields,
   start: `2026-01-01T0${hour}:00:00Z`,
@@ -34,7 +34,7 @@ const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
-  // Each report takes longer than one request, so that every program passes the waiting room.
+  // Each report takes longer than one request, so every program goes through the waiting room.
   service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });
@@ -61,7 +61,7 @@ const snippet = (name: string, hour: number, at = service.stack.apiUrl): string 
   });
 };
 
-/** Runs what the page shows, beside a good file of yesterday. */
+/** Runs a program from the page, in a directory that already has a complete file of yesterday. */
 async function run(command: string, program: string, env: Readonly<Record<string, string>>): Promise<string> {
   await writeFile(join(directory, 'program'), `${program}\n`);
   await writeFile(join(directory, FILE), 'yesterday');

@@ -20,7 +20,7 @@ const duckDb = await duckDbPython();
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
-  // Each report takes longer than one request waits.
+  // Each report takes longer than a request waits, so every program goes through the waiting room.
   service = await startService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });
@@ -38,14 +38,14 @@ const environment = () => ({
   SCOPE: service.stack.scope,
   TOKEN: service.token,
 });
-/** Runs a program of the guide in an empty directory; resolves to what it printed. */
+/** Runs a program of the guide in an empty directory; resolves to its output. */
 const run = async (name: string, [command = '', ...parameters]: readonly string[], env = {}) =>
   runProgram(command, [await guide.write(name, directory), ...parameters], {
     cwd: directory,
     env: { ...environment(), ...env },
   });
 const savedReport = () => readFile(join(directory, 'report.csv'), 'utf8');
-/** Compares what a program prints, its rows and the sums of clicks and revenue, with the report. */
+/** Compares a program's output (the number of rows, the sums of clicks and revenue) with the report. */
 function expectSums(printed: string): void {
   const rows = expected
     .trimEnd()

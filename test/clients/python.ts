@@ -5,9 +5,9 @@ import { runInstaller, runProgram } from './run-program.ts';
 const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 
 /**
- * A Python with these packages, pinned, in an environment of its own that is kept for the next run. Undefined where the
- * machine has no Python, which it says in one line; rejects where the packages can't be downloaded. `install` puts them
- * into the environment, if it is not `pip install` of just these.
+ * The path of a Python with these pinned packages, in a virtual environment that is kept for the next run. If the
+ * machine has no Python, prints one line and resolves to undefined. Rejects if the packages can't be downloaded.
+ * `install` puts the packages into the environment; by default, it is `pip install` of exactly these.
  */
 export async function pythonWith(
   name: string,
@@ -39,7 +39,7 @@ async function findPython(): Promise<string | undefined> {
   return undefined;
 }
 
-/** DuckDB, with its extension for HTTP as a package: `INSTALL httpfs` fetches the same from DuckDB's own host. */
+/** A Python with DuckDB, whose HTTP extension is a package here; `INSTALL httpfs` fetches it from DuckDB's host. */
 export const duckDbPython = (): Promise<string | undefined> =>
   pythonWith('duckdb-client', [
     'duckdb==1.5.5',
@@ -47,5 +47,5 @@ export const duckDbPython = (): Promise<string | undefined> =>
     'duckdb-extension-httpfs==1.5.5',
   ]);
 
-/** A program for it that puts the extension into `HOME`, where `INSTALL` then finds it. */
+/** A Python program that puts the HTTP extension into `HOME`, in which `INSTALL` then finds it. */
 export const INSTALL_HTTPFS = 'from duckdb_extensions import import_extension; import_extension("httpfs")';

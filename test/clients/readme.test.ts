@@ -1,4 +1,7 @@
-/** Runs the commands of README.md, docs/local.md and docs/security.md against `npm start`, and compares the output with the pages. */
+/**
+ * Runs the commands of README.md, docs/local.md and docs/security.md against `npm start`, and compares the output with
+ * the pages.
+ */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
@@ -18,7 +21,7 @@ let apiUrl: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-readme-'));
-  // The sample events are kept between runs: they are always the same, and slow to make.
+  // The sample events are kept between runs, because they are always the same and slow to make.
   const kept = join(root, '.local/events');
   await makeSampleEvents({ directory: kept });
   await symlink(kept, join(home, 'events'));
@@ -44,7 +47,7 @@ interface Shown {
   readonly answer: string;
 }
 
-/** The commands that a page shows, and what it shows of their answers. */
+/** The commands that a page shows, with the outputs that the page shows for them. */
 async function shownOn(page: string): Promise<Shown[]> {
   const text = await readFile(join(root, page), 'utf8');
   const blocks = [...text.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);
@@ -59,7 +62,7 @@ async function shownOn(page: string): Promise<Shown[]> {
   );
 }
 
-/** Replaces ids, which differ in every answer. */
+/** The answer with a fixed text in place of each id, because ids differ in every answer. */
 const withoutInstance = (answer: string) => answer.replace(/urn:uuid:[0-9a-f-]{36}/, 'urn:uuid:…');
 
 /** Runs commands in one shell; resolves to the output of each. */

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Some generators print what they could not read, at length. */
+/** The most output of a program, in bytes. Some generators print long texts that they could not read. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
 /** Runs a program and resolves to its output; rejects with its whole output if it fails. */
@@ -22,17 +22,17 @@ export async function runProgram(
     });
     return stdout;
   } catch (error) {
-    // Compilers say on their output what is wrong.
+    // Compilers report faults on their standard output.
     throw new Error(
       `${error instanceof Error ? error.message : error}\n${(error as { stdout?: string }).stdout}`,
     );
   }
 }
 
-/** Without a way to its registry, some installers wait for ever. */
+/** The most time for an installer: some installers wait for ever if they can't reach their registry. */
 const INSTALL_MS = 240_000;
 
-/** Runs a command that fetches a tool, with the whole environment: it may name proxies and certificates. */
+/** Runs a command that fetches a tool, with the whole environment, because that may name proxies and certificates. */
 export const runInstaller = (
   command: string,
   parameters: readonly string[],
@@ -45,7 +45,7 @@ export const runInstaller = (
     timeout: INSTALL_MS,
   });
 
-/** Packages of npm, into the `node_modules` of the directory. */
+/** Installs npm packages into the `node_modules` of the directory. */
 export const npmInstall = (directory: string, packages: readonly string[]): Promise<string> => {
   const quiet = ['--no-fund', '--no-audit', '--loglevel=error', '--logs-max=0', '--fetch-retries=1'];
   return runInstaller('npm', ['install', '--prefix', directory, ...quiet, ...packages]);
@@ -54,8 +54,8 @@ export const npmInstall = (directory: string, packages: readonly string[]): Prom
 const asked = new Map<string, Promise<boolean>>();
 
 /**
- * Whether the machine has a program, or a library of its system: the command fails without it. If not, prints one line,
- * once, so that a skipped test is noticed. Nothing is downloaded here: a download that fails is a failure.
+ * Whether the machine has a program or a system library, without which this command fails. If the machine has not,
+ * prints one line, once, so a reader notices the skipped test. Downloads nothing: a failed download must fail its test.
  */
 export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   const line = [command, ...parameters].join(' ');

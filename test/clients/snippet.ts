@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 
-/** Pages of `docs/`, with programs that are run as they are printed. */
+/** Pages of `docs/` with programs that the tests run exactly as printed. */
 export interface Guide {
-  /** The names of its programs, in their order. */
+  /** The names of the guide's programs, in their order. */
   readonly names: readonly string[];
   /** Writes a program into a directory; resolves to its path. */
   write(name: string, directory: string): Promise<string>;

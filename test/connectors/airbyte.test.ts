@@ -40,7 +40,7 @@ async function settings(): Promise<Record<string, unknown>> {
 
 type Command = 'check.sh' | 'discover.sh' | 'read.sh';
 
-/** What a command of the guide prints with these settings, whether it fails or not. */
+/** Runs a command of the guide with these settings; resolves to its messages, even if it fails. */
 async function run(command: Command, more: Record<string, unknown> = {}): Promise<Message[]> {
   await guide.write('catalog.json', directory);
   await writeFile(join(directory, 'config.json'), JSON.stringify({ ...(await settings()), ...more }));
@@ -49,7 +49,7 @@ async function run(command: Command, more: Record<string, unknown> = {}): Promis
   return messagesOf(await runProgram('sh', [program], { cwd: directory, env: { PATH } }).catch(String));
 }
 
-/** An integer as its digits, since numbers of JavaScript hold 53 bits. The CDK leaves out what is null. */
+/** A value. An integer is kept as digits: JavaScript's numbers have only 53 bits. The CDK leaves out null values. */
 type Value = string | { readonly digits: string };
 type Row = Readonly<Record<string, Value>>;
 
@@ -86,13 +86,13 @@ const errorsOf = (messages: readonly Message[]) =>
   messages.flatMap(({ trace }) => trace?.error?.message ?? []);
 const rowsOf = (messages: readonly Message[], stream: string) =>
   sorted(messages.flatMap(({ record }) => (record?.stream === stream ? [record.data] : [])));
-/** Sorted, because slices are read in parallel; without nulls, which the Builder shows and the CDK leaves out. */
+/** Rows as sorted texts: slices are read in parallel. Nulls are removed: only the Builder shows them. */
 const sorted = (rows: readonly Row[]) =>
   rows.map((row) => JSON.stringify(row, (_, value: unknown) => value ?? undefined)).sort();
 
 const INTEGER = /Id$|^(ServedAds|Opens|Clicks|Impressions|Conversions)$/;
 
-/** The rows of a CSV as they should arrive: nothing for empty, and line feeds for carriage returns. */
+/** The rows of a CSV as they should arrive: no member for an empty value, and line feeds for carriage returns. */
 function rowsOfCsv(csv: string): string[] {
   const typed = (name: string, text: string): Value =>
     INTEGER.test(name) ? { digits: text } : text.replace(/\r\n?/g, '\n');
@@ -108,7 +108,7 @@ function rowsOfCsv(csv: string): string[] {
   );
 }
 
-/** Of thousands of rows, only the first that differ are shown. */
+/** Compares thousands of rows. If rows differ, the failure shows only the first three. */
 function expectRows(messages: readonly Message[], stream: string, expected: readonly string[]): void {
   const rows = rowsOf(messages, stream);
   const first = expected.findIndex((row, index) => row !== rows[index]);
@@ -124,7 +124,7 @@ const expectedRows = (report: string, question: Question) =>
     ),
   );
 
-/** The types of the catalogue in Airbyte's schemas. */
+/** Airbyte's schema for each type of the catalogue. */
 const SCHEMAS: Readonly<Record<string, object>> = {
   integer: { type: ['null', 'integer'] },
   string: { type: ['null', 'string'] },
@@ -231,7 +231,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
 
   it('pulls a window of 58 days as two reports, with events on both sides of the boundary, through the waiting room', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
-    // 32 days after the start's midnight is the midnight before 2026-01-06, where there are events on both sides.
+    // The boundary, 32 days after the start's midnight, is the midnight before 2026-01-06. Both sides have events.
     const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };
     const messages = await run('read.sh', {
       ...window,
@@ -246,7 +246,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
       expectedRows('publisherperformance', { ...window, fields: PUBLISHER_FIELDS.split(',') }),
     );
     const rows = rowsOf(messages, 'publisherperformance');
-    // The window has the texts that are hardest to carry over: without them, the comparison would prove little.
+    // The window must have the texts that are hardest to transfer. Without them, the comparison would prove little.
     for (const part of ['"comma, Inc."', '"line one\\nline two"', '"\\"\\""', '"return\\n"'])
       expect(rows.some((row) => row.includes(part))).toBe(true);
     expectRows(
@@ -322,7 +322,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
 });
 
 describe.runIf(python)("the Airbyte manifest: the Connector Builder's program", () => {
-  /** Prints the settings that the program takes, with the manifest in them. */
+  /** A Python program that prints the settings for the Builder's program, with the manifest in them. */
   const WITH_MANIFEST = `
 import json, sys, yaml
 settings = json.load(open("config.json"))

@@ -30,7 +30,7 @@ def run(argv):
 
 
 def texts_of(database, table, fields):
-    """The table's rows as a CSV has them."""
+    """The table's rows with their values as in a CSV."""
     connection = duckdb.connect(database, read_only=True)
     try:
         connection.execute("SET TimeZone = 'UTC'")

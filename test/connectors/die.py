@@ -1,4 +1,4 @@
-"""Runs the connector's command, and dies as by SIGKILL at one step of a load. The first argument names the step."""
+"""Runs the connector's command, and kills itself with SIGKILL at the step of a load that the first argument names."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ if step == "staging":
     copy = DuckDbCopyJob.run
     DuckDbCopyJob.run = copy_and_die
 else:
-    # The table has the new rows. The load is not completed, so that the state in the destination is the old one.
+    # The table has the new rows. The load is not completed, so the destination still has the old state.
     assert step == "merge", step
     DuckDbClient.complete_load = lambda client, load_id: die()
 command.main()

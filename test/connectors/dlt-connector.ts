@@ -10,20 +10,20 @@ import { runInstaller } from '../clients/run-program.ts';
 const ROOT = join(import.meta.dirname, '../..');
 export const CONNECTOR = join(ROOT, 'connectors/dlt');
 
-/** What the connector is tested with. */
+/** The pinned packages with which the connector is tested. */
 const PINS = ['dlt==1.31.0', 'duckdb==2.0.0', 'pyarrow==26.0.1', 'requests==2.34.2'];
 const CHECKER = ['mypy==2.4.1', 'types-requests==2.33.0.20261030'];
 
-/** The blocks of the connector's page, each a command of a shell. */
+/** The shell commands of the connector's page, one for each code block. */
 export async function printedCommands(): Promise<readonly string[]> {
   const page = await readFile(join(CONNECTOR, 'README.md'), 'utf8');
   return [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
 }
 
 /**
- * A Python with the connector, installed by the first command of its page, as it is printed, in a folder that holds a copy
- * of the connector. It is installed again when that command or `pyproject.toml` changes; the modules are always those of
- * the tree, since `PYTHONPATH` comes first.
+ * A Python with the connector, which the first command of its page installs, exactly as printed, in a folder with a
+ * copy of the connector. The test installs the connector again if that command or `pyproject.toml` changes. The modules
+ * are always those of this tree, because `PYTHONPATH` comes first.
  */
 export async function connectorPython(): Promise<string | undefined> {
   const [install = ''] = await printedCommands();
@@ -40,13 +40,13 @@ export async function connectorPython(): Promise<string | undefined> {
   return host && pythonOfPage(join(host, '../..'));
 }
 
-/** In the environment that the page's first command makes. */
+/** The Python in the virtual environment that the page's first command makes. */
 const pythonOfPage = (folder: string): string => join(folder, 'reports/bin/python');
 
 export interface Ran {
   readonly code: number;
   readonly output: string;
-  /** Of the command's last line. */
+  /** The number of pulled days, like the next two from the last line that the command prints. */
   readonly pulled: number;
   readonly removed: number;
   readonly bytes: number;
@@ -55,7 +55,7 @@ export interface Ran {
 interface Comparison {
   readonly rows: number;
   readonly expectedRows: number;
-  /** Of the full pull. */
+  /** The bytes of the full pull. */
   readonly bytes: number;
   readonly differences: readonly unknown[];
   readonly types: Readonly<Record<string, string>>;
@@ -80,7 +80,7 @@ export interface Connector {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The environment of a Python that has the connector. */
+/** The environment variables for a Python that has the connector. */
 export const environmentOf = (python: string, environment: Environment) => ({
   PATH: `${join(python, '..')}:${process.env['PATH']}`,
   HOME: String(process.env['HOME']),
@@ -89,7 +89,7 @@ export const environmentOf = (python: string, environment: Environment) => ({
   ...environment,
 });
 
-/** One Python process that runs the command as often as it is told to. */
+/** Starts one Python process that can run the command many times. */
 export function startConnector(python: string, environment: Environment): Connector {
   const child = spawn(python, [join(import.meta.dirname, 'connector.py')], {
     env: environmentOf(python, environment),
@@ -124,7 +124,7 @@ function withNumbers(ran: { code: number; output: string }): Ran {
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** A program of this folder, or the command itself, in a process of its own. */
+/** Starts a program of this folder, or the command itself, in a new process. */
 export const startProgram = (
   python: string,
   environment: Environment,
@@ -141,7 +141,7 @@ export const startProgram = (
   });
 };
 
-/** What a program said until its end. */
+/** Waits for a program's end; resolves to its exit code or signal, and its whole output. */
 export async function endOf(
   child: Child,
 ): Promise<{ code: number | null; signal: string | null; output: string }> {

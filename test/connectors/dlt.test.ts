@@ -33,13 +33,13 @@ describe.skipIf(!python)('connectors/dlt', () => {
   const run = (database: string, changes?: Change): Promise<Ran> =>
     scene.connector.run(scene.argv(database, changes));
 
-  /** A few days, which are pulled in a second. */
+  /** The window of a few days, which the connector pulls in a second. */
   const few = (from = 0, count = 5): Change => ({
     start: scene.service.days[from] as string,
     end: scene.service.days[from + count] as string,
   });
 
-  /** How many rows each day has. */
+  /** The number of rows of each day. */
   const rowsOf = async (database: string): Promise<Record<string, number>> =>
     Object.fromEntries(
       (
@@ -51,7 +51,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
     const [install = '', sync = '', show = ''] = await printedCommands();
     const cwd = join(scene.home, 'page');
     await mkdir(cwd);
-    // The first command was run as it stands when `python` was installed. Here, only what it does to the shell is.
+    // The exact first command has already run, to install `python`. Only its change of the shell is repeated here.
     const activate = / (\. reports\/bin\/activate) /.exec(install)?.[1];
     await symlink(join(python, '../..'), join(cwd, 'reports'));
     const { PATH: _, ...environment } = environmentOf(python, scene.environment);
@@ -119,7 +119,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
 
-    /** Ten days are restated, and the run that pulls them dies. */
+    /** Restates ten days, and kills the run that pulls them at the given step. */
     async function die(database: string, environment: Readonly<Record<string, string>>, step: string) {
       for (const day of restated()) await scene.service.restate(day);
       const child = startProgram(python, environment, 'die.py', [
@@ -363,7 +363,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const [first = '', second = ''] = service.days.slice(60);
     service.beforeNextReport(() => service.restate(first));
     expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 5 });
-    // The loaded rows are of the current version, not of the one that was listed.
+    // The loaded rows have the current version, not the version that `/days` listed.
     expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 0 });
     await scene.expectEqual(database, few(60));
     await service.restate(second);
@@ -458,7 +458,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       /^\/reporting\/fields: ConnectionError\. Is the address right/,
     ],
   ])('says what is wrong: %s', async (_, changes, message) => {
-    // Five tries take half a minute.
+    // The program tries only once, because five tries take half a minute.
     const once = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
     const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'faulty'), ...changes };
     const argv = ['-c', once, ...scene.argv(scene.databaseOf('faulty'), few())];

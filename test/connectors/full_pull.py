@@ -1,4 +1,4 @@
-"""A report by plain requests and the csv module: what a table must hold. It shares nothing with the connector."""
+"""Pulls a report with plain requests and the csv module, as the expected table. Shares no code with the connector."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def token():
 
 
 def full_pull(authorization, report, fields, start, end, filters=()):
-    """All rows as tuples of texts, and the bytes of the files."""
+    """Returns all rows as tuples of texts, and the number of bytes of the files."""
     rows, size = [], 0
     at, end = date.fromisoformat(start), date.fromisoformat(end)
     while at < end:

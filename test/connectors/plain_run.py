@@ -1,4 +1,4 @@
-"""Runs the connector's source as any source of dlt: without what `sync` does first."""
+"""Runs the connector's source as a plain dlt source, without the steps that `sync` does before."""
 
 import sys
 from datetime import date

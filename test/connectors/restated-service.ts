@@ -21,30 +21,30 @@ export const FIELDS = ['Day', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Open
 
 const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOString().slice(0, 10);
 
-/** The one-machine service on 90 days that a test restates. It counts what it is asked. */
+/** The one-machine service with 90 days of events that a test restates. It records its requests. */
 export interface RestatedService {
   readonly days: readonly string[];
-  /** The day after the last. */
+  /** The day after the last day. */
   readonly end: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly random: () => number;
-  /** The paths that were asked for since the last call, tokens as `token`. */
+  /** The paths of the requests since the last call. A request for a token is `token`. */
   takeRequests(): string[];
-  /** Replaces a day's data: restates it. */
+  /** Restates a day: replaces its data. */
   restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
-  /** All events of a day are gone. */
+  /** Removes all events of a day. */
   takeBack(day: string): Promise<void>;
   hasEvents(day: string): boolean;
-  /** Keeps the files of a day as they are now; the result puts the same bytes back. */
+  /** Keeps a day's current files. The function that it resolves to puts the same bytes back. */
   keep(day: string): Promise<() => Promise<void>>;
   /**
-   * `act` is called once: before the next request for a report is answered, or after `left` more. By then the connector
-   * has its answer from `/days`.
+   * Calls `act` once, before the service answers the next request for a report, or, with `left`, after that many more
+   * such requests. At that time, the connector already has its answer from `/days`.
    */
   beforeNextReport(act: () => Promise<void>, left?: number): void;
-  /** Called once, while the next report is queried: its data changes as it is read. */
+  /** Calls `act` once, during the query of the next report, so the data changes while the query reads it. */
   duringNextQuery(act: () => Promise<void>): void;
-  /** Answers the next requests of reports with this status. */
+  /** Answers the next requests for reports, this many times, with this status. */
   refuseReports(times: number, status: number): void;
   close(): Promise<void>;
 }
@@ -136,7 +136,7 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
       const kept = join(home, `kept-${day}`);
       await rm(kept, { recursive: true, force: true });
       await mkdir(kept);
-      // Links: a copy would be another file, of another version.
+      // The files are linked, not copied: a copy would be another file, with another version.
       for (const name of await readdir(folderOf(day)))
         await link(join(folderOf(day), name), join(kept, name));
       return async () => {
@@ -165,11 +165,11 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
 
 const DEVICES = ['Mobile', 'Tablet', 'NULL', '', 'two\nlines, "quoted"', null];
 
-/** A day's records, about as many each time. */
+/** Random records of a day, 40 to 47 of them. */
 const eventsOf = (day: string, random: () => number, device?: string): EventRow[] =>
   Array.from({ length: 40 + Math.floor(random() * 8) }, (_, nth) => ({
     event_time: `${day}T${String(Math.floor(random() * 24)).padStart(2, '0')}:00:00.000Z`,
-    // Above 2^53, where a float loses digits.
+    // An id above 2^53 loses digits as a float.
     placement_id: 9_007_199_254_740_993n + BigInt(nth),
     publisher_company_id: 1000n,
     device_or_proxy: device ?? DEVICES[nth % DEVICES.length] ?? null,
@@ -178,7 +178,7 @@ const eventsOf = (day: string, random: () => number, device?: string): EventRow[
     revenue: `${Math.floor(random() * 9)}.${100_000 + Math.floor(random() * 899_999)}`,
   }));
 
-/** Forwards requests to a server. `tell` gets each path first; if it gives a status, that is answered instead. */
+/** Forwards requests to a server. Each path goes to `tell` first; if `tell` gives a status, that is the answer. */
 async function startCounter(upstream: string, tell: (path: string) => Promise<number | undefined>) {
   const server = createServer(async (request, response) => {
     const { method = 'GET', url = '/', rawHeaders } = request;

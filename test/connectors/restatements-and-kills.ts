@@ -5,7 +5,7 @@ import { endOf, startProgram } from './dlt-connector.ts';
 import { DAYS } from './restated-service.ts';
 import type { Scene } from './scene.ts';
 
-/** Tests that the table equals a full pull, by this many random restatements and kills. */
+/** Declares tests that the table equals a full pull after this many random restatements and kills. */
 export function itStaysEqual(
   python: string,
   sceneOf: () => Scene,
@@ -29,7 +29,8 @@ export function itStaysEqual(
       await (isVanishing ? service.takeBack(day) : service.restate(day));
       if (isUnderWay) {
         counts.underWay++;
-        // The day to be pulled changes before its report is queried; or it and another day change during the query.
+        // The day that is pulled changes before the query of its report, or this day and another change during the
+        // query.
         const isRead = service.random() < 0.5;
         const act = async () => {
           await service.restate(day);
@@ -67,7 +68,7 @@ export function itStaysEqual(
     const database = databaseOf('killed');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0 });
     const start = () => startProgram(python, environment, 'performance-reports-sync', argv(database));
-    /** Restates some days, and resolves to how many. */
+    /** Restates some days, and resolves to their number. */
     const restateSome = async () => {
       const changed = new Set(Array.from({ length: 10 }, () => anyDay(service)));
       for (const day of changed) await service.restate(day);
@@ -85,7 +86,7 @@ export function itStaysEqual(
     let interrupted = 0;
     for (let nth = 0; nth < kills; nth++) {
       const changed = await restateSome();
-      // Half of the kills meet the load, which begins after the last report; the others meet some pull.
+      // Half of the kills happen during the load, which begins after the last report; the others during a pull.
       const isLoading = nth % 2 === 0;
       const atReport = isLoading ? changed - 1 : Math.floor(service.random() * changed);
       const reached = new Promise<void>((resolve) => {

@@ -7,17 +7,17 @@ import { FIELDS, type RestatedService, startRestatedService } from './restated-s
 
 const REPORT = 'publisherperformance';
 
-/** A service of 90 days, and the connector that keeps tables of it. */
+/** A service with 90 days of events, and the connector that keeps tables of its reports. */
 export interface Scene {
   readonly service: RestatedService;
   readonly connector: Connector;
   readonly home: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** A database that no other test has. */
+  /** The path of a database that no other test uses. */
   databaseOf(name: string): string;
-  /** The command's parameters, for all days and fields unless others are given. */
+  /** The command's parameters, by default for all days and fields. */
   argv(database: string, changes?: Change): string[];
-  /** Fails unless the table has the rows of a full pull, text by text. Resolves to the bytes of that pull. */
+  /** Fails unless the table has exactly the rows of a full pull. Resolves to the number of bytes of that pull. */
   expectEqual(database: string, changes?: Change): Promise<number>;
   close(): Promise<void>;
 }

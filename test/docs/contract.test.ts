@@ -9,7 +9,7 @@ const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url)
 const sectionOf = (title: string) =>
   contract.split(/^##+ /m).find((text) => text.startsWith(`${title}\n`)) ?? '';
 
-/** The rows of a section's table of fields: name, role, type. */
+/** The rows of the table of fields in a section of the contract: name, role, type. */
 const promised = (title: string) =>
   [...sectionOf(title).matchAll(/^\| (\w+) \| (dimension|metric) \| (\w+) \|/gm)].map(
     ([, ...cells]) => cells,

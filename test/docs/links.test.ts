@@ -10,14 +10,14 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .toString()
   .trim()
   .split('\n')
-  // Git still lists a file that was deleted and not yet committed.
+  // Git still lists a deleted file if the deletion is not committed.
   .filter((file) => existsSync(join(root, file)));
 const pages = files.filter((file) => file.endsWith('.md'));
 const sources = files.filter(
   (file) => /\.(tsx?|mjs|py|sh|yml|json)$/.test(file) && file !== 'package-lock.json',
 );
 
-/** Why a link leads nowhere; undefined where it leads somewhere. */
+/** Why a link is broken; undefined if its target exists. */
 function faultOf(from: string, link: string): string | undefined {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? from : relative(root, join(root, dirname(from), path));
@@ -34,7 +34,7 @@ describe('the documents', () => {
   });
 
   it('name only files that exist', () => {
-    // A decision record that was amended may name files of the past.
+    // An amended decision record may name files that no longer exist.
     const current = pages.filter(
       (page) => !page.startsWith('docs/decisions/') || /^\*[\d-]+ · holds\*$/m.test(read(page)),
     );

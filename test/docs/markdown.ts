@@ -1,13 +1,13 @@
 const withoutCode = (page: string): string =>
   page.replaceAll(/^( *> *)?```.*?^( *> *)?```/gms, '').replaceAll(/`[^`\n]*`/g, 'code');
 
-/** Where a page's links and pictures lead within the repository. */
+/** The targets, within the repository, of a page's links and pictures. */
 export const linksOf = (page: string): string[] =>
   [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link));
 
-/** The anchors of a page's headings: lower case, letters, digits and hyphens; a second one of a name is numbered. */
+/** The anchors of a page's headings: lower-case letters, digits and hyphens; a repeated anchor gets a number. */
 export function anchorsOf(page: string): string[] {
   const names = [...page.replaceAll(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title

@@ -1,4 +1,4 @@
-/** What the runbook's blocks do where a deployment on the emulator can't show it. */
+/** Tests effects of the runbook's blocks that a deployment on the emulator can't show. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ import { runbookBlocks } from './runbook-blocks.ts';
 const blocks = runbookBlocks();
 
 /**
- * Runs shell.sh and then a script, in a shell whose `aws` answers by a part of the call, the first that fits. Other calls
- * succeed without an answer.
+ * Runs shell.sh and then a script, in a shell with a false `aws`. Its answer to a call is the first of `answers` whose
+ * name is a part of the call. Other calls succeed without output.
  */
 function run(
   script: string,

@@ -15,7 +15,7 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-/** Claims that open every row: `client_id` by the register, the others where claims say whose rows. */
+/** Claims that give access to every row: `client_id` by the register, the others if claims say whose rows. */
 const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -124,11 +124,11 @@ describe('the answer to a request that admits gzip', () => {
   const locationOfGzipped = async () => {
     const response = await service.request('publisherperformance', query, { headers: acceptsGzip.headers() });
     expect(response.status).toBe(303);
-    // A stage that names origins for pages, as the deployed one, varies by Origin too.
+    // A stage that names origins for web pages, like the deployed stage, varies by Origin too.
     expect(response.headers.get('vary')).toBe(currentLane() ? 'Accept-Encoding, Origin' : 'Accept-Encoding');
     return response.headers.get('location') ?? '';
   };
-  /** The body as it comes over the wire: unlike fetch, this decodes nothing. */
+  /** The headers and the body as sent: unlike fetch, this function does not decode the body. */
   const bytesAt = async (url: string) => {
     const get = url.startsWith('https:') ? getEncrypted : getPlain;
     const [response] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
@@ -185,7 +185,7 @@ describe('the answer to HEAD', () => {
     answerTo('GET', path, { Authorization: `Bearer ${service.token}`, ...headers });
   const answerTo = async (method: string, path: string, headers: Record<string, string>) => {
     const response = await fetch(service.stack.apiUrl + path, { method, headers, redirect: 'manual' });
-    // What belongs to the request or the connection, not to the answer.
+    // These headers belong to the request or the connection, not to the answer.
     const {
       date: _date,
       connection: _connection,
@@ -193,7 +193,7 @@ describe('the answer to HEAD', () => {
       'transfer-encoding': _encoding,
       ...fields
     } = Object.fromEntries([...response.headers].filter(([name]) => !/^x-amzn?-/.test(name)));
-    // The signature differs from second to second.
+    // The URL's signature changes every second.
     if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
     return { status: response.status, fields, body: await response.text() };
   };
@@ -338,7 +338,7 @@ describe('the answer to a bad request', () => {
   it.each(['%', '%z1', '%4', '100%25%'])(
     'is a 400 from the gateway itself for %s in the query',
     async (text) => {
-      // Not through the proxy: this answer is not the service's, and has no body.
+      // The request avoids the proxy, because this answer is not the service's and has no body.
       const response = await fetch(`${service.gatewayUrl}/reporting/publisherperformance?a=${text}`);
       expect([response.status, await response.text()]).toEqual([400, '']);
     },
@@ -417,7 +417,7 @@ describe('the answer to a request with a token', () => {
     ['another scope', () => ({ scope: 'api://other/.default' })],
     ['a longer scope', () => ({ scope: `${service.stack.scope}.all` })],
     ['the API without its scope', () => ({ scope: apiScope() })],
-    // Any app of an Entra ID tenant can get such a token.
+    // Any app of an Entra ID tenant can get a token with this `aud`.
     ['the API in aud alone', () => ({ aud: apiScope() })],
     ['the scope in upper case', () => ({ scope: service.stack.scope.toUpperCase() })],
     ['the scope as a key of an object', () => ({ scp: { [service.stack.scope]: true } })],

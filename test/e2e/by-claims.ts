@@ -1,6 +1,6 @@
 import { ENV } from '../../lib/names.ts';
 
-/** The functions' environment where tokens say whose rows they open, and no register does. */
+/** The functions' environment if the tokens' claims, and not a register, say whose rows a caller sees. */
 export const BY_CLAIMS = {
   [ENV.entitlements]: 'claims',
   [ENV.companyClaims]: JSON.stringify({

@@ -37,7 +37,7 @@ beforeEach(async () => {
   await write('2026-03-01', 1);
 });
 
-/** Writes one record into every missing table, except the publisher's. */
+/** Writes one record into every missing table except the publisher's table. */
 async function writeOthers(): Promise<void> {
   for (const { table } of reports)
     if (table !== 'publisher_events' && !existsSync(join(lake, table)))
@@ -46,7 +46,7 @@ async function writeOthers(): Promise<void> {
 
 const folder = (day: string) => join(lake, 'publisher_events', `day=${day}`);
 
-/** Adds a file of one record to a day. */
+/** Adds a file with one record to a day. */
 const write = (day: string, clicks: number, time = '12:00:00.000') =>
   writeEvents(lake, 'publisher_events', [
     { event_time: `${day}T${time}Z`, publisher_company_id: 1000, clicks },
@@ -77,7 +77,7 @@ async function days(
 
 const asCaller = () => ({ Authorization: `Bearer ${service.token}` });
 
-/** The report of a window's clicks, and the version that its redirect names. */
+/** The report of a window's clicks, and the data version in its redirect. */
 async function clicks(start: string, end: string): Promise<{ csv: string; version: string | null }> {
   const query = new URLSearchParams({
     requestedFields: 'Clicks',
@@ -151,7 +151,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(versionOf(added, '2026-03-01')).toBe(versionOf(before, '2026-03-01'));
     for (const name of await readdir(folder('2026-03-02'))) await rm(join(folder('2026-03-02'), name));
     await write('2026-03-02', 1);
-    // The same records in another file are another version: nobody has compared them.
+    // The same records in another file have another version, because the service does not compare records.
     expect(
       new Set([before, added, await days(...MARCH)].map((answer) => versionOf(answer, '2026-03-02'))).size,
     ).toBe(3);
@@ -166,7 +166,7 @@ describe('GET /reporting/{report}/days', () => {
     const [, day] = (await days(...MARCH)).body.days;
     const { startInclusive = '', endExclusive = '', version } = day ?? {};
     expect(await clicks(startInclusive, endExclusive)).toEqual({ csv: '"Clicks"\n235\n', version });
-    // What a tool with inclusive ends would ask for: it loses a second, and the version doesn't show it.
+    // A tool with inclusive ends would send this window: it loses a second, and the version does not show the loss.
     expect(await clicks(startInclusive, '2026-03-02T23:59:59Z')).toEqual({ csv: '"Clicks"\n35\n', version });
   });
 
@@ -211,7 +211,7 @@ describe('GET /reporting/{report}/days', () => {
       await mkdir(folder(day), { recursive: true });
       for (const name of ['a', '_SUCCESS']) await writeFile(join(folder(day), name), name);
     }
-    // More files in one of the window's listings than S3 gives at once.
+    // One of the window's listings gets more files than S3 lists at once.
     for (let nth = 0; nth < 1_000; nth++) await writeFile(join(folder('2025-12-24'), `b${nth}`), '');
     const { status, body } = await days('2025-02-10T00:00:00Z', '2026-03-17T00:00:00Z');
     expect(status).toBe(200);

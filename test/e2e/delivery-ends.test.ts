@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const pull = (question: Question) => service.pull(REPORT, question);
 const ask = (question: Question) => service.request(REPORT, queryOf(question));
-/** Where the answer leads; throws the problem if it is one. */
+/** The URL to which the answer leads. Throws the problem if the answer is one. */
 async function locationOf(response: Response): Promise<string> {
   const location = response.headers.get('location');
   if (location === null) throw new Error(`${response.status} ${await response.text()}`);
@@ -64,7 +64,7 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets the faults. The function that it returns counts the calls that each of `matches` has met. */
+/** Sets the faults. Returns a function that counts the calls that match each of `matches`. */
 function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
   service.stack.faults.set([...faults, ...matches]);
   return () =>
@@ -166,7 +166,7 @@ describe('the publication of a large result', () => {
       }),
     );
     expect(answers).toEqual(Array(12).fill({ status: 500, slug: 'internal-error' }));
-    // The publication's request was read by the three tries of `publish`, and once by `abandon`.
+    // Three tries of `publish` have read the request for the publication, and `abandon` has read it once.
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));

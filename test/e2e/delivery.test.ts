@@ -11,13 +11,13 @@ import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
 const WAIT_MS = 400;
-/** The most that one step may take: the wait, and time for calls, for publishing and for a busy machine. */
+/** The most time for one step: the query wait, plus time for calls, for publishing and for a busy machine. */
 const STEP_MS = WAIT_MS + 3_000;
 
 const events = knownEvents(11, 200);
 const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let asked = 0;
-/** A question that was not asked before, and so has no cached report and no query. */
+/** A new question, which has no cached report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: window.start,
@@ -51,8 +51,8 @@ const athenaOf = ({ stack }: Service) =>
   });
 
 /**
- * Follows redirects as a client does, and records each step. On the lane's slow emulator a request may run out of time
- * and be answered 503: then the report is asked for again, as the guide says.
+ * Follows redirects like a client, and records each step. On the slow emulator of the deployed tests, a request may run
+ * out of time and get a 503: then the function requests the report again, as the guide says.
  */
 async function follow(question: Question) {
   const steps: { url: string; ms: number; response: Response }[] = [];
@@ -116,7 +116,7 @@ describe('a query that takes longer than one request waits', () => {
     for (; answer.location; answer = await get(url)) url = new URL(answer.location, url).href;
     expect(url.startsWith(service.stack.storageUrl)).toBe(true);
     expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('Only one auth mechanism') });
-    // What such a client is told to do: fetch the Location without the header.
+    // The guide tells this client to fetch the Location without the Authorization header.
     expect((await fetch(url)).status).toBe(200);
   });
 
@@ -204,8 +204,8 @@ describe('identical requests', () => {
       'PerformanceReports; fwd=miss',
       'PerformanceReports; hit',
     ]);
-    // The listing, the cached report, and the latest attempt.
-    // A deployed stage limits its partners: there, their slots too.
+    // The calls read the listing, the cached report, and the latest attempt. A deployed stage limits its partners, so a
+    // call there reads the slots too.
     expect(callsOf()).toEqual({ s3: currentLane() ? 4 : 3, athena: 0 });
     expect(await pull(question)).toBe(expected(question));
   });

@@ -1,6 +1,7 @@
 /**
- * What a report must say, computed row by row with exact integers from the contract's words alone: it shares
- * no line and no SQL with the service. Of fields that came after the contract's, it takes the columns from the catalogue.
+ * Computes the expected report row by row, with exact integers, only from the words of the contract: this file shares
+ * no code and no SQL with the service. For fields that came after the contract, it reads the columns from the
+ * catalogue.
  */
 import { type Field, reportOf } from '../../lib/report/catalogue.ts';
 
@@ -12,7 +13,7 @@ export interface Question {
   readonly start: string;
   readonly end: string;
   readonly filters?: Readonly<Record<string, readonly string[]>>;
-  /** Which values pass a filter; by default, each wanted value. A null value is an unknown one. */
+  /** Whether a value passes a filter; by default, each wanted value passes. Null is an unknown value. */
   readonly lets?: (value: string | null, wanted: readonly string[]) => boolean;
 }
 
@@ -65,7 +66,9 @@ const readerOf = (field: Field): Read => {
   return field.grain === 'hour' ? hour : day;
 };
 
-/** How a report's fields are read: the contract's as the contract says, later ones as the catalogue says. */
+/**
+ * The columns of a report's fields: for the contract's fields as the contract says, for later ones as the catalogue.
+ */
 function fieldsOf(report: string) {
   const dimensions = { ...DIMENSIONS[report] };
   const metrics = { ...METRICS };
@@ -88,7 +91,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
     return time >= Date.parse(question.start) && time < Date.parse(question.end);
   });
   const { lets = anyOf } = question;
-  /** Records of containers, in a report of placements: no filter on placements lets them pass by themselves. */
+  /** Whether a record of the publisher report is container-level. No filter on placements lets such a record pass. */
   const isOfContainer = (row: EventRow) => row['placement_id'] === null && report === 'publisherperformance';
   const passes = (row: EventRow, leftOut?: string) =>
     filters.every(([field, wanted]) => {
@@ -103,7 +106,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   const byPlacement = grouped.includes('PlacementId') && report === 'publisherperformance';
   const placements = question.filters?.['PlacementId'];
 
-  /** The rows that count in every metric, except container-level opens under a filter on placements. */
+  /** The rows that count in every metric, except in container-level opens with a filter on placements. */
   const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
   const opened: EventRow[] = [];
   if (wantsOpens && placements && !byPlacement) {

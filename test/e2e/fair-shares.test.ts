@@ -7,12 +7,14 @@ import { type Service, startService } from './service.ts';
 
 const MOST = 2;
 const QUERY_MS = 700;
-/** A result is there this long before Athena says that its query has ended. The slot is free as soon as it is there. */
+/**
+ * A result exists this long before Athena reports the end of its query. The slot is free as soon as the result exists.
+ */
 const RESULT_MS = 150;
 
 const events = knownEvents(23, 200);
 let asked = 0;
-/** A question that was not asked before. */
+/** A new question, which has no cached report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',

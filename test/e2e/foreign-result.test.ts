@@ -5,7 +5,7 @@ import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
-/** An engine that quotes only where it must, as CSV writers do by default. */
+/** An engine that quotes only the values that need quotes, like most CSV writers. */
 const sparing: OpenEngine = async ({ scratchDirectory }) => ({
   maxRunning: 1,
   close() {},

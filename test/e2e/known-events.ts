@@ -2,7 +2,7 @@ import { type Column, tables } from '../../lib/report/tables.ts';
 import { isMeasure } from '../is-measure.ts';
 import type { EventRow } from './expected-report.ts';
 
-/** A reproducible stream of numbers in [0, 1): the same seed, the same events (mulberry32). */
+/** A reproducible stream of numbers in [0, 1) (mulberry32): the same seed gives the same events. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -17,7 +17,7 @@ export function randomNumbers(seed: number): () => number {
 export const AWKWARD_TEXT = [
   'desktop',
   'phone',
-  // A byte order mark, which decoders take off the beginning of a text.
+  // The text begins with a byte order mark, which decoders remove.
   '\ufeffphone',
   `O'Brien" OR 1=1 --`,
   'comma, Inc.',
@@ -39,7 +39,7 @@ export const AWKWARD_TEXT = [
   'a'.repeat(256),
 ];
 
-/** The two largest and the smallest amounts a `decimal(18,6)` holds, and some that binary floats can't. */
+/** The two largest and the smallest amounts of `decimal(18,6)`, and some amounts that binary floats can't represent. */
 const AMOUNTS = [
   '0.1',
   '0.2',
@@ -70,7 +70,7 @@ export type KnownEvents = Readonly<Record<string, EventRow[]>> & {
   readonly advertiser_events: EventRow[];
 };
 
-/** Records of 2025-12-30 to 2026-01-06 and of 2026-02-01, with every column NULL somewhere. */
+/** Records of 2025-12-30 to 2026-01-06 and of 2026-02-01. Every column is NULL in some record. */
 export function knownEvents(seed: number, count: number): KnownEvents {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -130,8 +130,8 @@ export function knownEvents(seed: number, count: number): KnownEvents {
 }
 
 /**
- * The values of the columns and tables that came after the contract's. They have a random stream of their own, so that
- * the contract's values stay the same when a column is added.
+ * Adds the values of the columns and tables that came after the contract. They have a separate random stream, so the
+ * contract's values stay the same if a column is added.
  */
 function withLaterColumns(
   seed: number,

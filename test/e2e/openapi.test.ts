@@ -57,7 +57,7 @@ interface Parameter {
   readonly examples?: Record<string, { value: unknown }>;
 }
 
-/** The query made of each parameter's example with this name; `explode` says how a list is written. */
+/** The query with each parameter's example of this name. A parameter's `explode` says how a list is written. */
 function queryOfExample(
   parameters: readonly object[],
   example: string,

@@ -46,7 +46,7 @@ describe('GET /', () => {
 
 describe('GET /reporting/fields', () => {
   it('gives every caller the catalogue', async () => {
-    // Through the proxy, which checks the answer against docs/openapi.json.
+    // The request goes through the proxy, which checks the answer against docs/openapi.json.
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     expect(response.status).toBe(200);
     const document = (await response.json()) as {
@@ -97,7 +97,7 @@ describe('a web page of a partner’s origin', () => {
     expect(answer.status).toBe(303);
     expect(answer.headers.get('access-control-allow-origin')).toBe(PARTNER);
 
-    // What a browser sends after a redirect from one origin to another.
+    // A browser sends this Origin after a redirect from one origin to another.
     const download = await fetch(answer.headers.get('location') ?? '', { headers: { Origin: 'null' } });
     expect(download.headers.get('access-control-allow-origin')).toBe('*');
     expect(download.headers.has('access-control-allow-credentials')).toBe(false);

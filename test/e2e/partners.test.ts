@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 afterEach(() => service.stack.faults.set([]));
 
-/** Makes the functions forget what they have read of the register, as they do after a minute. */
+/** Makes the functions forget the partners that they have read from the register, as they do after a minute. */
 const forget = async () => {
   for (const sandbox of service.stack.sandboxes.values()) await sandbox.kill();
 };
@@ -139,7 +139,7 @@ describe('a change of the register', () => {
     expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
   });
 
-  /** The first hop of a report that takes longer than a request. */
+  /** The waiting URL that a request for a slow report leads to. */
   const waitingUrl = async (client: string, question: Question) => {
     service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
     const response = await service.request('publisherperformance', queryOf(question), {
@@ -194,7 +194,7 @@ describe('a change of the register', () => {
 describe('the register', () => {
   it('costs one call of S3 in a cold function and none in a warm one', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
-    // Any call on the register's bucket, whatever its method.
+    // The fault matches every call on the register's bucket, with any method.
     const callsOfRegister = async () => {
       service.stack.faults.set([{ on: 's3', match: 'partners' }]);
       expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(reportOf([1000n]));

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts';
 
 const events = knownEvents(20260101, 1_500);
 
-/** The contract's fields in its order. Fields that came later are in the catalogue alone. */
+/** The contract's fields, in the contract's order. Fields that came later are only in the catalogue. */
 const CONTRACT: Readonly<Record<string, string>> = {
   publisherperformance:
     'DateTime,Day,PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue',
@@ -50,7 +50,7 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
     'gives byte for byte the report computed from the events: $name, which came after the contract',
     async (field) => {
       const csv = await agrees(name, ask(field.name));
-      // A column that nothing fills would agree as well.
+      // An empty column would also equal the computed report.
       expect(csv).not.toMatch(/^"\w+"\n(0(\.0+)?)?\n$/);
     },
   );

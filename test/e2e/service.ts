@@ -15,26 +15,27 @@ import type { KnownEvents } from './known-events.ts';
 import { startValidatingProxy } from './validating-proxy.ts';
 
 /**
- * The one-machine stack, or by `npm run test:deployed` a deployed stage, on events that a test made, and a caller with
- * a good token. Its `apiUrl` leads through a proxy that checks every answer against the OpenAPI document.
+ * A service on events that a test made, and a caller with a valid token. The service is the one-machine stack or, with
+ * `npm run test:deployed`, a deployed stage. `apiUrl` leads to a proxy that checks every answer against the OpenAPI
+ * document.
  */
 export interface Service {
   readonly stack: Stack;
-  /** Where the lake's files lie on this machine; empty where a deployed stage has them. */
+  /** The directory of the lake's files on this machine; empty if a deployed stage has the files. */
   readonly eventsDirectory: string;
-  /** The gateway itself, without the proxy. */
+  /** The URL of the gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
-  /** How much longer the service's waits and slow queries are than a test sets them. */
+  /** The factor by which the service's waits and slow queries are longer than a test sets them. */
   readonly slowness: number;
-  /** The first response of a report route, the redirect not followed. */
+  /** The first response of a report route; the redirect is not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
-  /** The report's CSV, by a plain GET that follows redirects; throws the problem if one is answered instead. */
+  /** The report's CSV, by a plain GET that follows redirects. Throws the problem if the service answers one. */
   pull(report: string, question: Question, extra?: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Set by `npm run test:e2e`: the functions as they are deployed. */
+/** The bundled functions, exactly as deployed, which `npm run test:e2e` uses. */
 const bundled = (name: string) => new URL(`../../dist/${name}/index.mjs`, import.meta.url);
 const functions = process.env['FUNCTIONS'] === 'bundled' ? { functionModule: bundled } : {};
 
@@ -63,7 +64,7 @@ export async function startService(
     directory: join(home, 'run'),
     port: 0,
     log: keptLog,
-    // A test's clients are no load: a busy machine must not turn them away.
+    // A busy machine must not refuse a test's clients, so all requests are admitted.
     admitsAll: true,
     ...functions,
     ...options,
@@ -96,7 +97,7 @@ async function serviceOf({
     const path = `/reporting/${report}`;
     const response = await fetch(`${stack.apiUrl}${path}?${query}`, {
       redirect: 'manual',
-      // Plain, as most tests read it; the tests of gzip set their own headers.
+      // Most tests read the plain file; the tests of gzip set their own headers.
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv', 'Accept-Encoding': 'identity' },
       ...init,
     });

@@ -31,7 +31,7 @@ interface Run {
   readonly exitCode: Promise<number | null>;
 }
 
-/** Starts the service as `npm start` does, on a state directory of the test's own. */
+/** Starts the service like `npm start`, with a state directory for this test. */
 function run(env: Record<string, string>): Run {
   const child = spawnNode(['local/start.ts'], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },

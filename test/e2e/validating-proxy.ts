@@ -15,28 +15,28 @@ import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {
   readonly url: string;
-  /** Rejects with every answer that did not fit. */
+  /** Closes the proxy. Rejects with all answers that broke docs/openapi.json. */
   close(): Promise<void>;
 }
 
-/** Where the service lies at its upstream. */
+/** The name and the path of the service at its upstream. */
 export interface Site {
-  /** The name that the gateway knows it by; without one, the caller's own. */
+  /** The Host that the proxy sends to the gateway; without one, it sends the caller's Host. */
   readonly host?: string;
   /** The upstream's path before the service's own paths. */
   readonly basePath?: string;
 }
 
 /**
- * Stands before the gateway and compares every answer, to every client, with docs/openapi.json, and with the headers that
- * every answer must have. An answer that does not fit is replaced by a 599 that says why.
+ * Starts a proxy before the gateway. The proxy compares every answer with docs/openapi.json, and with the headers that
+ * every answer must have. It replaces an answer that does not fit with a 599 that says why.
  */
 export async function startValidatingProxy(
   upstream: string,
   { host, basePath = '' }: Site = {},
 ): Promise<ValidatingProxy> {
   const unfit: string[] = [];
-  // Room for what the gateway is to refuse as too large.
+  // The proxy accepts larger requests than the gateway, so the gateway itself can refuse them as too large.
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
     const { method = 'GET', url: path = '/' } = request;
     // If the gateway closes during a request, the client's connection is cut, as it would be without the proxy.
@@ -47,7 +47,7 @@ export async function startValidatingProxy(
     const isGzipped = headers['content-encoding'] === 'gzip' && body.length > 0;
     const readable = isGzipped ? gunzipSync(body) : body;
     const faults = await faultsOfResponse({ method, path: route, status, headers, body: readable });
-    // API Gateway gives its own 413 no headers of ours.
+    // API Gateway's own 413 does not have the service's headers.
     if (status !== requestTooLarge.status) faults.push(...missingHeaders(headers));
     if (faults.length === 0) return response.writeHead(status, rawHeaders).end(body);
     const report = `${method} ${path.split('?')[0]} ${status}: ${faults.join('; ')}`;

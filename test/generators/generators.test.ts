@@ -11,7 +11,7 @@ import { fetchAgain } from '../fetch-again.ts';
 import { npmGenerators, oapiCodegen, openApiGenerator, openApiPythonClient } from './toolbox.ts';
 
 const guide = await readGuide('generated-clients.md');
-// What the client that openapi-generator makes depends on; its own requirements are looser.
+// Pinned dependencies of the client that openapi-generator makes; the client's own requirements are looser.
 const LIBRARIES = [
   'urllib3==2.6.2',
   'pydantic==2.12.5',
@@ -40,7 +40,7 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true });
 });
 
-/** Runs a command in the directory of the test. */
+/** Runs a command in the test's directory. */
 const run = (command: string, ...parameters: string[]) =>
   runProgram(command, parameters, {
     cwd: directory,
@@ -58,7 +58,7 @@ const compile = (command: string, ...parameters: string[]) =>
   fetchAgain(`${command} with the libraries of a generated client`, () =>
     runInstaller(command, parameters, { GOFLAGS: '-mod=mod' }, directory),
   );
-/** Runs the command of the guide that makes the client, in `client/`. */
+/** Runs the guide's command that makes the client in `client/`. */
 const generate = async (name: string) => {
   await mkdir(join(directory, 'client'), { recursive: true });
   await run('sh', await guide.write(name, directory));
@@ -187,7 +187,7 @@ interface Item {
   readonly item?: readonly Item[];
 }
 
-/** The collection with nothing in it but its first request. */
+/** The collection in the file, reduced to its first request. */
 async function firstRequest(file: string): Promise<object> {
   const collection = JSON.parse(await readFile(file, 'utf8')) as Item;
   const [first] = requestsOf(collection);

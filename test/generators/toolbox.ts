@@ -15,7 +15,7 @@ const NPM = [
 ];
 const PIP = ['openapi-python-client==0.29.1', 'ruff==0.17.6'];
 
-/** The jar of openapi-generator, by Maven. */
+/** The jar of openapi-generator, fetched with Maven. */
 export async function openApiGenerator(): Promise<string | undefined> {
   if (!(await isHere('java', '-version')) || !(await isHere('mvn', '-version'))) return undefined;
   const artifact = `org.openapitools:openapi-generator-cli:${OPENAPI_GENERATOR}`;
@@ -31,7 +31,7 @@ export async function openApiGenerator(): Promise<string | undefined> {
   return join(home, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`);
 }
 
-/** The directory that holds oapi-codegen, by Go. */
+/** The directory that holds oapi-codegen, installed with Go. */
 export async function oapiCodegen(): Promise<string | undefined> {
   if (!(await isHere('go', 'version'))) return undefined;
   return toolCache('oapi-codegen', [OAPI_CODEGEN], (directory) =>
@@ -39,12 +39,12 @@ export async function oapiCodegen(): Promise<string | undefined> {
   );
 }
 
-/** The directory that holds openapi-python-client and the formatter that it runs, by pip. */
+/** The directory that holds openapi-python-client and its formatter, installed with pip. */
 export async function openApiPythonClient(): Promise<string | undefined> {
   const python = await pythonWith('openapi-python-client', PIP);
   return python && join(python, '..');
 }
 
-/** A directory whose `node_modules` has the generators of npm, and a TypeScript that they work with. */
+/** A directory whose `node_modules` has the npm generators and a TypeScript version that works with them. */
 export const npmGenerators = (): Promise<string> =>
   toolCache('npm-generators', NPM, (directory) => npmInstall(directory, NPM));

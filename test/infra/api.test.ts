@@ -27,13 +27,13 @@ const environment = ({ Properties }: Resource): Record<string, string> =>
 /** Matches a reference to the live alias of this function. */
 const live = (name: string) => expect.stringMatching(RegExp(`^<${name}live\\w+>$`));
 
-/** How Lambda runs a function's alias for an event. */
+/** The settings with which Lambda invokes a function's alias for an event. */
 const invokedLater = (name: string) =>
   ofType(made, 'AWS::Lambda::EventInvokeConfig').find(({ Properties }) =>
     JSON.stringify(Properties['Qualifier']).includes(`"${name}live`),
   )?.Properties;
 
-/** The probe and the check of a release ask from outside: they have environments of their own. */
+/** The functions except the probe and the release check: these two are clients, with other environments. */
 const serving = (functions: readonly Resource[]) =>
   functions.filter(({ Properties }) => !/-(probe|release-check)$/.test(String(Properties['FunctionName'])));
 
@@ -42,7 +42,7 @@ const functionOf = (resources: typeof made, name: string) =>
     ({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`,
   ) as Resource;
 
-/** Every path and what stands above it. */
+/** Every path and all its parent paths. */
 const NODES = [
   ...new Set(
     routes.flatMap(({ path }) =>
@@ -52,7 +52,7 @@ const NODES = [
   '/{proxy+}',
 ];
 
-/** The path of a resource that is referred to by `<logical id>`. */
+/** The path of the resource to which the reference `<logical id>` leads. */
 function pathOf(resources: typeof made, reference: string): string {
   const resource = resources[reference.slice(1, -1)];
   if (resource?.Type !== 'AWS::ApiGateway::Resource') return '';
@@ -82,7 +82,7 @@ describe('the functions', () => {
         (name) => `performance-reports-test-${name}`,
       ),
     );
-    // `grown` shifts its releases.
+    // Only `grown` shifts its releases, so only `grown` has every function.
     expect(readdirSync('functions').sort()).toEqual(
       ofType(grown, 'AWS::Lambda::Function')
         .map(
@@ -91,7 +91,7 @@ describe('the functions', () => {
         )
         .sort(),
     );
-    // Each has settings, and none is left of a function that is gone.
+    // Every function has settings, and no settings are left for a removed function.
     expect(readdirSync('functions').sort()).toEqual(
       [...functionSettings.keys()].map((name) => `${name}.ts`).sort(),
     );
@@ -166,7 +166,7 @@ describe('the functions', () => {
       if (/performance$|downloads/.test(String(handler.Properties['FunctionName'])))
         expect(Number(environment(handler)['QUERY_WAIT_MS']) + TICKET_MS, path).toBeLessThan(functionMs);
       expect(functionMs).toBeLessThan(gatewayMs);
-      // AWS allows a regional API more than that only on request.
+      // AWS allows a regional API more than 29 s only on request.
       expect(gatewayMs).toBeLessThanOrEqual(29_000);
     }
   });
@@ -301,7 +301,7 @@ describe('a release', () => {
     );
     const routedFunctions = new Set(routed(made).map(({ handler }) => handler));
     expect(permissions).toHaveLength(routedFunctions.size);
-    // One that refers to the stage could only be made after it.
+    // CloudFormation could make a permission that refers to the stage only after the stage.
     for (const [, { Properties }] of permissions)
       expect(JSON.stringify(Properties['SourceArn'])).not.toContain('DeploymentStage');
     const [deployment] = ofType(made, 'AWS::ApiGateway::Deployment');
@@ -446,7 +446,7 @@ describe('the API', () => {
   it('limits each method of its routes, and by default all other methods', () => {
     const [stage] = ofType(made, 'AWS::ApiGateway::Stage') as [Resource];
     const MethodSettings = stage.Properties['MethodSettings'] as Record<string, unknown>[];
-    // CloudFormation names the root by a slash alone, and has a slash before every other path.
+    // CloudFormation's name for the root is a single slash; every other path has one more slash at its beginning.
     const pathOf = (path: string) => (path === '/' ? path : path.slice(1).replaceAll('~1', '/'));
     expect(
       MethodSettings.map(
@@ -494,7 +494,7 @@ describe('the API', () => {
       const rest = routed(resources).length - named.length;
       const ofOthers = (others?.ThrottlingBurstLimit ?? 0) + (others?.ThrottlingRateLimit ?? 0) * 0.05;
       expect(held.reduce((sum, each) => sum + each, rest * ofOthers)).toBeLessThanOrEqual(executions);
-      // And the limits of the routes let requests use most of the executions.
+      // The limits of the routes also let requests use most of the executions.
       expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
     },
   );
@@ -517,14 +517,14 @@ describe('the API', () => {
     const { Format } = stage.Properties['AccessLogSetting'] as { Format: string };
     expect(JSON.parse(Format)).toEqual(ACCESS_LOG_FIELDS);
     for (const secret of [
-      // It quotes the Authorization header of a request that matches no route.
+      // This message quotes the Authorization header of a request that matches no route.
       'error.message',
       'authorize',
       'context.path',
       'requestOverride',
       'querystring',
       'identity.apiKey',
-      // A quote in it would break the log line.
+      // A quote in a User-Agent would break the log line.
       'userAgent',
     ])
       expect(Format).not.toContain(secret);
@@ -587,7 +587,7 @@ describe('the API', () => {
       );
     expect(isClosed(grown)).toEqual([true]);
     expect(isClosed(without)).toEqual([false]);
-    // API Gateway closes it with the next deployment, which is a resource of another name.
+    // API Gateway closes the address only with a new deployment, which needs another logical id.
     const deploymentOf = (resources: typeof made) =>
       Object.entries(resources).find(([, { Type }]) => Type === 'AWS::ApiGateway::Deployment')?.[0];
     expect(deploymentOf(grown)).not.toBe(deploymentOf(without));
@@ -637,7 +637,7 @@ describe('the edge for downloads', () => {
 
   it('exists if the stage has it on or on standby, and links lead to it only if it is on', () => {
     expect([edge(made).length, knownTo(made)]).toEqual([0, [null, null]]);
-    // On standby, its origin is in the settings already: pages that are open may download there once the edge is on.
+    // On standby, the edge's origin is already in the settings: open web pages may use the edge once it is on.
     const standby = resourcesOf(buildStacks({ ...newAccount, downloads: { edge: 'standby' } }).api);
     expect([edge(standby).length, knownTo(standby)]).toEqual([1, ['https://d1.cloudfront.net', null]]);
     const origins = ['https://d1.cloudfront.net', 'https://d1.cloudfront.net'];

@@ -8,7 +8,7 @@ const kept = resourcesOf(buildStacks(grownAccount).data);
 
 const HIVE_TYPE: Record<string, string> = { varchar: 'string' };
 
-/** The Glue table of that name, with its references resolved. */
+/** The Glue table with this name, with its references resolved. */
 const tableInput = (resources: typeof made, name: string) =>
   ofType(resources, 'AWS::Glue::Table')
     .map(({ Properties }) => resolved(Properties['TableInput']) as Record<string, unknown>)
@@ -101,7 +101,7 @@ describe('the buckets', () => {
       ['publications/', 2],
       ['abandoned/', 2],
       ['slots/', 2],
-      // From before 1.0.0.
+      // Versions before 1.0.0 wrote these folders.
       ['orders/', 7],
       ['tickets/', 2],
       ['shares/', 2],

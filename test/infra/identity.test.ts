@@ -4,7 +4,7 @@ import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
-/** The probe and the check of a release are clients of the API: they check no tokens. */
+/** The functions except the probe and the release check, which are clients of the API and check no tokens. */
 const serviceFunctionsOf = (api: Stack) =>
   ofType(resourcesOf(api), 'AWS::Lambda::Function').filter(
     ({ Properties }) => !/-(probe|release-check)$/.test(String(Properties['FunctionName'])),

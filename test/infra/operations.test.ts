@@ -9,17 +9,17 @@ const { operations, api } = buildStacks(newAccount);
 const resources = resourcesOf(operations);
 const composite = ofType(resources, 'AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => Properties);
 const metricAlarms = ofType(resources, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
-/** The alarms that only feed a composite alarm, and notify nobody. */
+/** Whether an alarm is only the input of a composite alarm, and notifies nobody. */
 const isWindow = ({ AlarmName }: Resource['Properties']) => /-in-\d+-minutes$/.test(String(AlarmName));
 const alarms = [...composite, ...metricAlarms.filter((alarm) => !isWindow(alarm))];
 const named = (name: string) =>
   [...composite, ...metricAlarms].find(({ AlarmName }) => AlarmName === `performance-reports-test-${name}`);
-/** The metrics and expressions of an alarm on metric math, by their ids. */
+/** The metrics and expressions of an alarm that uses metric math, by their ids. */
 const mathOf = (name: string) =>
   Object.fromEntries(
     ((named(name)?.['Metrics'] ?? []) as { Id: string }[]).map((metric) => [metric.Id, metric]),
   );
-/** The metrics that an alarm on a sum adds up. */
+/** The metrics that an alarm adds up. */
 const metricsOf = (name: string) =>
   Object.values(mathOf(name)).flatMap((entry) => {
     const { MetricStat } = entry as { MetricStat?: { Stat: string; Metric: Record<string, unknown> } };

@@ -17,7 +17,7 @@ const PARAMETERS = {
   'api-version': ['1.0'],
 };
 
-/** The fields of every line that a report's function and the waiting room write for these queries. */
+/** The fields of the log lines that a report's function and the waiting room write, and that these queries read. */
 async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {
   vi.useFakeTimers({ now: START });
   const made = functionSetting(env, plan);

@@ -35,7 +35,7 @@ const allowing = all.flatMap((resources) =>
   statementsIn(resolved(resources)).filter(({ Effect }) => Effect === 'Allow'),
 );
 
-/** The roles of the functions by the functions' names. */
+/** The statements of each function's role, by the function's name. */
 const rolesOf = (stage: keyof typeof stages) => {
   const resources = resourcesOf(stages[stage].api);
   return Object.fromEntries(
@@ -48,7 +48,7 @@ const rolesOf = (stage: keyof typeof stages) => {
 };
 const roles = rolesOf('newAccount');
 
-/** The folders in ARNs or prefixes of objects, such as `jobs/`. */
+/** The folders in ARNs or prefixes of objects, for example `jobs/`. */
 const foldersOf = (places: readonly string[]): string[] =>
   places.flatMap((place) => /(?:^|\/)(\w+\/)\*$/.exec(place)?.[1] ?? []);
 
@@ -57,14 +57,14 @@ const prefixesOf = (condition: Statement['Condition']): string[] =>
 
 const tables = reports.map(({ table }) => table).sort();
 
-/** Every wildcard that is granted, and why nothing narrower would do. */
+/** Every allowed wildcard, with the reason why nothing narrower is possible. */
 const ALLOWED_WILDCARDS = [
-  // Objects are named by what they hold: days and files, queries, reports, tickets.
+  // The names of objects depend on their content: days and files, queries, reports, tickets.
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::made-events/(${tables.join('|')})/\\*$`),
   /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|cached|jobs|waiting|publications|abandoned|slots|orders|tickets)\/\*$/,
-  // Objects are named by the digest of the client id, which comes with the token.
+  // The name of an object is the digest of a client id, which is known only when a token arrives.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
-  // The number of a version is known when it is published.
+  // The number of a version is known only when the version is published.
   /^arn:[^ ]+:function:performance-reports-test-[a-z-]+:\*$/,
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
 ];
@@ -251,7 +251,7 @@ describe('a function', () => {
 
   it('has only statements on the list of statements, and each statement of that list', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
-    // Two accounts: one with the register, one whose events have a key of their own.
+    // The statements of two accounts: one has the register, the other has events with their own encryption key.
     const synthesized = (['newAccount', 'grownAccount'] as const).flatMap((account) =>
       Object.entries(rolesOf(account)).flatMap(([name, role]) =>
         role.flatMap(({ Sid }) => (Sid === undefined ? [] : [`${name} ${Sid}`])),

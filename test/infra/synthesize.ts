@@ -22,8 +22,8 @@ const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
 afterAll(() => rmSync(assemblies, { recursive: true }));
 
 /**
- * Builds the stacks of a stage as `cdk synth` does, but without the functions' code, and without CDK's check of the
- * templates unless `isChecked` is set: the check takes a second.
+ * Builds the stacks of a stage like `cdk synth`, but without the functions' code. CDK checks the templates only if
+ * `isChecked` is set, because the check takes a second.
  */
 export function buildStacks(
   input: StageInput,
@@ -40,7 +40,7 @@ export function buildStacks(
   });
   const release = { code: () => Code.fromInline('// bundled'), commit: '0123456789ab' };
   const stacks = addStage(app, readStage('test', input), release, flags);
-  // Rule packs are checked after synthesis, when CDK's tokens are resolved.
+  // CDK applies its rule packs after the synthesis, when its tokens are resolved.
   app.synth();
   return { app, ...stacks };
 }
@@ -71,7 +71,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
     'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
 };
 
-/** A value with its references replaced by readable texts, as CloudFormation replaces them by real ones. */
+/** A value in which readable texts replace the references, for which CloudFormation puts in real texts. */
 export function resolved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(resolved);
   if (typeof value !== 'object' || value === null) return value;

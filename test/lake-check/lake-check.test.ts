@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Each kind of fault: how the test makes it, and what the check must say of it. */
+/** A kind of fault: how the test makes the fault, and what the check must say about it. */
 interface Kind {
   readonly kind: string;
   readonly make: () => Promise<unknown>;
@@ -310,7 +310,7 @@ describe('npm run lake -- check', () => {
         (text) => text.includes(path) && says.test(text.replace('some records', '1 record')),
       ),
     );
-    // The other kinds are about single records.
+    // The kinds that --footers does not find are faults of single records.
     expect(KINDS.length - kinds.length).toBeLessThan(10);
   });
 });

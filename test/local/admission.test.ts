@@ -6,7 +6,7 @@ import {
   type Refusal,
 } from '../../local/gateway/admission.ts';
 
-/** A machine whose load the test sets, in virtual time. */
+/** The admission of a machine whose load the test sets, in virtual time. */
 function machine() {
   const load = { utilization: 0, queued: 0 };
   const admission: Admission = createAdmission({
@@ -15,7 +15,7 @@ function machine() {
     maxQueued: 4,
     now: () => Date.now(),
   });
-  /** What became of the requests, in the order in which it became known. */
+  /** The outcomes of the requests, in the order in which they were decided. */
   const outcomes: { readonly name: string; readonly refusal: Refusal | undefined }[] = [];
   const enter = (name: string, purpose: Purpose = 'new') =>
     void admission.enter(purpose).then((refusal) => outcomes.push({ name, refusal }));
@@ -80,7 +80,7 @@ describe('a busy machine', () => {
   it('refuses the last requests of a crowd if it cannot admit them in time, and admits the others', async () => {
     const { load, enter, outcomes } = machine();
     load.utilization = 0.9;
-    // Ten times a second it has room, each time for about two requests.
+    // Ten times a second, the machine has room for about two requests.
     const rooms = setInterval(() => {
       load.utilization = 0.5;
       setTimeout(() => {
@@ -92,7 +92,7 @@ describe('a busy machine', () => {
     clearInterval(rooms);
     const isIn = outcomes.filter(({ refusal }) => !refusal).map(({ name }) => Number(name));
     const isOut = outcomes.filter(({ refusal }) => refusal);
-    // Those who came first are let in, more than 100 of them, without a gap.
+    // The machine admits the first requests, more than 100 of them, without a gap.
     expect(isIn).toEqual(Array.from(isIn, (_, index) => index));
     expect(isIn.length).toBeGreaterThan(100);
     expect(isIn.length + isOut.length).toBe(400);

@@ -9,7 +9,7 @@ import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };
 
-/** A function whose tries end as listed; it records its invocations. */
+/** A function that records its invocations, and whose tries have these outcomes. */
 const functionThat = (...outcomes: readonly ('works' | 'throws')[]) => {
   const invocations: unknown[][] = [];
   const invoke = async (...invocation: unknown[]) => {
@@ -39,7 +39,7 @@ describe('an event', () => {
     queue.send(event);
     await expect.poll(() => invocations).toEqual([[event, expect.any(String)]]);
     queue.send('another');
-    // By the end of the second event, a second try of the first would have happened.
+    // A second try of the first event would have happened before the end of the second event.
     await expect.poll(() => records.length).toBe(1);
     expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
   });

@@ -11,7 +11,7 @@ import { type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 
 const aws = { region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' }, maxAttempts: 1 };
 
-/** Athena on an engine whose queries run until the test lets them fail. */
+/** Starts the stand-in of Athena on an engine whose queries run until the test lets them fail. */
 async function start(options: Partial<AthenaOptions> = {}) {
   const running: { finish: () => void }[] = [];
   let clock = 0;
@@ -50,7 +50,7 @@ async function start(options: Partial<AthenaOptions> = {}) {
   return { athena, client, startQuery, get, running, pass: (ms: number) => (clock += ms) };
 }
 
-/** How many of `count` calls at once are admitted. */
+/** The number of admitted calls among `count` simultaneous calls. */
 async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, call));
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
@@ -83,7 +83,7 @@ it('Athena refuses queries above the quota, which includes queued queries, until
     name: 'TooManyRequestsException',
     Reason: 'CONCURRENT_QUERY_LIMIT_EXCEEDED',
   });
-  // A known token starts no new query, so it is not refused.
+  // A known token starts no new query, so Athena does not refuse the call.
   expect(await startQuery(token)).toBe(first);
   running[0]?.finish();
   await expect.poll(async () => (await get(first)).QueryExecution?.Status?.State).toBe('FAILED');

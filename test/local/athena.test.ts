@@ -26,7 +26,7 @@ const database = 'reports';
 const workgroup = 'reports-workgroup';
 const resultsUri = `s3://${Bucket}/athena/`;
 
-/** Takes minutes, so that a test surely finds it running. */
+/** A query that takes minutes, so a test always finds it running. */
 const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a, range(4000000) AS b';
 
 let home: string;
@@ -39,7 +39,7 @@ let client: AthenaClient;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'athena-'));
   const eventsDirectory = join(home, 'events');
-  // Amounts that don't compress, on two days, so that the bytes scanned show which columns and days were read.
+  // Amounts on two days that don't compress, so the scanned bytes show which columns and days a query has read.
   const rows = Array.from({ length: 20_000 }, (_, index) => ({
     event_time: index % 2 ? '2026-01-31T10:30:00.007Z' : '2026-02-01T10:30:00.007Z',
     container_id: index % 3,
@@ -74,7 +74,7 @@ const start = async (options: Partial<AthenaOptions> = {}) => {
   return { athena: started, client: new AthenaClient({ endpoint: started.url, region, credentials }) };
 };
 
-/** Athena for one test, with other options. */
+/** Starts another stand-in of Athena for one test, with other options. */
 const startOther = async (options: Partial<AthenaOptions>) => {
   const other = await start(options);
   onTestFinished(async () => {
@@ -114,7 +114,7 @@ const objectAt = async (location: string): Promise<Buffer> => {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 };
 
-/** The result file of a query, which must succeed. */
+/** The result file of a query. Fails unless the query succeeds. */
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> => {
   const { Status, ResultConfiguration } = await run(sql, ...parameters);
   expect(Status).toMatchObject({ State: 'SUCCEEDED' });
@@ -291,7 +291,7 @@ describe('a query that fails', () => {
   });
 
   it('because the result can’t be written is FAILED with a system error, which is retryable', async () => {
-    // The SDK says on the console that it can't send a stream twice.
+    // The SDK prints a warning that it can't send a stream twice.
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     onTestFinished(() => warned.mockRestore());
     const other = await startOther({ resultsUri: 's3://no-such-bucket/athena/' });
@@ -320,7 +320,7 @@ describe('DataScannedInBytes', () => {
   const scannedBy = async (sql: string) => Number((await run(sql)).Statistics?.DataScannedInBytes);
   const oneDay = "SELECT sum(revenue) AS s FROM publisher_events WHERE day = '2026-01-31'";
 
-  /** The bytes of a column's data in the files of a day. */
+  /** The size in bytes of a column's data in the files of a day. */
   const sizeOf = async (column: string): Promise<number> => {
     const instance = await DuckDBInstance.create();
     const connection = await instance.connect();

@@ -99,7 +99,7 @@ describe('the listing of a directory', () => {
     });
     await utimes(pathOf('facts/file'), 0, new Date('2026-01-31T10:30:00.790Z'));
     const touched = await entry('facts/file');
-    // The same bytes at the same time in another file.
+    // Another file has the same bytes and the same time.
     await write('facts/other', '1234');
     await utimes(pathOf('facts/other'), 0, new Date('2026-01-31T10:30:00.790Z'));
     await rename(pathOf('facts/other'), pathOf('facts/file'));
@@ -109,7 +109,7 @@ describe('the listing of a directory', () => {
 
   it('gives a folder another ETag and time after a file was added or removed', async () => {
     await write('trace/day=2026-01-31/kept');
-    // A time long ago, since two changes within one tick of the file system's clock have the same time.
+    // The time is set to long ago, because two changes within one tick of the file system's clock have the same time.
     await utimes(pathOf('trace/day=2026-01-31'), 0, 0);
     const before = await list({ Prefix: 'trace/day=' });
     const again = await list({ Prefix: 'trace/day=' });
@@ -150,7 +150,7 @@ describe('the listing of a directory', () => {
   it('comes in pages of 1000 keys without a gap', async () => {
     const names = Array.from({ length: 2_100 }, (_, index) => `many/day=2026-01-31/${index}.parquet`);
     await write(names[0] as string);
-    // Links: a thousand times faster to make than files.
+    // Links are made a thousand times faster than files.
     await Promise.all(names.slice(1).map((name) => link(pathOf(names[0] as string), pathOf(name))));
 
     const first = await list({ Prefix: 'many/day=' });

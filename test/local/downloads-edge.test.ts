@@ -19,11 +19,11 @@ interface Scripted {
   readonly body?: string;
 }
 
-/** A bucket whose answers a test writes: it gets each request, and may hold it. */
+/** The bucket's answer to a request, which each test sets. It may delay the answer. */
 let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
 let asked: IncomingMessage[];
 let origin: string;
-/** Takes the place of an answer. */
+/** If set, handles the bucket's requests instead of `answer`. */
 let interrupt: ((incoming: IncomingMessage, response: ServerResponse) => void) | undefined;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ beforeEach(async () => {
   };
 });
 
-/** What a client gets of an edge, as it is: nothing is unpacked. */
+/** The answer of an edge, exactly as sent: the body is not decompressed. */
 async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
   const outgoing = request(url, { headers, method, agent: false }).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -61,7 +61,7 @@ const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...
 const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), { timeout: 60_000 });
 
 const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';
-/** A file as S3 gives it for a link of ours. */
+/** S3's answer to one of the service's links: the file. */
 const file = (body = FILE): Scripted => ({
   headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '"1"' },
   body,
@@ -70,9 +70,9 @@ const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
 
 interface Case {
   readonly name: string;
-  /** The settings without the one that matters. */
+  /** The settings with the one tested setting changed. */
   readonly without: EdgeSettings;
-  /** What a client does, and its outcome: with our settings, and with that one setting changed. */
+  /** A client's requests, which have `outcome` with our settings, and `outcomeWithout` with `without`. */
   readonly act: (edge: string) => Promise<unknown>;
   readonly outcome: unknown;
   readonly outcomeWithout: unknown;
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
       const late = statusOf(`${edge}/r.csv?expired`);
       await reached(1);
       const good = statusOf(`${edge}/r.csv?good`);
-      // The answer to a third one tells that the edge has the second.
+      // The answer to a third request shows that the edge already has the second.
       await statusOf(`${edge}/other.csv?good`);
       resolve(expired);
       return Promise.all([late, good]);
@@ -286,7 +286,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(500);
-    // It would, if the answer did not have the Cache-Control of our links.
+    // The edge would give the old file if the answer lacked the Cache-Control of the service's links.
     answer = () => ({ headers: { etag: '"1"' }, body: FILE });
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
     answer = () => ({ status: 500 });

@@ -50,13 +50,15 @@ const writeEach = async (rows: readonly EventRow[] = [NOON]) => {
   for (const { name } of tables) await writeEvents(directory, name, rows);
 };
 
-/** Writes a Parquet file of any shape, as other writers might. */
+/** Writes the rows of a SELECT into a Parquet file, with any columns and types, as other writers might do. */
 const writeParquet = async (path: string, select: string) => {
   await mkdir(dirname(join(directory, path)), { recursive: true });
   await connection.run(`COPY (${select}) TO '${join(directory, path)}' (FORMAT parquet)`);
 };
 
-/** A SELECT of one publisher record that fits the contract, except for what is replaced or left out. */
+/**
+ * A SELECT of one publisher record that fits the contract, except for the columns that `changed` replaces or removes.
+ */
 const publisherRecord = (changed: Readonly<Record<string, string | undefined>> = {}): string => {
   const literal = { timestamp: "TIMESTAMP '2026-01-31 12:00:00'", bigint: '1::BIGINT', varchar: "'x'" };
   const columns = tables[0]?.columns.map(({ name, type }) => {
@@ -478,7 +480,7 @@ describe('makeSampleEvents', () => {
                                          ${money}), ';' ORDER BY filename, file_row_number))
          FROM read_parquet('${sample}/${table}/*/*.parquet', filename = true, file_row_number = true)`,
       );
-    // Columns that stay what they are when the catalogue grows. A change of the generator changes these.
+    // These columns stay the same if the catalogue grows. Only a change of the generator changes their digests.
     expect(await digestOf('publisher_events', 'revenue')).toEqual([['fd1dbb7f2f28d938a2bf79ecc7e8b9ab']]);
     expect(await digestOf('advertiser_events', 'spend')).toEqual([['79249d025cc908c5cd6ec0d678e06392']]);
   });

@@ -23,7 +23,7 @@ it('the store of executions keeps the last thousand ended executions, and every 
   expect(start('token-0').id).not.toBe(ended[0]?.id);
   expect(executions.latest(2_000)).toHaveLength(1_002);
 
-  // It was started first, and ends last.
+  // `running` was started first, and ends last.
   slow.resolve(figures);
   await expect.poll(() => running.ended?.state).toBe('SUCCEEDED');
   expect(executions.find(running.id)).toBe(running);

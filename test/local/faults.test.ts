@@ -54,7 +54,7 @@ const getExecution = (abortSignal?: AbortSignal) =>
     ...(abortSignal && { abortSignal }),
   });
 
-/** Resolves once this many calls have met the fault: the server has them then and does not answer. */
+/** Resolves after a fault has affected this many calls: then the server has the calls and does not answer them. */
 const struck = async (count: number) =>
   expect.poll(() => faults.current().reduce((sum, fault) => sum + fault.struck, 0)).toBe(count);
 

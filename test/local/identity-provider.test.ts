@@ -29,7 +29,7 @@ const formEncoded = (value: string) => new URLSearchParams({ value }).toString()
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 
-/** Asks for a token; answers with the status, the headers and the JSON. */
+/** Requests a token; resolves to the answer's status, headers and JSON. */
 const ask = async (form: Record<string, string>, authorization?: string) => {
   const response = await fetch(provider.tokenUrl, {
     method: 'POST',
@@ -52,7 +52,7 @@ const decode = (token: string) => {
   return { header, claims };
 };
 
-/** Whether the token is signed by the key of the key set that its header names. */
+/** Whether the token's signature fits the key of the key set that the token's header names. */
 const isSigned = async (token: string): Promise<boolean> => {
   const { keys } = (await (await fetch(provider.jwksUri)).json()) as {
     keys: (JsonWebKey & { kid: string })[];

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listenOnOtherHost } from '../../local/object-store/listen-on-other-host.ts';
 
-// Addresses for documentation (RFC 5737): no machine has them.
+// Addresses that are reserved for documentation (RFC 5737), so no machine has them.
 const NOBODYS = ['192.0.2.1', '198.51.100.1'];
 
 let server: ReturnType<typeof createServer>;

@@ -64,14 +64,14 @@ const statusOf = async (Key: string) => (await fetch(await presign(Key))).status
 const keys = async (Prefix: string) =>
   (await s3.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents?.map(({ Key }) => Key) ?? [];
 
-/** Status, code and message of an answer that is an error. */
+/** The status, code and message of an error answer. */
 const refusal = async (response: Response) => {
   const xml = await response.text();
   const element = (name: string) => new RegExp(`<${name}>(.*)</${name}>`).exec(xml)?.[1];
   return { status: response.status, code: element('Code'), message: element('Message') };
 };
 
-/** The bytes of all files under a directory: shows how much of an upload has arrived. */
+/** The total size of all files under a directory, which shows how much of an upload has arrived. */
 const bytesUnder = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const sizes = entries.map((entry) =>
@@ -124,7 +124,7 @@ describe('an object', () => {
 
   it.each(['../up', '..'])('may be named %j', async (key) => {
     await put(key, key);
-    // Not by fetch: a URL can't hold `..`.
+    // The SDK reads the object, because fetch removes `..` from a URL.
     const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: key }));
     expect(await Body?.transformToString()).toBe(key);
     expect(await keys(key)).toContain(key);

@@ -1,6 +1,6 @@
 import type { StackFacts } from '../../local/stack-file.ts';
 
-/** The facts of a stack file whose process, the test's own, is running. */
+/** The facts of a stack file. Its process is the test's own, so the stack counts as running. */
 export const stackFacts: StackFacts = {
   apiUrl: 'http://127.0.0.1:8080',
   tokenUrl: 'http://127.0.0.1:1/token',

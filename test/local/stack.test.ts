@@ -8,7 +8,7 @@ import { credentials } from '../../local/object-store/verify-signature.ts';
 import { type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 
-/** Records its event and a part of its environment; `publish` then fails. */
+/** The code of each function: it records its event and a part of its environment, and then fails in `publish`. */
 const FUNCTION = `
   import { appendFileSync } from 'node:fs';
   export const handler = async (event, { functionName, getRemainingTimeInMillis }) => {
@@ -18,7 +18,7 @@ const FUNCTION = `
     return { statusCode: 200, body: '' };
   };`;
 
-/** A stack of functions that record what they are invoked with. */
+/** Starts a stack of functions that record their invocations. */
 async function startNoting(options: Partial<StackOptions> = {}) {
   const home = await mkdtemp(join(tmpdir(), 'stack-'));
   onTestFinished(() => rm(home, { recursive: true }));
@@ -70,7 +70,7 @@ it('the stack passes a publication that failed three times to the function that 
     requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 },
     requestPayload: published.event,
   });
-  // The time left of the function's 60 s, which limits its calls.
+  // The function gets the time that is left of its 60 s, and limits its calls to this time.
   expect(abandoned.remainingMs).toBeGreaterThan(0);
   expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
 });

@@ -8,7 +8,7 @@ import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
 
-/** Two companies that a double can't tell apart. */
+/** The ids of two companies, which are equal as doubles. */
 const FIRST = 9_007_199_254_740_992n;
 const SECOND = 9_007_199_254_740_993n;
 
@@ -42,7 +42,7 @@ afterEach(async () => {
   await rm(home, { recursive: true });
 });
 
-/** The result of a query in Athena's CSV. */
+/** Runs a query; resolves to its result in Athena's CSV form. */
 const csvOf = async (sql: string): Promise<string> => {
   const { csvPath } = await engine.run({
     id: randomUUID(),
@@ -58,7 +58,7 @@ const clicks = (first: string, last: string, more = '') =>
      AND publisher_company_id IN (${SECOND})${more}`,
   );
 
-/** Writes the only file of a day again, as another writer might: `changes` replace columns. */
+/** Writes the only file of a day again, as another writer might do; `changes` replace columns. */
 async function writeAgain(day: string, changes: string, name?: string): Promise<void> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();

@@ -19,7 +19,10 @@ interface Call {
   readonly body: string;
 }
 
-/** A coordinator that gives these answers in order: a page as JSON, or a status. In a page, @ is its own address. */
+/**
+ * Starts a coordinator that gives these answers in order. An answer is a page as JSON, or a status. In a page, @ is the
+ * coordinator's address.
+ */
 async function coordinator(...answers: (string | number)[]) {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -46,7 +49,7 @@ const TYPES = {
   'decimal(18,6)': 'decimal(18, 6)',
 };
 
-/** The answer to the check of the tables at the start. */
+/** The coordinator's answers to the check of the tables, which the engine makes at its start. */
 const checked = (changed: Record<string, string> = {}): string[] =>
   tables.map(({ columns }) =>
     JSON.stringify({

@@ -1,6 +1,6 @@
 /**
- * The whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and every way
- * through delivery. The tests of the parts, and `npm run test:e2e`, show what each of them does in all its cases.
+ * Tests the whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and
+ * every way through delivery. The tests of the parts, and `npm run test:e2e`, test all cases of each of these.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type EventRow, expectedReport, type Question } from '../e2e/expected-re
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 
-/** Long enough for a function's first request on a busy machine; slow queries take longer. */
+/** The functions' query wait: long enough for a first request on a busy machine. Slow queries take longer. */
 const WAIT_MS = 2_500;
 const SLOW_MS = 3_500;
 const events = knownEvents(7, 300);
@@ -34,11 +34,11 @@ interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** How often it was led on to a waiting URL. */
+  /** The number of redirects to a waiting URL. */
   readonly hops: number;
 }
 
-/** Follows redirects as a client does. */
+/** Sends a request, and follows redirects like a client. */
 async function get(
   path: string,
   headers: Record<string, string> = {},
@@ -186,7 +186,7 @@ it('the service answers requests above its rate with 429', async () => {
 });
 
 it('the service answers 502 if the function dies during the request', async () => {
-  // A service with the default wait of 8 s: the request surely waits for its query when its function is killed.
+  // This service has the default wait of 8 s, so the request still waits for its query when its function is killed.
   const dying = await startService(events);
   try {
     dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);

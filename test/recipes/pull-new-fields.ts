@@ -6,7 +6,7 @@ import { accessToken } from '../../local/access-token.ts';
 import type { Client } from '../../local/identity-provider/answer-token-request.ts';
 import { spawnNode } from '../spawn-node.ts';
 
-/** A field that a tree has beyond this one's, and what a report by day shows of it in the sample events. */
+/** A field that only the copied tree has, and its values in a report by day on the sample events. */
 export interface PulledField {
   readonly name: string;
   readonly values: readonly string[];
@@ -20,7 +20,7 @@ interface Catalogue {
   }[];
 }
 
-/** Runs `npm start` in a copy of the tree, and pulls a report with each field that is new there. */
+/** Runs `npm start` in a copy of the tree, and pulls a report with each field that is new in the copy. */
 export async function pullNewFields(directory: string): Promise<PulledField[]> {
   const home = join(directory, '.local');
   const child = spawnNode(['local/start.ts'], {
@@ -61,7 +61,7 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
   }
 }
 
-/** Resolves when `npm start` has printed how to ask for a report; rejects with its output if it ends before. */
+/** Resolves when `npm start` has printed how to request a report. Rejects with its output if it ends before that. */
 function readiness(child: ReturnType<typeof spawnNode>): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';

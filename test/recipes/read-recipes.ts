@@ -1,6 +1,6 @@
 /** One step of a recipe. */
 export type Step =
-  /** To an excerpt of a file: what stands there, and what is to stand there. */
+  /** An edit of a file: the excerpt `before`, and the text `after` that replaces it. */
   | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
   | { readonly kind: 'file'; readonly path: string; readonly text: string }
   | { readonly kind: 'run'; readonly command: string };
@@ -12,7 +12,7 @@ export interface Recipe {
 
 const FENCED = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
 
-/** The recipes of CONTRIBUTING.md: its sections that have code blocks, and these blocks as steps. */
+/** The recipes of CONTRIBUTING.md: each section with code blocks is a recipe, and each block is a step. */
 export const readRecipes = (guide: string): Recipe[] =>
   guide
     .split(/^## /m)

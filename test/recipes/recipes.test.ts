@@ -9,14 +9,14 @@ import { copyTree, type TreeCopy } from './tree-copy.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
 
-/** Every new field must come out of `npm start` with something in it. */
+/** Fails unless `npm start` gives every new field with more than one value. */
 async function expectNewFields({ directory }: TreeCopy, names: readonly string[]): Promise<void> {
   const pulled = await pullNewFields(directory);
   expect(pulled.map(({ name }) => name)).toEqual(names);
   for (const { name, values } of pulled) expect(new Set(values).size, name).toBeGreaterThan(1);
 }
 
-/** What must hold beyond the commands of a recipe, by its title. */
+/** Checks after a recipe's commands, by the recipe's title. */
 const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output: string) => Promise<void>>> =
   {
     async 'Add a field'(copy, { steps }) {
@@ -50,7 +50,7 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
 describe('CONTRIBUTING.md', () => {
   const lastDecision = readDecisions(resolve(ROOT, 'docs/decisions')).at(-1)?.number ?? 0;
   const nextDecision = lastDecision + 1;
-  // The guide writes 9999 for the next number.
+  // The guide has 9999 in place of the next number of a decision record.
   const guide = read('CONTRIBUTING.md')
     .replaceAll('/9999-', `/${String(nextDecision).padStart(4, '0')}-`)
     .replaceAll('# 9999.', `# ${nextDecision}.`);

@@ -8,24 +8,26 @@ import type { Step } from './read-recipes.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 const LISTED = ['ls-files', '--deduplicate', '--exclude-standard'];
-/** In a copy, the packages are a link, which `.gitignore` does not name. */
+/**
+ * Git's arguments that leave out a copy's packages: there, `node_modules` is a link, which `.gitignore` does not name.
+ */
 const OWN = ['--', ':!node_modules'];
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-/** A copy of the tree as it stands, with the packages of the original. */
+/** A copy of the current tree, with the packages of the original. */
 export interface TreeCopy extends AsyncDisposable {
   readonly directory: string;
-  /** Does what a recipe's step says; resolves to what it printed. Throws where it can't be done. */
+  /** Does a recipe's step; resolves to the step's output. Rejects if the step fails. */
   follow(step: Step): Promise<string>;
-  /** Which files differ from those that were copied. */
+  /** The files that differ from the copied originals. */
   changedFiles(): Promise<string[]>;
 }
 
 export async function copyTree(): Promise<TreeCopy> {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-recipe-'));
   for (const file of linesOf(await run(ROOT, 'git', ...LISTED, '--cached', '--others'))) {
-    // Git still lists a deleted file whose deletion is not yet staged.
+    // Git still lists a deleted file if the deletion is not staged.
     if (!existsSync(join(ROOT, file))) continue;
     await mkdir(dirname(join(directory, file)), { recursive: true });
     await cp(join(ROOT, file), join(directory, file));
@@ -59,7 +61,7 @@ async function run(cwd: string, command: string, ...parameters: readonly string[
     ...process.env,
     PATH: `${BIN}:${process.env['PATH']}`,
     VITEST: undefined,
-    // Vitest has its workers' children write in colours.
+    // Vitest makes the child processes of its workers print in colours, which these variables prevent.
     FORCE_COLOR: undefined,
     NO_COLOR: '1',
     NODE_ENV: undefined,

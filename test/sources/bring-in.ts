@@ -4,19 +4,19 @@ import { expect } from 'vitest';
 import { type LakeRun, runLake } from '../tools/run-lake.ts';
 import { type Group, groupsIn, inOrder, totalsOf } from './lake-groups.ts';
 
-/** A folder that a tool has written, and what comes of it. */
+/** A folder that a tool has written, and the expected result of its conversion. */
 export interface Source {
-  /** The folder's name. Beside it lies `<name>.json` with the groups that must come of it. */
+  /** The folder's name. Beside the folder, `<name>.json` has the groups that the lake must have. */
   readonly name: string;
   readonly options?: readonly string[];
-  /** What `convert` must say beside the sums. */
+  /** The text that `convert` must print in addition to the sums. */
   readonly says?: RegExp;
-  /** Set where `convert` refuses the folder: what it says, with the cure. `cured` is how that cure is followed. */
+  /** Set if `convert` refuses the folder: the refusal, which says what to change. `cured` is that change. */
   readonly refused?: RegExp;
   readonly cured?: Cured;
 }
 
-/** The same folder with these options, or the folder that holds the same records, written as the cure says. */
+/** The same folder with these options, or another folder with the same records, written as the refusal advises. */
 type Cured = Pick<Source, 'options' | 'says'> & { readonly name?: string };
 
 export const titleOf = ({ name, options = [], refused, cured }: Source): string => {
@@ -27,8 +27,8 @@ export const titleOf = ({ name, options = [], refused, cured }: Source): string 
 };
 
 /**
- * Converts a folder to a lake in `home`. If `refused` is given, first checks that the folder is refused, and then converts
- * it as the refusal advises.
+ * Converts a folder to a lake in `home`. If `refused` is given, first checks that the folder is refused, and then
+ * converts it as the refusal advises.
  */
 export async function bringIn(home: string, { refused, cured, ...source }: Source): Promise<void> {
   if (refused) await expectRefused(home, source, refused);
@@ -46,7 +46,7 @@ async function expectRefused(home: string, source: Source, says: RegExp): Promis
   });
 }
 
-/** `convert` and `check` accept it, and the lake holds these groups, to the last digit. */
+/** Fails unless `convert` and `check` accept the source, and the lake has exactly these groups. */
 export async function expectLake(home: string, source: Source, expected: readonly Group[]): Promise<void> {
   const { code, stdout, stderr, lake } = await convert(home, source);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -13,7 +13,7 @@ const events = plainEvents(20, 1_200)['publisher_events'] ?? [];
 
 const hourOf = (row: EventRow): string => String(row['event_time']).slice(0, 13).replace('T', ' ');
 
-/** What the lake must hold, added up here. */
+/** The groups that the lake must have, summed by this test. */
 function groupsOf(rows: readonly EventRow[]): Group[] {
   const [, ...dimensions] = KEYS;
   const alike = Map.groupBy(rows, (row) =>

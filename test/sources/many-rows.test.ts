@@ -7,7 +7,7 @@ import { expectLake } from './bring-in.ts';
 import type { Group } from './lake-groups.ts';
 import { asAmount } from './millionths.ts';
 
-/** A smaller number is enough to see that the test works. */
+/** The number of records. `SOURCE_ROWS` can set a smaller number for a quick try of the test. */
 const ROWS = Number(process.env['SOURCE_ROWS'] || 20_000_000);
 
 const MINUTE = 60_000;
@@ -16,13 +16,13 @@ const FIRST_MS = Date.UTC(2026, 0, 29);
 const DAYS_MS = 72 * HOUR_MS;
 const COMPANIES = 97;
 
-/** Times that are not in order: each record is about two hours later than the one before, modulo three days. */
+/** The step between two records' times, modulo three days, about two hours: so the times are not in order. */
 const STEP_MS = 7_919_773;
 
-/** Every sum stays below 2^53, also with the millionths. */
+/** The upper bound of an amount in millionths: every sum of millionths stays below 2^53. */
 const MOST_MILLIONTHS = 1_000_003;
 
-/** What the records of `select` add up to, worked out from their numbers alone. */
+/** The sums of the records of `select`, computed only from the records' numbers. */
 function expectedGroups(): Group[] {
   const sums = Array.from({ length: 72 * COMPANIES }, () => ({
     rows: 0,

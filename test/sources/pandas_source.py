@@ -1,4 +1,4 @@
-"""Writes a folder for each way in which people write such records with pandas, and beside it what must come of it."""
+"""Writes a folder for each way in which people write records with pandas, and the expected groups beside it."""
 
 import sys
 from decimal import Decimal
@@ -13,7 +13,7 @@ BERLIN = "Europe/Berlin"
 
 
 def frame_of(rows):
-    """As pandas takes them by itself: naive times in UTC, floats for amounts and for integers that are not all known."""
+    """The records with pandas' default types: naive times in UTC, floats for amounts and for integers with gaps."""
     return pandas.DataFrame(
         [
             row
@@ -51,7 +51,7 @@ def epochs(frame, unit):
 
 
 def with_revenue(floats):
-    """The records with these amounts instead, each as the shortest decimal that reads back as the float."""
+    """The records with these amounts, each written as the shortest decimal that reads back as the float."""
     return [
         row | {"revenue": None if pandas.isna(value) else Decimal(repr(float(value)))} for row, value in zip(rows, floats)
     ]
@@ -85,7 +85,7 @@ for file in ["csv", "parquet"]:
     mixed.loc[::2, "event_time"] //= 1000
     write(f"epoch-mixed.{file}", rows, mixed)
 
-    # Floats that were multiplied and added: 0.30000000000000004.
+    # Multiplied and added floats have too many digits, for example 0.30000000000000004.
     noisy = plain.assign(revenue=plain["revenue"] * 1.1 + 0.2)
     write(f"noisy.{file}", rounded(with_revenue(noisy["revenue"])), noisy)
     at_source = noisy.round({"revenue": 6})
@@ -93,7 +93,7 @@ for file in ["csv", "parquet"]:
     halves = plain.assign(revenue=[(index - 600) * 5e-7 for index in range(len(rows))])
     write(f"halves.{file}", rounded(with_revenue(halves["revenue"])), halves)
 
-    # Some identifiers are not known, so that pandas takes all of them for floats, and changes those above 2^53.
+    # Some identifiers are missing, so pandas stores all of them as floats, and changes those above 2^53.
     large = [row | {"publisher_account_id": row["publisher_account_id"] and 2**53 + row["publisher_account_id"]} for row in rows]
     write(f"large-floats.{file}", large)
     integers = pandas.array([row["publisher_account_id"] for row in large], dtype="Int64")

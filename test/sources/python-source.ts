@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../clients/run-program.ts';
 
-/** A directory with what a program of this folder has written. */
+/** A directory with the files that a program of this folder has written. */
 export interface Written extends AsyncDisposable {
   readonly home: string;
 }

@@ -1,4 +1,4 @@
-"""The records that each source writes, and what a lake made of them must hold. The sums are Python's own, of decimals."""
+"""The records that each source writes, and the groups that their lake must have, summed with Python's decimals."""
 
 import json
 import random
@@ -9,7 +9,7 @@ from pathlib import Path
 
 MEASURES = ["served_ads", "placement_opens", "container_opens", "clicks", "revenue"]
 
-# Times at both ends of a day and of an hour, where a wrong zone or a rounded millisecond shows.
+# Times at both ends of a day and of an hour, which show a wrong zone or a rounded millisecond.
 TIMES = ["00:00:00.000", "04:59:59.999", "05:00:00.000", "12:30:00.001", "22:59:59.999", "23:59:59.999"]
 # Floats write the small ones with an exponent: 7.6e-05.
 AMOUNTS = ["0.000076", "0.000001", "0.00001", "-0.000012", "0.1", "0.3", "0", "-12.5", "1234567.891011", "4294967295.123456"]
@@ -17,11 +17,11 @@ DEVICES = ["phone", 'say "hi"', 'a "b", c', "two\nlines", "c, back\\slash", "日
 
 
 def records(count=1200, days=("2026-01-29", "2026-01-30", "2026-01-31")):
-    """Records as dictionaries: a time in UTC, integers, decimals and text; None where nothing is known."""
+    """Records as dictionaries with a time in UTC, integers, decimals and text; None is a missing value."""
     chance = random.Random(20)
     made = []
     for _ in range(count):
-        # A fifth of the records are of containers alone: they have no placement.
+        # A fifth of the records are container-level: they have no placement.
         placement = chance.choice([None, 1, 2, 3, 4])
         day = datetime.fromisoformat(f"{chance.choice(days)}T{chance.choice(TIMES)}").replace(tzinfo=timezone.utc)
         revenue = chance.choice([*AMOUNTS, f"{chance.randrange(10**9)}e-6", None])
@@ -48,7 +48,7 @@ def quantized(amount, digits, **options):
 
 
 def rounded(rows):
-    """What `--round` must make of them: six digits, half away from zero."""
+    """The records after `--round`: amounts with six digits, rounded half away from zero."""
     return [row | {"revenue": quantized(row["revenue"], 6, rounding=ROUND_HALF_UP)} for row in rows]
 
 
@@ -68,11 +68,11 @@ def write_expected(file, rows):
 
 
 def quotes_come_late(count=60_000):
-    """Records whose text needs quotes in a CSV file stand last: a program that looks at the start sees none of them."""
+    """Puts records with text that needs quotes in CSV last, so a program that reads only the start sees none."""
     return sorted(records(count), key=lambda row: row["device_or_proxy"] not in ["phone", "日本", None])
 
 
 def every_half_hour(first, count=12):
-    """Records of six hours from this instant on."""
+    """Records of the six hours that begin at this instant."""
     start = datetime.fromisoformat(first)
     return [row | {"event_time": start + index * timedelta(minutes=30)} for index, row in enumerate(records(count))]

@@ -9,7 +9,7 @@ import { type Written, writtenBy } from './python-source.ts';
 const SPARK = 'pyspark==4.3.0';
 const OLDEST_JAVA = 17;
 
-/** Enough time to install Spark: half a gigabyte, which pip unpacks and packs again. */
+/** The most time to install Spark, half a gigabyte that pip unpacks and packs again. */
 const INSTALL_MS = 1_800_000;
 
 const SOURCES: readonly Source[] = [

@@ -1,4 +1,4 @@
-"""Writes a folder for each way in which Spark writes such records, and beside it what must come of it."""
+"""Writes a folder for each way in which Spark writes the records, and the expected groups beside it."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ session = (
     .config("spark.ui.enabled", "false")
     .config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1")
-    # The cluster's time zone: Spark writes the times of CSV files in it.
+    # Spark writes the times of CSV files in this time zone, the cluster's.
     .config("spark.sql.session.timeZone", "America/New_York")
     .config("spark.sql.shuffle.partitions", "2")
     .getOrCreate()
@@ -64,7 +64,7 @@ csv("decimals.csv", rows, plain, header=True)
 csv("doubles.csv", rows, with_revenue(plain, "double"), header=True)
 csv("doubles.csv.gz", rows, with_revenue(plain, "double"), header=True, compression="gzip")
 csv("no-header.csv", rows, plain)
-# Spark writes \" for a quote in a text, unless it is told to double it.
+# Spark writes a quote in a text as \", unless an option makes it double the quote.
 late = quotes_come_late()
 csv("late-quotes.csv", late, frame_of(late).coalesce(1), header=True)
 csv("late-quotes-doubled.csv", late, frame_of(late).coalesce(1), header=True, escape='"')

@@ -14,21 +14,21 @@ interface PoolClient {
   readonly ClientId: string;
   readonly ClientName: string;
   readonly AllowedOAuthScopes: readonly string[];
-  /** Secrets by their ids, the oldest first. */
+  /** The client's secrets by their ids, the oldest first. */
   readonly secrets: Map<string, string>;
 }
 
 /** One call of AWS: `Cognito CreateUserPoolClient`, `S3 PUT names/x.json`, `CloudFormation DescribeStacks`. */
 type OnCall = (call: string, when: 'before' | 'after') => Promise<void>;
 
-/** CloudFormation, Cognito and S3 at one address, with the calls that `npm run partner` makes. */
+/** A stand-in for CloudFormation, Cognito and S3 at one address, with the calls that `npm run partner` makes. */
 export interface AwsStandIn {
-  /** The environment in which a command calls it instead of AWS. */
+  /** The environment in which a command calls the stand-in instead of AWS. */
   readonly env: Readonly<Record<string, string>>;
   /** The user pool's clients by their ids. */
   readonly clients: Map<string, PoolClient>;
   readonly calls: string[];
-  /** Called before and after each call takes effect. If it rejects, the call is dropped. */
+  /** Called before and after each call takes effect. If this function rejects, the stand-in drops the call. */
   onCall: OnCall;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ const SCOPE = 'api://performance-reports/.default';
 /**
  * Starts the stand-in, with these stages deployed.
  *
- * @param stages by name: whether the stage has Cognito, or an identity provider of its own
+ * @param stages by name: whether the stage has Cognito or an existing identity provider
  */
 export async function startAwsStandIn(
   stages: Readonly<Record<string, 'cognito' | 'existing'>>,
@@ -125,7 +125,7 @@ interface CognitoInput {
   readonly ClientSecretId?: string;
 }
 
-/** The user pool's operations, as documented. A client never has more than two secrets. */
+/** Answers an operation of the user pool, as AWS documents it. A client never has more than two secrets. */
 function cognito(clients: Map<string, PoolClient>, operation: string, input: CognitoInput): Answer {
   const client = clients.get(input.ClientId ?? '');
   const missing = refusal('ResourceNotFoundException', `User pool client ${input.ClientId} does not exist.`);
@@ -219,7 +219,7 @@ function describeStack(stages: Readonly<Record<string, 'cognito' | 'existing'>>,
   };
 }
 
-/** Hands a call of S3 on, with the Host that its signature holds. */
+/** Forwards a call of S3 with its original Host, which is a part of its signature. */
 async function forward(
   { method, url, rawHeaders }: IncomingMessage,
   upstream: string,

@@ -17,7 +17,7 @@ const stage = readStage('prod', {
 });
 const quota = (value: number) => ({ value, isAdjustable: true });
 const grown: AccountQuotas = {
-  // Of 1,000, 6 are reserved for publishing and for the probe, as the stage says.
+  // The stage reserves 6 of 1,000 executions for publishing and for the probe.
   executions: quota(994),
   reservedExecutions: 6,
   activeQueries: quota(200),
@@ -106,7 +106,9 @@ describe('diagnose', () => {
 });
 
 describe('npm run doctor', () => {
-  /** Lambda and Service Quotas at one address, as a new account answers. */
+  /**
+   * The calls that the command sends to the stand-in of Lambda and Service Quotas, which answers like a new account.
+   */
   const calls: string[] = [];
   const server = createServer(async (request, response) => {
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
@@ -166,7 +168,7 @@ describe('npm run doctor', () => {
     expect(output).toContain(
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
     );
-    // The default, where the account has no value of its own.
+    // The command reads AWS's default if the account has no own value.
     expect(calls).toContain('GetAWSDefaultServiceQuota athena/L-4FF11DD3');
     expect(calls.every((call) => /^Get|^GET /.test(call))).toBe(true);
   });

@@ -121,7 +121,7 @@ describe('npm run explain', () => {
     return stdout;
   };
 
-  /** The keys in the results bucket that name a job. */
+  /** The keys in the results bucket that contain a job's name. */
   const storedKeys = async (job: string) => {
     const s3 = new S3Client({
       endpoint: service.stack.storageUrl,
@@ -151,7 +151,7 @@ describe('npm run explain', () => {
     });
     const after = await explain(service.token, url);
     expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
-    // By this name, an operator finds what is stored of the job.
+    // With this name, an operator finds the stored objects of the job.
     expect(await storedKeys(job)).toEqual([`cached/${job}.json`, expect.stringMatching(`^jobs/${job}/`)]);
   });
 

@@ -19,24 +19,25 @@ const TABLE = 'publisher_events';
 const RAW = `s3://${BUCKET}/raw`;
 const HOURS = `s3://${BUCKET}/hours`;
 
-/** The day that is restated, and one beside it that has its marker too. */
+/** The day that the tests restate, and another day that has a marker too. */
 export const DAY = '2026-01-30';
 const OTHER_DAY = '2026-01-29';
 
 /**
- * Each version of a day has this many records in each of these hours. Each record has the version's number as its clicks.
+ * The number of records of each version of a day in each of these hours. The clicks of a record are the version's
+ * number.
  */
 const RECORDS_AN_HOUR = 10;
 const HOURS_OF_DAY = [0, 7, 23];
 
 const isWrite = (call: string) => /^(PUT|DELETE|POST) \S*hours\//.test(call);
 
-/** A raw lake and a lake of hours in one bucket, and a reader that looks at the hours between any two calls of S3. */
+/** Starts a bucket with a raw lake and a lake of hours, and a reader that checks the hours between any two S3 calls. */
 export async function startHoursWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'hours-'));
   const writer = await openWriter(directory);
   let isLooking = false;
-  /** False while two runs overlap, and, if one of the two was cut off, until a later run has ended. */
+  /** False while two runs overlap. If one of the two was cut off, false until a later run has ended. */
   let isAlone = true;
   let isHeld = false;
   let isCutOff = false;
@@ -62,15 +63,15 @@ export async function startHoursWorld() {
   const hours = openBucket(HOURS);
   const raw = openBucket(RAW);
   let version = 0;
-  /** The versions that the raw lake had with a marker. */
+  /** The numbers of the versions that had a marker in the raw lake. */
   const final = new Set<number>();
-  /** Each version's number, by the name that markers have for it. */
+  /** The number of each version, by the version's name in markers. */
   const numbers = new Map<string, number>();
   let looks = Promise.resolve();
 
-  /** By the ETags of files that were looked at. */
+  /** The versions in each file that the reader has checked, by the file's ETag. */
   const seen = new Map<string, number[]>();
-  /** The versions that a day's hours are made of: one, or the hours are wrong. */
+  /** The versions in a day's hours. If there is more than one, the hours are wrong. */
   const versionsIn = async (day: string): Promise<number[]> => {
     const path = join(directory, 'looked-at.parquet');
     const file = await hours.read(`${TABLE}/day=${day}/hours.parquet`);
@@ -82,7 +83,7 @@ export async function startHoursWorld() {
     return [...new Set(rows.map(([, clicks]) => Number(clicks) / RECORDS_AN_HOUR))];
   };
 
-  /** Every day with a marker is of one version that the raw lake had. Resolves to the days' versions. */
+  /** Checks that every day with a marker has one version of the raw lake. Resolves to the days' versions. */
   const look = async (): Promise<Record<string, number>> => {
     isLooking = true;
     try {
@@ -97,7 +98,7 @@ export async function startHoursWorld() {
         found[day] = versions[0] as number;
         expect(final, `${day} is of version ${found[day]}`).toContain(found[day]);
         const note = JSON.parse(await text(await hours.read(`${TABLE}/day=${day}/_SUCCESS`)));
-        // Of two runs at once, one may have put its marker beside the other's file. Then the marker itself tells.
+        // If two runs overlap, one may put its marker beside the other's file. Then the marker does not name the file.
         if (note.file === etag || isAlone) expect(numbers.get(note.version)).toBe(found[day]);
       }
       return found;
@@ -118,7 +119,7 @@ export async function startHoursWorld() {
     get version() {
       return version;
     },
-    /** Writes the day's next version into the raw lake, as the data contract asks of a writer. */
+    /** Writes the day's next version into the raw lake, in the way that the data contract requires. */
     async restate({ day = DAY, isOpen = false } = {}): Promise<void> {
       const records = HOURS_OF_DAY.flatMap((hour) =>
         Array.from({ length: RECORDS_AN_HOUR }, (_, nth) =>
@@ -148,8 +149,8 @@ export async function startHoursWorld() {
       return run;
     },
     /**
-     * Runs `lake hourly`, and delays its nth write, or its nth call of any kind, until `meanwhile` is over. Resolves to the
-     * run's output, and to whether the run made that nth call.
+     * Runs `lake hourly`, and delays its nth write, or its nth call of any kind, until `meanwhile` has ended. Resolves
+     * to the run's output, and whether the run made that nth call.
      */
     async heldAt(
       nth: number,
@@ -172,7 +173,7 @@ export async function startHoursWorld() {
       await look();
       return { ...run, wasHeld: calls >= nth };
     },
-    /** Runs `lake hourly`. From its nth write on, the store refuses all its calls, as if it had been killed there. */
+    /** Runs `lake hourly`. From its nth write on, the store refuses all its calls, as if the run were killed there. */
     async cutOffAt(nth: number): Promise<void> {
       const before = onCall;
       let writes = 0;
@@ -186,10 +187,10 @@ export async function startHoursWorld() {
       onCall = before;
     },
     /**
-     * Runs `lake hourly` in a process of its own, which is killed at its nth write; looks before each call. Resolves to
-     * whether it was killed.
+     * Runs `lake hourly` in a new process, kills it at its nth write, and checks the hours before each call. Resolves
+     * to true if the process was killed before its end.
      *
-     * @param isCarriedOut whether the store does what the killed process asked for last
+     * @param isCarriedOut whether the store still does the killed process's last write
      */
     async killedAt(nth: number, isCarriedOut: boolean): Promise<boolean> {
       const parameters = ['tools/lake.ts', 'hourly', '--from', RAW, '--to', HOURS, '--table', TABLE];
@@ -205,7 +206,7 @@ export async function startHoursWorld() {
       };
       const [code] = await once(child, 'exit');
       onCall = () => {};
-      // A call of the killed process may still be looked at.
+      // The reader may still be checking the hours for a call of the killed process.
       await looks;
       await look();
       expect([null, 0]).toContain(code);
@@ -224,7 +225,7 @@ export async function startHoursWorld() {
 
 export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;
 
-/** Restates the day and kills a run at each of its writes in turn; the next run makes the day right. */
+/** Restates the day, and kills one run at each of its writes in turn. Then an uninterrupted run corrects the day. */
 export async function restateAndKill(world: HoursWorld, isCarriedOut: boolean): Promise<number> {
   await world.restate();
   let kills = 0;

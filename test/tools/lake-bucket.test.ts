@@ -16,7 +16,7 @@ const BUCKET = 'the-lake';
 let directory: string;
 let writer: Writer;
 let store: ObjectStore;
-/** Each test has its own. */
+/** The URL of the lake, another one for each test. */
 let LAKE: string;
 let calls: string[];
 /** Called before each call of S3 is carried out. */
@@ -66,7 +66,7 @@ const input = async (clicks: number): Promise<string> => {
   return join(directory, `in-${clicks}.parquet`);
 };
 
-/** The clicks of a day of the lake in the bucket, read back by converting it into a folder. */
+/** The clicks of each day of a lake in the bucket, read from a copy that `convert` makes in a folder. */
 const clicksIn = async (source: string): Promise<unknown[][]> => {
   const copy = await mkdtemp(join(directory, 'copy-'));
   const { code, stderr } = await lake('convert', source, '--to', copy);
@@ -148,7 +148,7 @@ describe('a lake in a bucket', () => {
     });
     for (const output of [killed.stdout, killed.stderr]) output.resume();
     onCall = (call) => {
-      // The second day has both its new and its old file.
+      // At this call, the second day has both its new file and its old file.
       if (call.startsWith('DELETE') && call.includes('day=2026-01-30/events-')) {
         killed.kill('SIGKILL');
         return new Promise(() => {});

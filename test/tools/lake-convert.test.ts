@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
 
-/** Questions with every field, so that each record shows, with totals alone, and with totals by company and hour. */
+/** Questions for every field (so each record is visible), for totals only, and for totals by company and hour. */
 const questionsOf = (report: Report): Question[] => {
   const metrics = metricsOf(report).map(({ name }) => name);
   return [
@@ -47,8 +47,8 @@ async function expectReports(
 }
 
 /**
- * Does something while another process holds the lock of a directory for unfinished files. Resolves when that process has
- * ended.
+ * Calls `meanwhile` while another process holds the lock of a directory for unfinished files. Resolves when that
+ * process has ended.
  */
 async function holdLock(folder: string, meanwhile: (kill: () => void) => unknown): Promise<void> {
   const code = `import { DuckDBInstance } from '@duckdb/node-api';
@@ -167,7 +167,7 @@ describe('npm run lake -- convert', () => {
     });
     const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
     expect(code).toBe(0);
-    // A directory as new as `.lake-work-begun` may belong to a command that has not taken its lock yet.
+    // A new directory without a lock, like `.lake-work-begun`, may belong to a command that has not yet taken its lock.
     expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running', 'publisher_events']);
     const checked = await runLake(['check', lake]);
     expect(checked.stdout).not.toMatch(/lake-work/);

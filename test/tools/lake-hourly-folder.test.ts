@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** A raw lake of one day and one file, with this many clicks in each of two records of one hour. */
+/** Writes a raw lake with one day and one file, which has two records of one hour with this many clicks each. */
 const rawDay = (name: string, clicks: number, changed = {}) =>
   writer.file(
     `${name}/raw/${TABLE}/day=${DAY}/part.parquet`,
@@ -137,7 +137,7 @@ it('lake hourly refuses a raw lake without days, and keeps the hours', async () 
   expect(await clicksIn('gone')).toEqual([2, 1]);
 });
 
-/** Makes the hours of the only day of a raw lake, with another function to fetch its files. */
+/** Makes the hours of a raw lake's only day; `filesOf` fetches the day's files in place of the usual function. */
 async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');

@@ -40,7 +40,7 @@ describe('npm run lake -- hourly', () => {
   });
 
   it('always has hours of a single version, and in the end of the latest, even if a run is killed at any point', async () => {
-    // The marker goes, the file comes, the marker comes.
+    // The three writes remove the marker, write the file, and write the marker.
     expect(await restateAndKill(world, false)).toBe(3);
   });
 
@@ -51,7 +51,7 @@ describe('npm run lake -- hourly', () => {
     'has the latest version in the end, even if another run overtakes a slow run that saw the day $was',
     async ({ isOpen, writes }) => {
       for (const write of writes) {
-        // A day that has no hours yet, so that hours of an open day are written.
+        // The day has no hours yet, so a run writes its hours even while the day is open.
         const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
         await world.restate({ day, isOpen });
         const slow = await world.heldAt(write, 'write', async () => {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What a column of the converted lake holds, with the number of its records. */
+/** The values of a column in the converted lake, each with its number of records. */
 async function converted(input: string, column: string): Promise<unknown[][]> {
   const lake = await mkdtemp(join(directory, 'lake-'));
   const { code, stderr } = await runLake(['convert', join(directory, input), '--to', lake]);
@@ -73,7 +73,7 @@ it('lake convert says how to correct a record of a CSV file that it cannot read'
   expect(csvFault('IO Error: the disk is gone\nmore')).toBe('IO Error: the disk is gone');
 });
 
-/** The message of a conversion that refuses its input. */
+/** The error message of a conversion that must refuse its input. */
 async function refused(...inputs: readonly string[]): Promise<string> {
   const parameters = inputs.map((input) => join(directory, input));
   const { code, stderr } = await runLake(['convert', ...parameters, '--to', join(directory, 'refused')]);

@@ -16,7 +16,7 @@ import { runLake } from './run-lake.ts';
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
 beforeAll(async () => {
-  // As the workspace has it.
+  // The settings are those of the workspace of `npm run lake`.
   instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
   connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
@@ -29,13 +29,13 @@ afterAll(() => {
 interface Given extends ValueOptions {
   readonly column: string;
   readonly type?: string;
-  /** As the file's description calls the type. */
+  /** The column's type in the file's description. */
   readonly declared?: string;
 }
 
 const quoted = (text: string | null) => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
 
-/** Puts a column's values into a table, and plans to convert it. */
+/** Puts a column's values into a table, and plans the conversion of the table. */
 async function plan(
   { column, type = 'VARCHAR', declared = type, ...options }: Given,
   texts: readonly (string | null)[],
@@ -60,7 +60,7 @@ async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[
   return reader.getRowsJS().map(([value]) => value);
 }
 
-/** What `convert` makes of a column's values, and what it says about them. */
+/** The values that `convert` makes from a column's values, and its messages about them. */
 async function convertColumn(given: Given, texts: readonly (string | null)[]) {
   const planned = await plan(given, texts);
   if (!('file' in planned)) return { values: [], losses: planned, changes: [] };
@@ -94,7 +94,7 @@ describe('amounts in text columns', () => {
     ['0.1000000000000', '0.100000'],
     ['999999999999.999999', '999999999999.999999'],
     ['-999999999999999999e-6', '-999999999999.999999'],
-    // DuckDB's own casts give 123456.789012 and NULL.
+    // DuckDB's own casts of the next two texts give 123456.789012 and NULL.
     ['1234567.89012000e-1', '123456.789012'],
     ['123456789012123456000000000000000000000000e-30', '123456789012.123456'],
   ];
@@ -122,7 +122,7 @@ describe('amounts in text columns', () => {
     expect(losses).toEqual([]);
   });
 
-  /** A number of millionths with the point somewhere, and an exponent that makes up for it. */
+  /** An amount with the point at a random place, and an exponent that corrects the value. */
   function rewritten(sign: string, millionths: bigint, upTo: (end: number) => number): string {
     const zeros = upTo(4);
     const digits = `${'0'.repeat(upTo(3))}${millionths}${'0'.repeat(zeros)}`;
@@ -274,7 +274,7 @@ describe('amounts of other types', () => {
   it('become exactly the six-digit decimals from which the doubles were made', async () => {
     const random = randomNumbers(32);
     const cases = Array.from({ length: 5_000 }, (_, index): [string, string] => {
-      // Of every size, from 0 to the last double that holds millionths.
+      // The numbers have every size, from 0 to the last double that is exact to millionths.
       const scaled = Math.floor(random() * 10 ** (1 + (index % 16))) % (2 ** 33 * 1e6);
       const digits = String(scaled).padStart(7, '0');
       return [String(scaled / 1e6), `${digits.slice(0, -6)}.${digits.slice(-6)}`];
@@ -304,7 +304,7 @@ describe('--round', () => {
     );
     expect(values).toEqual(becomesOf(HALVES));
     expect(losses).toEqual([]);
-    // In 10⁻⁸: 50 - 49.99… - 50 + 50 + 50 - 40 - 5.
+    // The sum of the changes is 50 - 49.99… - 50 + 50 + 50 - 40 - 5, in units of 10⁻⁸.
     expect(changes).toEqual([
       'revenue: 7 amounts were rounded to six digits after the point, each by at most 0.0000005; that adds 0.000000050000000000000001 to the sum',
     ]);
@@ -575,7 +575,7 @@ describe('--time-zone', () => {
     ]);
   });
 
-  // DuckDB has the zones of its own ICU library: another table than Node's, and other code.
+  // DuckDB's ICU library has its own table of zones and its own code, independent of Node's.
   it.each(['Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Pacific/Apia'])(
     'gives the instants of DuckDB’s ICU library around each change of clocks in %s',
     async (timeZone) => {
@@ -593,8 +593,8 @@ describe('--time-zone', () => {
         return valuesOf(given, (await plan(given, texts)) as InputPlan);
       };
       const [earlier, later] = [await chosen('earlier'), await chosen('later')];
-      // For a local time that comes twice, DuckDB takes one of the two instants. For one that does not exist, its instant does
-      // not give the local time back.
+      // For a local time that occurs twice, DuckDB uses one of the two instants. For a local time that does not exist,
+      // DuckDB's instant converts back to another local time.
       const reader = await connection.runAndReadAll(
         `SELECT CAST(instant AT TIME ZONE 'UTC' AS VARCHAR), instant ${there} = event_time
        FROM (SELECT event_time, event_time ${there} AS instant FROM given)`,

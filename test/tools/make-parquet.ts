@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { tables } from '../../lib/report/tables.ts';
 
-/** Writes Parquet and CSV files of any shape, as other writers might. */
+/** Writes Parquet and CSV files with any columns and types, as other writers might do. */
 export interface Writer extends Disposable {
-  /** A file of the records that a SELECT gives. */
+  /** Writes a file with the records of a SELECT. */
   file(path: string, select: string, options?: string): Promise<void>;
   rows(sql: string): Promise<unknown[][]>;
 }

@@ -8,7 +8,7 @@ import { randomNumbers } from '../e2e/known-events.ts';
 import { isMeasure } from '../is-measure.ts';
 import type { Writer } from './make-parquet.ts';
 
-/** Records of three days whose values every one of the forms below can hold. */
+/** Records of three days, with values that each of the forms below can represent. */
 export function plainEvents(seed: number, count: number): Record<string, EventRow[]> {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -55,13 +55,13 @@ const csvOf = (columns: readonly string[], rows: readonly EventRow[], header = c
     .map((cells) => cells.join(','))
     .join('\r\n');
 
-/** The same instant, written with an offset of one hour to the east. */
+/** The record with the same instant, written with the offset +01:00. */
 const toTheEast: Change = (row) => {
   const local = new Date(Date.parse(String(row['event_time'])) + 3_600_000).toISOString();
   return { ...row, event_time: local.replace('T', ' ').replace('Z', '+01:00') };
 };
 
-/** The same amounts, with exponents: `1234567.891011` as `1234567891011e-6`. */
+/** The record with the same amounts, written with exponents: `1234567.891011` as `1234567891011e-6`. */
 const withExponents: Change = (row) =>
   Object.fromEntries(
     Object.entries(row).map(([column, value]) => {
@@ -73,7 +73,7 @@ const withExponents: Change = (row) =>
 const isAmount = (column: string): boolean =>
   tables.some(({ columns }) => columns.some(({ name, type }) => name === column && type === 'decimal(18,6)'));
 
-/** SQL for a column of records that are all text, in one of the forms that writers are known to use. */
+/** Forms that writers are known to use: the SQL type of each kind of column. The given records are all text. */
 const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | 'text', string>>[] = [
   // pandas, by way of objects and nullable floats
   { timestamp: 'TIMESTAMPTZ', id: 'DOUBLE', count: 'DOUBLE', money: 'DECIMAL(38,18)', text: 'VARCHAR' },
@@ -81,11 +81,11 @@ const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | '
   { timestamp: 'VARCHAR', id: 'UBIGINT', count: 'UINTEGER', money: 'DOUBLE', text: 'BLOB' },
   // everything as text
   { timestamp: 'VARCHAR', id: 'VARCHAR', count: 'VARCHAR', money: 'VARCHAR', text: 'VARCHAR' },
-  // nanoseconds, narrow integers, a decimal of its own
+  // nanoseconds, narrow integers, a decimal unlike the contract's
   { timestamp: 'TIMESTAMP_NS', id: 'HUGEINT', count: 'TINYINT', money: 'DECIMAL(30,10)', text: 'VARCHAR' },
 ];
 
-/** Writes records in many forms, a file each, as different writers would. Resolves to what is to be converted. */
+/** Writes records in many forms, one file for each, like different writers. Resolves to the paths to convert. */
 export async function writeOddForms(
   writer: Writer,
   directory: string,

@@ -16,7 +16,7 @@ beforeEach(() => void aws.calls.splice(0));
 const partner = (line: string): Promise<Ended> => partnerHere(line.split(' '));
 const CONTACT = '--contact reports@partner.example';
 
-/** The calls that wrote something. */
+/** The calls that wrote to AWS. */
 const writes = () => aws.calls.filter((call) => /PUT|DELETE|Create|Add|Delete/.test(call));
 
 describe('npm run partner, with Cognito', () => {

@@ -10,8 +10,9 @@ import {
 const commit = (letter: string) => letter.repeat(12);
 
 /**
- * A function by its releases: a letter is the commit of one, in the order of time, and `_` a release without the function.
- * `live` has the letter of the alias's version (its last one), then those of the versions with a part of the requests.
+ * A function with these releases, in the order of time: a letter is a release's commit, and `_` is a release without
+ * the function. The first letter of `live` is the commit of the alias's version (the last version of that commit); the
+ * other letters are the commits of versions that get a part of the requests.
  */
 function made(name: string, releases: string, live: string): LiveFunction {
   const versions = [...releases]
@@ -27,7 +28,7 @@ const functionsOf = (entries: Readonly<Record<string, string>>) =>
   Object.entries(entries).map(([name, entry]) => made(name, ...(entry.split(' ') as [string, string])));
 
 describe('commitToGoTo', () => {
-  /** The stack holds each function's last version of a commit. */
+  /** The commit to go to, if the stack has each function's last version of the commit `deployed`. */
   const goTo = (entries: Record<string, string>, deployed: string, end: DeploymentEnd = 'done') => {
     const functions = functionsOf(entries);
     const versionOf = (name: string) =>

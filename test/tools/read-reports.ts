@@ -6,7 +6,7 @@ import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { askEngine } from '../trino/ask-engine.ts';
 import type { Case } from '../trino/corpus.ts';
 
-/** The reports that a lake in a folder gives on DuckDB. */
+/** The reports of a lake in a folder, made by DuckDB. */
 export interface LakeReports extends AsyncDisposable {
   ask(report: Report, asked: Case): Promise<string>;
 }

@@ -7,11 +7,11 @@ import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
 export const STAGE = 'prod';
 const SERVICE = `performance-reports-${STAGE}`;
 
-/** A function, with an alias as Lambda stores it. */
+/** A function with its alias, as Lambda stores them. */
 interface Released {
-  /** Of its versions 1, 2 and so on. */
+  /** The commits of the function's versions 1, 2 and so on. */
   readonly commits: readonly string[];
-  /** The version of the alias. */
+  /** The version to which the alias leads. */
   version: string;
   weights: Readonly<Record<string, number>>;
 }
@@ -21,30 +21,32 @@ interface Refusal {
   readonly type: string;
 }
 
-/** Lambda, CodeDeploy and CloudFormation at one address, and the service itself, which answers as its aliases say. */
+/** A stand-in for Lambda, CodeDeploy and CloudFormation at one address, and for the service, as its aliases say. */
 export interface ReleaseStandIn {
   readonly env: Readonly<Record<string, string>>;
   readonly url: string;
-  /** By its name in `functions/`. */
+  /** The functions by their names in `functions/`. */
   readonly functions: Map<string, Released>;
-  /** Of the stack of the functions. */
+  /** The status of the stack that has the functions. */
   stackStatus: string;
-  /** The version of each function that the stack holds. */
+  /** The version of each function in the stack's template. */
   stackVersions: Readonly<Record<string, number>>;
-  /** CodeDeploy's deployments under way, by the name of their group. */
+  /** CodeDeploy's running deployments, by the names of their deployment groups. */
   readonly deployments: Map<string, string>;
-  /** What was called: `UpdateAlias page 1`, `StopDeployment d-1 true`. */
+  /** The received calls, for example `UpdateAlias page 1` or `StopDeployment d-1 true`. */
   readonly calls: string[];
-  /** The refusal of a call, by its name and subject; undefined lets it through. */
+  /** Returns the refusal of a call, given as its name and subject; undefined allows the call. */
   refuse: (call: string) => Refusal | undefined;
-  /** Called when CloudFormation has rolled a cancelled update back: at the first DescribeStacks after the cancellation. */
+  /**
+   * Called when CloudFormation has rolled a cancelled update back: at the first DescribeStacks after the cancellation.
+   */
   onPutBack: () => void;
-  /** Paths whose answers name no commit. */
+  /** The paths whose answers name no commit. */
   readonly silent: Set<string>;
   close(): Promise<void>;
 }
 
-/** Starts it with these functions, each with its versions' commits, the last one live. */
+/** Starts the stand-in with these functions. Each has the commits of its versions; the last version is live. */
 export async function startReleaseStandIn(
   releases: Readonly<Record<string, readonly string[]>>,
 ): Promise<ReleaseStandIn> {
@@ -97,7 +99,7 @@ export async function startReleaseStandIn(
 interface Call {
   readonly method: string;
   readonly url: URL;
-  /** The operation, where a header names it. */
+  /** The operation, if a header names it. */
   readonly target: string | undefined;
   readonly text: string;
 }
@@ -105,7 +107,7 @@ interface Call {
 interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, or a text. */
+  /** The body: an object is sent as JSON, a string as text. */
   readonly body?: object | string;
 }
 
@@ -139,7 +141,7 @@ function refused({ calls, refuse }: ReleaseStandIn, call: string): Answer | unde
   return found && refusal(found);
 }
 
-/** The real pages have fifty. */
+/** The number of versions on a page. AWS's pages have fifty. */
 const PAGE = 2;
 
 function versions({ commits }: Released, from: number): Answer {
@@ -155,14 +157,14 @@ function versions({ commits }: Released, from: number): Answer {
   };
 }
 
-/** Of the alias's version, or of what was deployed last. */
+/** The configuration of the alias's version or, for another qualifier, of the latest code. */
 const configuration = ({ commits, version }: Released, qualifier: string | null): Answer => ({
   body: {
     Environment: { Variables: { COMMIT: qualifier === 'live' ? commits[Number(version) - 1] : '$LATEST' } },
   },
 });
 
-/** When a commit was published, in Lambda's format: `aaa…` on the first of January, `bbb…` on the second. */
+/** A commit's time of publication, in Lambda's format: 1 January for `aaa…`, 2 January for `bbb…`. */
 const lastModified = (commit: string): string =>
   `2026-01-${String((commit.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`;
 
@@ -246,7 +248,7 @@ function stackResources({ stackVersions, deployments }: ReleaseStandIn): string 
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
 
-/** The answer of the version that the alias leads to: where it leads to two, of the one with a part of the requests. */
+/** The service's answer, from the alias's version or, if another version gets a part of the requests, from that one. */
 function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
   const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
   const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);

@@ -29,7 +29,7 @@ const functionOf = (name: string) => {
   if (!found) throw new TypeError(name);
   return found;
 };
-/** The versions of the aliases: `2`, or `2+3` if version 3 gets a part of the requests. */
+/** The versions of each function's alias: `2`, or `2+3` if version 3 gets a part of the requests. */
 const aliases = () =>
   Object.fromEntries(
     [...aws.functions].map(([name, { version, weights }]) => [
@@ -128,7 +128,7 @@ describe('npm run rollback', () => {
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
       '  /: 401 without Service-Version',
     ]);
-    // Repeated, it goes no further.
+    // A repeated command does not go back further.
     aws.silent.clear();
     const again = await rollback();
     expect({ code: again.code, lines: again.lines.slice(0, 2) }).toEqual({
@@ -176,7 +176,7 @@ describe('npm run rollback', () => {
         'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
         expect.stringContaining('Then again: npm run rollback -- prod'),
       ]);
-      // The same command again, as if the first had been killed while it waited.
+      // The same command runs again, as if the first had been killed while it waited.
       const again = await rollback();
       expect(again.code).toBe(1);
       expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));

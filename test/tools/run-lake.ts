@@ -6,7 +6,7 @@ export interface LakeRun {
   readonly stderr: string;
 }
 
-/** Runs `npm run lake --` with these arguments, without a process of its own. */
+/** Runs `npm run lake --` with these arguments, in this process. */
 export async function runLake(parameters: readonly string[]): Promise<LakeRun> {
   let stdout = '';
   let stderr = '';

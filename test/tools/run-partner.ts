@@ -9,7 +9,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Runs the command in this process, whose environment says where AWS is. */
+/** Runs the command in this process, whose environment names the address of AWS. */
 export async function partnerHere(args: readonly string[]): Promise<Ended> {
   const lines: string[] = [];
   try {
@@ -22,7 +22,7 @@ export async function partnerHere(args: readonly string[]): Promise<Ended> {
   }
 }
 
-/** Runs the command as an operator does. `onStart` gets the process, so that it can be killed. */
+/** Runs the command like an operator, in a new process. `onStart` gets the process, so a test can kill it. */
 export async function runPartner(
   env: Readonly<Record<string, string>>,
   args: readonly string[],

@@ -10,14 +10,14 @@ import { askEngine } from '../trino/ask-engine.ts';
 import { type Case, corpusOf } from '../trino/corpus.ts';
 import { runLake } from './run-lake.ts';
 
-/** Requests of each report. */
+/** The number of requests for each report. */
 const REQUESTS = 150;
 const AT_ONCE = 4;
 const HOUR_MS = 3_600_000;
 
 type Events = Readonly<Record<string, readonly EventRow[]>>;
 
-/** Records, several with the same hour and equal dimensions. */
+/** Records of which several have the same hour and equal dimensions. */
 function eventsOf(seed: number, count: number): Events {
   const minutes = ['00:00.000', '17:23.456', '59:59.999'];
   return Object.fromEntries(
@@ -33,14 +33,14 @@ function eventsOf(seed: number, count: number): Events {
   );
 }
 
-/** Small enough that an hour's sum fits the column. */
+/** The value, made smaller if it is a huge amount, so that an hour's sum fits the column. */
 const ofSize = (value: string | bigint | null): string | bigint | null =>
   typeof value === 'string' ? value.replace(/^(-?)999999999999\./, '$112345678.') : value;
 
 const onTheHour = (time: string): string =>
   new Date(Math.floor(Date.parse(time) / HOUR_MS) * HOUR_MS).toISOString().replace('.000Z', 'Z');
 
-/** Requests at whole hours, which a lake summed by the hour must answer like the others. */
+/** Requests with windows of whole hours, which a lake summed by the hour must answer like the other lakes. */
 const wholeHourCases = (report: Report, rows: readonly EventRow[]): Case[] =>
   corpusOf(report, rows, REQUESTS).map((asked) => ({
     ...asked,
@@ -53,11 +53,11 @@ const wholeHourCases = (report: Report, rows: readonly EventRow[]): Case[] =>
 
 export interface ThreeLakes {
   readonly events: Events;
-  /** The lakes' folders, by what is in them. */
+  /** The lakes' folders, by the form of their records. */
   readonly folders: Readonly<Record<'raw' | 'sorted' | 'hourly', string>>;
 }
 
-/** The same records as a writer left them, sorted by company, and summed by the hour. */
+/** Makes three lakes from the same records: raw, sorted by company, and summed by the hour. */
 export async function makeThreeLakes(directory: string): Promise<ThreeLakes> {
   const events = eventsOf(1515, 700);
   const folders = {
@@ -85,7 +85,7 @@ export interface Agreement {
   readonly differences: readonly unknown[];
 }
 
-/** Runs every request on every engine, and compares the bytes with those computed from the contract alone. */
+/** Runs every request on every engine, and compares the bytes with a report computed only from the contract. */
 export async function compareLakes(
   engines: Readonly<Record<string, QueryEngine>>,
   events: Events,

@@ -11,7 +11,7 @@ import type { QueryEngine } from '../../local/athena/query-engine.ts';
 import { queryOf } from '../e2e/service.ts';
 import type { Case } from './corpus.ts';
 
-/** The report that a case gets from an engine by the service's own rules, without HTTP and S3 between. */
+/** An engine's report for a case, made with the service's own code, but without HTTP and S3. */
 export async function askEngine(
   engine: QueryEngine,
   report: Report,

@@ -17,13 +17,15 @@ export interface Case {
 
 const WIDEST = { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
-/** Windows whose times an engine may be unable to represent as timestamps. */
+/** Windows with times that an engine may not be able to represent as timestamps. */
 const FARTHEST = [
   { start: '0000-01-01T00:00:01Z', end: '0000-01-02T00:00:01Z' },
   { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
 ];
 
-/** Starts and ends of windows, every start before every end: on and off the hour and the day, and 32 days apart. */
+/**
+ * Starts of windows, each before every end below. Some are on the hour or the day, some not; some are 32 days apart.
+ */
 const STARTS = [
   '2025-12-31T00:00:00Z',
   '2025-12-31T23:00:00Z',
@@ -48,8 +50,8 @@ const ABSENT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Questions of a report, the same at every call: every field alone, every pair of dimensions with all metrics, and
- * random mixes of fields, filters, windows and entitlements.
+ * Questions for a report, the same at every call: one for every field, one for every pair of dimensions with all
+ * metrics, and random mixes of fields, filters, windows and entitlements.
  */
 export function corpusOf(report: Report, rows: readonly EventRow[], size: number): Case[] {
   const random = randomNumbers(435);
@@ -92,7 +94,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
 }
 
-/** The values of a dimension in these records that a filter can name, written as a filter writes them. */
+/** The values of a dimension in these records that a filter can name, in the form of a filter. */
 function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
   const read = (row: EventRow): string | bigint | null | undefined => {
     if (dimension.type !== 'datetime') return row[dimension.column];

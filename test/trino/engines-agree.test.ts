@@ -23,7 +23,7 @@ const events: Readonly<Record<string, readonly EventRow[]>> = Object.fromEntries
   tables.map((table) => [table.name, [...(known[table.name] ?? []), ...hardEvents(table)]]),
 );
 
-/** A day that no question of the corpus asks for: more clicks than 64 bits hold. */
+/** A day outside every window of the corpus, on which the sum of the clicks exceeds 64 bits. */
 const OVERFLOWING_DAY = { start: '2026-03-01T00:00:00Z', end: '2026-03-02T00:00:00Z' };
 const overflowing = [10n, 11n, 10n].map((placement_id, index) => ({
   event_time: '2026-03-01T12:00:00.000Z',

@@ -2,7 +2,7 @@ import { type Column, type Table, TIME_COLUMN } from '../../lib/report/tables.ts
 import type { EventRow } from '../e2e/expected-report.ts';
 import { isMeasure } from '../is-measure.ts';
 
-/** Texts that engines are known to compare, sort or write differently. */
+/** Texts that some engines compare, sort or write differently from others. */
 const HARD_TEXTS = [
   '\u0000',
   'a\u0000b',
@@ -15,10 +15,10 @@ const HARD_TEXTS = [
   '\u00a0',
   '\u2028',
   '\ufeffbom',
-  // One letter, composed and decomposed.
+  // The next two texts are one letter, composed and decomposed.
   '\u00e9',
   'e\u0301',
-  // By code point in this order, by UTF-16 unit in the opposite one.
+  // Sorted by code point, these texts have this order; sorted by UTF-16 unit, the opposite order.
   '\ue000',
   '\uffff',
   '\u{10ffff}',
@@ -53,7 +53,7 @@ const IDENTIFIERS = [SMALLEST, SMALLEST + 1n, -1n, 0n, LARGEST - 1n, LARGEST, nu
 
 const AMOUNTS = ['999999999999.999999', '-999999999999.999999', '-0.000001'];
 
-/** Records of the first days of 2026, one for each of the texts, with the smallest and the largest of everything. */
+/** One record for each text, on the first days of 2026, with the smallest and largest values of every type. */
 export const hardEvents = ({ columns }: Table): EventRow[] =>
   HARD_TEXTS.map((_, row) => {
     const time = `2026-01-0${1 + (row % 3)}T${String(row % 24).padStart(2, '0')}:59:59.999Z`;

@@ -14,8 +14,8 @@ const POM = join(SOURCES, 'pom.xml');
 const PLUGIN_SOURCE = join(SOURCES, 'LocalFilesPlugin.java');
 
 /**
- * Puts a Trino server together in the user's cache, unless it is there already: `lib/` and `plugin/hive/`. Resolves
- * to its directory; rejects with NoTools where the machine has no JDK or no Maven.
+ * Installs a Trino server (`lib/` and `plugin/hive/`) in the user's cache, unless the cache has it. Resolves to the
+ * server's directory. Rejects with NoTools if the machine has no JDK or no Maven.
  */
 export async function installTrino(): Promise<string> {
   await checkTools();
@@ -40,7 +40,7 @@ async function checkTools(): Promise<void> {
   if (Number(version) < OLDEST_JAVA) throw new NoTools(`${needs} Java is ${version} here.`);
 }
 
-/** Beside the connector's jars, where Trino looks for plugins. */
+/** Compiles the plugin into the folder of the connector's jars, in which Trino looks for plugins. */
 async function compilePlugin(home: string): Promise<void> {
   const hive = join(home, 'plugin', 'hive');
   const classes = join(hive, 'local-files');

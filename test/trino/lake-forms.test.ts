@@ -31,5 +31,5 @@ it('a raw, a sorted and an hourly lake give the same bytes for 300 reports with 
   expect(requests).toBe(300);
   expect(withRows).toBeGreaterThan(150);
   expect(differences).toEqual([]);
-  // Nine hundred queries.
+  // The test runs nine hundred queries.
 }, 1_800_000);

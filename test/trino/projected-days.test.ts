@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Partition projection is Athena's; Trino's has the same properties and types. */
+/** The deployed tables use Athena's partition projection. Trino's has the same properties and types. */
 describe('a table that projects its days from a first day', () => {
   it.each<[string, string, string, Question['filters']?]>([
     [

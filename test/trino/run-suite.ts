@@ -1,4 +1,4 @@
-/** `npm run test:trino`: the end-to-end suite and the corpus, on a Trino server that is fetched once. */
+/** `npm run test:trino`: runs the end-to-end suite and the corpus on a Trino server, which is downloaded once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { LaneFault, tell } from '../lane-fault.ts';
@@ -9,7 +9,7 @@ const stop = new AbortController();
 
 try {
   const home = await installTrino();
-  // Not earlier: a signal that ends an installer must end this process too, or the installer is run again.
+  // Signals are handled only from here on: before, a signal that ends an installer must end this process too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using server = await startTrino(home);
   stop.signal.throwIfAborted();

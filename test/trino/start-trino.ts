@@ -10,12 +10,14 @@ import { configure, parametersFor } from './trino-configuration.ts';
 const START_MS = 120_000;
 const STOP_MS = 10_000;
 
-/** A Trino server of one node, on loopback. */
+/** A Trino server with one node, on the loopback address. */
 export interface TrinoServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts the server in a directory. It writes to a temporary directory, which is removed at its end. */
+/**
+ * Starts the Trino server of this directory. The server writes to a temporary directory, which is removed at its end.
+ */
 export async function startTrino(home: string): Promise<TrinoServer> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-trino-'));

@@ -22,7 +22,7 @@ export async function configure(directory: string, url: string): Promise<void> {
       'hive.storage-format=PARQUET',
       'hive.parquet.use-column-names=true',
       'hive.partition-projection-enabled=true',
-      // S3 has no folders, so that a projected day without one is empty.
+      // S3 has no folders, so a projected day without a folder must count as empty.
       'hive.ignore-absent-partitions=true',
     ],
   };
@@ -30,12 +30,12 @@ export async function configure(directory: string, url: string): Promise<void> {
     await writeFile(join(directory, name), `${lines.join('\n')}\n`);
 }
 
-/** What `java` is started with. */
+/** The command-line parameters of `java`. */
 export const parametersFor = (home: string, directory: string): string[] => [
   '-Xmx2G',
-  // The server lives for minutes: its second compiler would take more of the cores than its code saves.
+  // The server runs for minutes: the JVM's second compiler would cost more time than its faster code saves.
   '-XX:TieredStopAtLevel=1',
-  // As the release's own jvm.config has them.
+  // The following options are those of the Trino release's own jvm.config.
   '-XX:G1HeapRegionSize=32M',
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:ReservedCodeCacheSize=256M',

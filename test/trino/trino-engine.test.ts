@@ -103,7 +103,7 @@ it('the engine stops an aborted query in the cluster', async () => {
 });
 
 it('the engine counts only the bytes of the days that a query reads', async () => {
-  // Trino reads a file of less than 3 MB whole, so that the columns can't be told apart here.
+  // Trino reads a whole file if it is smaller than 3 MB, so the bytes of single columns can't be tested here.
   const scanned = async (where: string) =>
     (await run(`SELECT sum(clicks) FROM publisher_events WHERE ${where}`)).bytesScanned;
   const oneDay = await scanned("day = '2026-01-01'");

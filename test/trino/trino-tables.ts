@@ -16,7 +16,7 @@ const TRINO_TYPE: Readonly<Record<ColumnType, string>> = {
   'decimal(18,6)': 'decimal(18,6)',
 };
 
-/** Trino as the engine over a directory of events, whose tables it declares in a schema of their own. */
+/** Trino as the engine over a directory of events. Declares the tables of the events in a new schema. */
 export const trinoOver =
   (url: string, eventsDirectory: string): OpenEngine =>
   async (options) => {
@@ -26,7 +26,7 @@ export const trinoOver =
 /**
  * Declares the tables of the data contract over a directory of events, in a new schema.
  *
- * @param firstDay projects the days from it to today, as the deployed tables do; without it, existing days are read
+ * @param firstDay projects the days from this day to today, like the deployed tables; without it, Trino lists the days
  */
 export async function declareTables(
   url: string,

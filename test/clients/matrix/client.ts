@@ -1,9 +1,9 @@
-/** A client of the table: the simplest program that its users would write, and what must change in it. */
+/** A client of the table: the simplest program that its users would write, and the changes that make it work. */
 export type Client = {
   readonly name: string;
   /** Reads URL (with all parameters except the filter), TEXT (the filter's value) and TOKEN; writes the file OUT. */
   readonly program: string;
-  /** Set if it parses the values and writes them in a form of its own; then rows are compared, not bytes. */
+  /** Set if the client parses the values and writes them in another form; then rows are compared, not bytes. */
   readonly rewrites?: true;
 } & (Healthy | Sick);
 
@@ -13,9 +13,9 @@ interface Healthy {
 }
 
 interface Sick {
-  /** Why the unchanged program can't pull some reports. */
+  /** The reason why the unchanged program can't pull some reports. */
   readonly why: string;
-  /** Texts of the program to replace, and their replacements. */
+  /** Texts to replace in the program, and their replacements. */
   readonly cures: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -23,11 +23,11 @@ interface Sick {
 export interface Language {
   readonly name: string;
   readonly clients: readonly Client[];
-  /** A command that fails where the machine has no such runtime. */
+  /** A command that fails if the machine does not have the runtime. */
   readonly runtime: readonly [command: string, ...parameters: string[]];
   /**
-   * Resolves to how a program is run in a directory of its own; to undefined, with a printed line, where the machine lacks
-   * a program or a library. Rejects where a download fails.
+   * Resolves to a function that runs a program in its own directory. If the machine lacks a program or a library,
+   * prints a line and resolves to undefined. Rejects if a download fails.
    */
   prepare(): Promise<RunSource | undefined>;
 }
@@ -38,7 +38,7 @@ export type RunSource = (
   environment: Readonly<Record<string, string>>,
 ) => Promise<unknown>;
 
-/** The program with its cures. Throws where the text to replace is not found. */
+/** The program with its cures, which are the changes that make it work. Throws if a text to replace is missing. */
 export function cured({ name, program, cures = [] }: Client): string {
   return cures.reduce((text, { from, to }) => {
     if (!text.includes(from)) throw new Error(`${name}: its program has no ${from}`);

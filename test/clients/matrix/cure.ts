@@ -3,7 +3,7 @@ import { type Client, cured } from './client.ts';
 /** What a client needs to work: nothing, one or two more options of the same call, or a rewritten program. */
 export type Kind = 'as it comes' | 'an option' | 'rewrite';
 
-/** Two programs line by line, each line after a blank, `-` or `+`, as `diff` marks them. */
+/** The difference of two programs, line by line. Each line begins with a blank, `-` or `+`, as in `diff`. */
 function diff(before: readonly string[], after: readonly string[]): string[] {
   const common = (i: number, j: number): number => {
     if (i === before.length || j === after.length) return 0;
@@ -23,11 +23,11 @@ function diff(before: readonly string[], after: readonly string[]): string[] {
 const cureOf = (client: Client): string[] =>
   diff(client.program.trimEnd().split('\n'), cured(client).trimEnd().split('\n'));
 
-/** The lines that a cure changes; for added lines, also the one before. */
+/** The lines that a cure changes and, for added lines, the line before them. */
 export const changedLines = (client: Client): string[] =>
   cureOf(client).filter((text, index, lines) => text[0] !== ' ' || lines[index + 1]?.[0] === '+');
 
-/** Whether `after` is `before` with text inserted in one place. The text may replace one word, but not the first one. */
+/** Whether `after` is `before` plus text in one place. The text may replace one word, but not the first word. */
 function isExtended(before: string, after: string): boolean {
   let start = 0;
   while (start < before.length && before[start] === after[start]) start++;
@@ -37,7 +37,7 @@ function isExtended(before: string, after: string): boolean {
   return replaced === '' || (/^\w+$/.test(replaced) && before.slice(0, start).trim() !== '');
 }
 
-/** Options extend the lines that are there, or add one line. Any other cure rewrites the program. */
+/** The kind of the client's cure. Options extend existing lines, or add one line. Any other cure is a rewrite. */
 export function kindOf(client: Client): Kind {
   if (!client.cures) return 'as it comes';
   const [removed = [], added = []] = ['-', '+'].map((sign) =>

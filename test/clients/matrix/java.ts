@@ -13,7 +13,7 @@ const ARTIFACTS = [
   'org.slf4j:slf4j-nop:2.0.17',
 ];
 
-/** A class `Pull` whose `main` writes the report; `full` is the whole URL. */
+/** A class `Pull` whose `main` writes the report. In its body, `full` is the complete URL. */
 const pull = (imports: string, body: string) => `${imports}
 import java.net.*;
 import java.nio.file.*;
@@ -133,7 +133,8 @@ import org.apache.http.util.EntityUtils;`,
       @Override public HttpUriRequest getRedirect(
           org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer,
           org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException {
-        // HttpClient copies the first request's headers, the token too, only to a redirect that has none.
+        // HttpClient copies the first request's headers, with the token, to a redirected request only if that has no
+        // headers.
         return RequestBuilder.get(super.getRedirect(from, answer, context).getURI()).addHeader("Accept", "text/csv").build();
       }
     }).build()`,
@@ -175,7 +176,7 @@ import org.springframework.web.client.RestTemplate;`,
       ],
     },
   ],
-  // A program in one file needs the compiler, which a JRE lacks.
+  // A Java program in one source file needs the compiler, which a JRE lacks.
   runtime: ['javac', '--version'],
   async prepare() {
     if (!(await isHere('mvn', '-version'))) return undefined;

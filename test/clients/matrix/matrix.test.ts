@@ -19,16 +19,16 @@ import { documentedRows, guideWith, type Row, unmeasured } from './table.ts';
 
 /** How long the slow report takes: 70 s in CI, 300 s by `npm run test:clients:long`. */
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
-/** `EDGE=1`: storage has an edge for downloads. Then the table's column for it is measured, and no other. */
+/** `EDGE=1`: storage has an edge for downloads. Then the test measures only the table's column for the edge. */
 const hasEdge = process.env['EDGE'] === '1';
 /** Writes the measurements into the guide, instead of comparing them with it. */
 const isUpdate = process.env['UPDATE_TABLE'] === '1';
-/** `CLIENTS=Ruby,R`: these languages alone. */
+/** `CLIENTS=Ruby,R`: the test measures only these languages. */
 const chosen = process.env['CLIENTS']?.split(',');
 const AT_A_TIME = 6;
 /** If storage has an edge for downloads, at least this many clients pull a ready report without any change. */
 const LEAST_WITH_EDGE = 36;
-/** How many times a program is measured, at most, if it gets fewer reports than it should. */
+/** The most times that a program is measured if it gets fewer reports than it should. */
 const ROUNDS = 3;
 
 const languages = [
@@ -46,7 +46,7 @@ interface Subject {
 /** A program of a client, and which reports it got. */
 interface Trial extends Subject {
   readonly source: string;
-  /** Whether the program has its cure, and so must get all reports. What other programs get is in the guide's row. */
+  /** Whether the program has its cure: then it must get all reports. The guide's row says which reports others get. */
   readonly isCured: boolean;
   atOnce: boolean;
   oddText: boolean;
@@ -73,7 +73,7 @@ afterAll(async () => {
   await started?.close();
 });
 
-/** Runs a program in a directory of its own; resolves to what it wrote, or to nothing where it failed. */
+/** Runs a program in its own directory; resolves to the file that it wrote, or to undefined if it failed. */
 async function pull({ run, client }: Subject, source: string, environment: Record<string, string>) {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   const out = join(directory, 'out.csv');
@@ -97,7 +97,7 @@ const urlOf = (endExclusive: string) =>
 
 const cellsOf = (csv: string): string => JSON.stringify(parse(csv));
 
-/** Whether the program gets the report; the filter's value is `text`. */
+/** Whether the program gets the report with the filter value `text` and this end of the window. */
 async function gets(trial: Trial, text: string, end: string): Promise<boolean> {
   const written = await pull(trial, trial.source, {
     URL: urlOf(end),
@@ -110,7 +110,7 @@ async function gets(trial: Trial, text: string, end: string): Promise<boolean> {
     : written.equals(Buffer.from(expected));
 }
 
-/** Runs AT_A_TIME at a time: more would test this machine, not the clients. */
+/** Calls `act` for all items, AT_A_TIME at once: more would test this machine, not the clients. */
 async function inTurn<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   await Promise.all(
@@ -130,13 +130,13 @@ const trialOf = (subject: Subject, source: string, isCured: boolean): Trial => (
 });
 
 let asked = 0;
-/** An end of the window that no program has used yet, so that its report needs a query of its own. */
+/** An end of the window that no program has used yet, so the report needs a new query. */
 function freshEnd(): string {
   asked += 1;
   return `${QUEUED}T12:${String(Math.floor(asked / 60)).padStart(2, '0')}:${String(asked % 60).padStart(2, '0')}Z`;
 }
 
-/** Measures programs: in turn with reports that are ready, and at the same time with slow ones, which only wait. */
+/** Measures programs: one group after the other with ready reports, and all at once with slow reports. */
 async function measureOnce(trials: readonly Trial[]): Promise<void> {
   const slow: Promise<void>[] = [];
   await inTurn(trials, async (trial) => {
@@ -154,7 +154,7 @@ async function measureOnce(trials: readonly Trial[]): Promise<void> {
 
 /**
  * Measures all programs. On a busy machine a client may reach its own time-out and miss a report; it never gets one by
- * accident. So those that get fewer reports than they should are measured again.
+ * accident. So programs that get fewer reports than they should are measured again.
  */
 async function measure(trials: readonly Trial[], documented: ReadonlyMap<string, Row>): Promise<void> {
   await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);
@@ -174,8 +174,8 @@ async function measure(trials: readonly Trial[], documented: ReadonlyMap<string,
 }
 
 /**
- * What the client does with a redirect. If its program sends no request without the cure, the program with the cure is
- * measured.
+ * Resolves to how the client handles a redirect. If its program sends no request without the cure, the program with the
+ * cure is measured.
  */
 async function probeClient(subject: Subject, name: string) {
   const environment = { API_URL: probe.origin, URL: `${probe.origin}/${name}?a=b`, TEXT: 'a' };
@@ -218,7 +218,7 @@ it('every client pulls the reports that docs/clients.md names for it, and every 
       token: tokenOf(seen),
     });
   });
-  // A program that gets a ready report also gets one whose filter has special characters.
+  // A program that gets a ready report also gets a report whose filter has special characters.
   expect(naive.filter(({ atOnce, oddText }) => atOnce !== oddText).map(({ client }) => client.name)).toEqual(
     [],
   );

@@ -5,16 +5,16 @@ import { listenOnOtherHost } from '../../../local/object-store/listen-on-other-h
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {
-  /** Whether it sends anything. */
+  /** Whether the client sends any request. */
   asks: boolean;
   sendsToken: boolean;
-  /** Whether it came to the other host. */
+  /** Whether the client sends a request to the other host. */
   follows: boolean;
   forwardsToken: boolean;
   asksForGzip: boolean;
 }
 
-/** Two hosts, the first of which redirects to the second. The first segment of a path names the client. */
+/** Starts two hosts: the first redirects to the second. The first segment of a path names the client. */
 export async function startProbe() {
   const seen = new Map<string, Seen>();
   const of = (path = '') => {

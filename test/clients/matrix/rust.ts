@@ -4,7 +4,7 @@ import { toolCache } from '../../tool-cache.ts';
 import { runInstaller, runProgram } from '../run-program.ts';
 import { type Client, cured, type Language } from './client.ts';
 
-// Without TLS: `npm start` has none, and it takes minutes to compile.
+// The client is built without TLS: `npm start` does not use TLS, and TLS takes minutes to compile.
 const MANIFEST = `[package]
 name = "pull"
 version = "1.0.0"

@@ -6,13 +6,13 @@ import type { Client, Language } from './client.ts';
 interface Interpreter {
   readonly command: string;
   readonly file: string;
-  /** The option that takes a program. */
+  /** The interpreter's option that is followed by a program. */
   readonly option: string;
-  /** Each with a program that fails where the library is missing, which the system's packages bring. */
+  /** The clients. `needs` is a program that fails if the client's library, a system package, is missing. */
   readonly clients: readonly (Client & { readonly needs?: string })[];
 }
 
-/** The clients of an interpreter, each by itself, because each may lack its library. */
+/** The clients of an interpreter as one language for each client, because each client's library may be missing. */
 const scripts = (name: string, { command, file, option, clients }: Interpreter): readonly Language[] =>
   clients.map(({ needs, ...client }) => ({
     name,

@@ -4,7 +4,7 @@ import { pythonWith } from '../python.ts';
 import { runProgram } from '../run-program.ts';
 import type { Client, Language } from './client.ts';
 
-/** Runs a line for a POSIX shell, where the machine has the tool. */
+/** A tool whose program is a line for a POSIX shell. The line runs if the machine has the tool. */
 const tool = (command: string, client: Client): Language => ({
   name: command,
   clients: [client],
@@ -19,7 +19,7 @@ async function sh(source: string, cwd: string, env: Readonly<Record<string, stri
 }
 
 const filtered = '"$URL&filter[DeviceOrProxy]=$TEXT"';
-// curl prints the redirect's address without following it; the download that follows needs no token.
+// curl prints the redirect's address and does not follow it; the later download needs no token.
 const located = `"$(curl -sS -o /dev/null -w '%{redirect_url}' -H "Authorization: Bearer $TOKEN" -G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT")"`;
 
 export const shellTools: readonly Language[] = [

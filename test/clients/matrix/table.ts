@@ -3,10 +3,10 @@ import { anchorsOf } from '../../docs/markdown.ts';
 import type { Client } from './client.ts';
 import { changedLines, kindOf } from './cure.ts';
 
-/** What was measured of a client. A mark is `✓`, `✗`, or `?` where nobody has measured it. */
+/** The measurements of a client. A mark is `✓`, `✗`, or `?` if nobody has measured the value. */
 export interface Row {
   readonly name: string;
-  /** As `atOnce`, where storage has an edge for downloads. */
+  /** The mark of `atOnce`, measured with an edge for downloads. */
   readonly withEdge: string;
   readonly atOnce: string;
   readonly after70s: string;
@@ -68,8 +68,8 @@ const cureOf = (client: Client): string =>
   [`## ${client.name}\n`, `It ${client.why}.\n`, '```diff', ...changedLines(client), '```\n'].join('\n');
 
 /**
- * The generated parts of the guide and of its page of cures: as they are now, and as they should be with these rows. Rows
- * of clients that this machine does not have stay.
+ * The generated parts of the guide and of its page of cures: the current texts, and the texts that they should have
+ * with these rows. The rows of clients that this machine does not have stay.
  */
 export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
   const [table, cures] = await Promise.all([readTable(), readMade('programs/cures.md')]);
