@@ -133,8 +133,7 @@ import org.apache.http.util.EntityUtils;`,
       @Override public HttpUriRequest getRedirect(
           org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer,
           org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException {
-        // HttpClient copies the first request's headers, with the token, to a redirected request only if that has no
-        // headers.
+        // HttpClient copies the first request's headers, the token too, only to a redirect that has none.
         return RequestBuilder.get(super.getRedirect(from, answer, context).getURI()).addHeader("Accept", "text/csv").build();
       }
     }).build()`,
