@@ -4,7 +4,7 @@ import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
-import { LAST_CALLS_MS, PUBLISH_TIMEOUT_SECONDS, TICKET_MS } from '../function-settings.ts';
+import { FIRST_WAIT_MS, LAST_CALLS_MS, PUBLISH_TIMEOUT_SECONDS, TICKET_MS } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
@@ -34,14 +34,19 @@ export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + P
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
  * delivery's calls to AWS end, soon after `waitUntil`, so that the first answer is not late. `answerBy`: when storing
  * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
- * error.
+ * error. Even if `QUERY_WAIT_MS` is shorter than the wait for a first answer, AWS has the time of that wait.
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
-  return { waitUntil, deliverBy: waitUntil + LAST_CALLS_MS, answerBy: began + queryWaitMs + TICKET_MS };
+  const firstAnswer = began + FIRST_WAIT_MS;
+  return {
+    waitUntil,
+    deliverBy: Math.max(waitUntil, firstAnswer) + LAST_CALLS_MS,
+    answerBy: Math.max(began + queryWaitMs, firstAnswer) + TICKET_MS,
+  };
 }
 
-/** One request for a report, on either route. Times are milliseconds since 1970. */
+/** One request for a report, on the route of the report or of the waiting room. Times are milliseconds since 1970. */
 export interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
   /** When the request must be answered. */

