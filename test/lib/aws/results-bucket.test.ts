@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
-import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
 import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, freshKey, location, startResultsStore } from './results-store.ts';
@@ -25,7 +25,7 @@ const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, D
 const { put, get, head } = beside(() => clients.s3);
 
 describe('read', () => {
-  it('throws if the bucket is not ours', async () => {
+  it('throws if the bucket does not exist', async () => {
     const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
     await expect(elsewhere.read('jobs/x.json')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
   });
@@ -58,7 +58,7 @@ describe('create and replace', () => {
     expect(await get(key)).toBe('{"a":2}');
   });
 
-  it('return undefined if the other writer was quicker (409, then 412)', async () => {
+  it('return undefined if another write came first (409, then 412)', async () => {
     const key = freshKey();
     await put(key, '{"a":1}');
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
@@ -119,7 +119,7 @@ describe('presign', () => {
     const presign = (bytes: number) =>
       s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
 
-    it('gives a link to the edge, with the path of a link to the bucket, and `no-store` for the answer', async () => {
+    it('gives a link to the edge, with the same path as at the bucket, that asks for `no-store`', async () => {
       const link = new URL(await presign(30_000_000_000));
       expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
       expect(link.searchParams.get('response-cache-control')).toBe('no-store');
@@ -146,7 +146,7 @@ describe('every call of the results bucket', () => {
   it.each(calls)('ends in time if S3 does not answer: %s', async (_, method, make) => {
     const key = freshKey();
     store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
-    await expect(make(results(200), key)).rejects.toThrow(Unavailable);
+    await expect(make(results(200), key)).rejects.toThrow(Overloaded);
   });
 
   it.each(calls)(
@@ -154,8 +154,8 @@ describe('every call of the results bucket', () => {
     async (_, method, make) => {
       const key = freshKey();
       store.faults.set([{ on: 's3', match: `${method} ${key}`, throttle: true }]);
-      const error = (await make(results(400), key).catch((thrown: unknown) => thrown)) as Unavailable;
-      expect(error).toBeInstanceOf(Unavailable);
+      const error = (await make(results(400), key).catch((thrown: unknown) => thrown)) as Overloaded;
+      expect(error).toBeInstanceOf(Overloaded);
       expect(error.cause).toMatchObject({
         operation: { HEAD: 'S3 HeadObject', GET: 'S3 GetObject', PUT: 'S3 PutObject' }[method],
         httpStatus: 503,
@@ -165,7 +165,7 @@ describe('every call of the results bucket', () => {
 });
 
 describe('the clients', () => {
-  it('make one try of a small call, since call.ts tries again, and give up on dead connections', async () => {
+  it('make one try of a small call, since call.ts tries again, and limit the time of a dead connection', async () => {
     const { athena, s3 } = makeClients();
     const uploads = makeUploadClient();
     expect(await athena.config.maxAttempts()).toBe(1);

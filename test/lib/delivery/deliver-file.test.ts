@@ -38,7 +38,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
   };
 }
 
-describe('deliverFile, if the record says which files exist,', () => {
+describe('deliverFile, for a record that says which files exist,', () => {
   it('makes no call to the bucket', async () => {
     const { deliver, ready, results, facts, target } = await begin();
     expect(await deliver(written)).toEqual(ready({ bytes: 50 }));
@@ -57,7 +57,7 @@ describe('deliverFile, if the record says which files exist,', () => {
     expect(await deliver(succeededRecord({ files: { plain: 50 } }))).toEqual(ready({ bytes: 50 }));
   });
 
-  it('names no version for a report that belongs to no version', async () => {
+  it('gives no data version with a report that has none', async () => {
     const { deliver, facts, key } = await begin();
     expect(await deliver({ ...written, isOfVersion: false })).toEqual({
       delivery: { state: 'ready', key, bytes: 50, cacheStatus: 'hit' },
@@ -71,8 +71,8 @@ describe('deliverFile, if the record says which files exist,', () => {
   });
 });
 
-describe('deliverFile, if the record names no files,', () => {
-  it('looks for each file once if the files exist', async () => {
+describe('deliverFile, for a record that names no files,', () => {
+  it('looks for each file once, and gives the gzipped file to a caller that accepts gzip', async () => {
     const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     results.putFile(`${key}.gz`, 'gz');
@@ -80,13 +80,13 @@ describe('deliverFile, if the record names no files,', () => {
     expect(results.calls).toEqual([`head ${key}`, `head ${key}.gz`]);
   });
 
-  it('gives the plain file if it is the only one', async () => {
+  it('gives a caller that accepts gzip the plain file if only that file exists', async () => {
     const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
   });
 
-  it('makes the files of a small result again if they are gone', async () => {
+  it('makes missing files of a small result again', async () => {
     const { deliver, ready, results, key, target } = await begin();
     results.putResult(record.location, '"Day","Clicks"\n');
     expect(await deliver(record)).toEqual(ready({ bytes: 15 }));
@@ -108,10 +108,17 @@ describe('deliverFile, if the record names no files,', () => {
     expect(await deliver(record)).toBeUndefined();
     expect(results.keys(/^reports/)).toEqual([]);
   });
+
+  it('throws the error of a file that can not be written', async () => {
+    const { deliver, results } = await begin();
+    results.putResult(record.location, '"Day","Clicks"\n');
+    results.writeFile = () => Promise.reject(new TypeError('no such bucket'));
+    await expect(deliver(record)).rejects.toThrow('no such bucket');
+  });
 });
 
-describe('deliverFile, if the result is large,', () => {
-  it('asks another function to publish the report, and waits', async () => {
+describe('deliverFile, for a large result,', () => {
+  it('asks the publishing function to publish the report, and waits for the file', async () => {
     const { deliver, ready, results, key, target } = await begin({ partner: 'first-partner' });
     results.putResult(large.location, 'not even read');
     setTimeout(() => results.putFile(key, 'plain'), 2_000);
@@ -167,14 +174,14 @@ describe('deliverFile, if the result is large,', () => {
     [START + 10, { refusal: expect.any(Unavailable) }],
     [START + 11, { delivery: expect.objectContaining({ state: 'waiting' }) }],
   ])(
-    'refuses its caller once `publishUntil` is reached, and not before: %d',
+    'refuses its caller at the time `publishUntil`, and not 1 ms before it (%d)',
     async (publishUntil, expected) => {
       const { deliver } = await begin({ waitUntil: START + 10, publishUntil });
       expect(await deliver(large)).toEqual(expected);
     },
   );
 
-  it('throws PublicationFailed if its caller waited for a publication that was given up', async () => {
+  it('refuses its caller with PublicationFailed if the caller waited for the publication that was given up', async () => {
     const { deliverToWaiting, results } = await begin();
     setTimeout(() => results.put(ABANDONED, {}), 1_000);
     expect(await deliverToWaiting(large)).toEqual({

@@ -27,7 +27,7 @@ describe('a job', () => {
     ]);
   });
 
-  it('is the same for the same request for the same rows of the same data', () => {
+  it('is the same for an equal request for the same rows of the same data', () => {
     expect(makeJob(requestFor(), 'every-company', data)).toEqual(job);
   });
 
@@ -40,13 +40,22 @@ describe('a job', () => {
       makeJob(requestFor({ requestedFields: ['Clicks,Day'] }), 'every-company', data),
     ],
     ['another end', makeJob(requestFor({ endExclusive: ['2026-02-01T12:30:46Z'] }), 'every-company', data)],
-    ['a filter', makeJob(requestFor({ 'filter[PlacementId]': ['1'] }), 'every-company', data)],
     [
-      'a filter of another value',
+      'a filter with the value 1',
+      makeJob(requestFor({ 'filter[PlacementId]': ['1'] }), 'every-company', data),
+    ],
+    [
+      'a filter with the value 2',
       makeJob(requestFor({ 'filter[PlacementId]': ['2'] }), 'every-company', data),
     ],
     ['another report', makeJob(requestFor({}, advertiserReport), 'every-company', data)],
   ])('has another id for %s', (_, other) => {
     expect(other.id).not.toBe(job.id);
+  });
+
+  it('has another id for each value of a filter', () => {
+    const idWith = (...values: string[]) =>
+      makeJob(requestFor({ 'filter[PlacementId]': values }), 'every-company', data).id;
+    expect(new Set([idWith('1'), idWith('2'), idWith('1', '2')]).size).toBe(3);
   });
 });

@@ -15,10 +15,10 @@ describe('the pause before a request asks Athena', () => {
   });
 
   it.each([
-    ['30 s', 30_000, 6],
+    ['30 s', 30_000, 5],
     ['ten minutes', 600_000, 12],
   ])(
-    'is long enough for few calls during a query of %s, even with the smallest random number',
+    'grows, so that a query of %s needs few calls even with the smallest random number',
     (_, queryMs, most) => {
       let calls = 0;
       for (let age = nextAskMs(0, 0); age < queryMs; age += nextAskMs(age, 0)) calls += 1;
@@ -26,7 +26,7 @@ describe('the pause before a request asks Athena', () => {
     },
   );
 
-  it('doubles each time once the result has appeared', () => {
+  it('doubles with each call once the result has appeared', () => {
     expect([0, 1, 2, 3].map(askAgainMs)).toEqual([25, 50, 100, 200]);
   });
 });
@@ -58,7 +58,7 @@ describe('the pause before a request asks S3', () => {
     expect(nextRecordLookMs(2_000, 300, 0.5)).toBe(1_500);
   });
 
-  it('for a slot is two seconds, and a quarter of that when the time is nearly up', () => {
+  it('for a slot is two seconds, and half a second when the caller’s time is nearly up', () => {
     expect([0, 0.5, 1].map((random) => nextSlotLookMs(1_200_000, random))).toEqual([1_500, 2_000, 2_500]);
     expect(nextSlotLookMs(300_000, 0.5)).toBe(1_000);
     expect(nextSlotLookMs(1, 0.5)).toBe(500);

@@ -37,7 +37,7 @@ const publication: Publication = {
   cachedReport: 'cached/job-1.json',
 };
 
-/** The promise's outcome, and how long it took by the fake clock, in milliseconds. */
+/** Resolves to the promise's outcome and the time that it took by the fake clock, in milliseconds. */
 async function timed<T>(outcome: Promise<T>): Promise<[T, number]> {
   return settled(outcome.then((value): [T, number] => [value, Date.now() - START]));
 }
@@ -52,7 +52,7 @@ function withResult(text = ENGINE_CSV, bytes?: number) {
 }
 
 describe('filesOf', () => {
-  it('gives the sizes of the files if the plain one exists', async () => {
+  it('gives the sizes of the existing files, and undefined if the plain one is missing', async () => {
     const results = memoryBucket();
     results.putFile(`${KEY}.gz`, 'gz');
     expect(await filesOf(results, KEY)).toBeUndefined();
@@ -64,7 +64,7 @@ describe('filesOf', () => {
 });
 
 describe('publishLarge', () => {
-  it('writes the gzipped file first, so that a request that finds the plain one finds both', async () => {
+  it('writes the gzipped file first: a request that finds the plain file then finds both', async () => {
     const results = withResult();
     expect(await publishLarge(results, publication)).toBe(true);
     const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
@@ -75,7 +75,7 @@ describe('publishLarge', () => {
     expect(results.callsOf('uploadFile')).toEqual([`uploadFile ${KEY}.gz`, `uploadFile ${KEY}`]);
   });
 
-  it('names no version of the data if the report has none', async () => {
+  it('names no data version in the file if the report has none', async () => {
     const results = withResult();
     const { dataVersion: _, cachedReport: __, ...ofNone } = publication;
     expect(await publishLarge(results, ofNone)).toBe(true);
@@ -92,20 +92,20 @@ describe('publishLarge', () => {
     expect(results.callsOf('uploadFile')).toHaveLength(1);
   });
 
-  it('writes only the plain file of a result that could not be gzipped in time', async () => {
+  it('writes only the plain file if the result is too large to be gzipped in time', async () => {
     const results = withResult(ENGINE_CSV, 20 * 1024 ** 3 + 1);
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.has(`${KEY}.gz`)).toBe(false);
     expect(results.objects.get(KEY)?.text).toBe(CSV);
   });
 
-  it('gzips the largest result for which there is time', async () => {
+  it('gzips a result of 20 GiB, the largest for which there is time', async () => {
     const results = withResult(ENGINE_CSV, 20 * 1024 ** 3);
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.has(`${KEY}.gz`)).toBe(true);
   });
 
-  it('returns false if the result is gone, before or while it is read', async () => {
+  it('returns false if the result is already gone, or disappears before it is opened', async () => {
     expect(await publishLarge(memoryBucket(), publication)).toBe(false);
     const results = withResult();
     results.before('openResult', () => results.objects.delete('athena/q1.csv'));
@@ -113,15 +113,25 @@ describe('publishLarge', () => {
     expect(results.objects.size).toBe(0);
   });
 
-  it("throws if the result is not the engine's CSV, and leaves nothing", async () => {
+  it('returns false if the result disappears between the gzipped file and the plain file', async () => {
+    const results = withResult();
+    // A hook runs once: this one waits for the call that opens the result again.
+    results.before('openResult', () =>
+      results.before('openResult', () => results.objects.delete('athena/q1.csv')),
+    );
+    expect(await publishLarge(results, publication)).toBe(false);
+    expect(results.keys(/^reports/)).toEqual([`${KEY}.gz`]);
+  });
+
+  it("throws if the result is not the engine's CSV, and writes no file", async () => {
     const results = withResult('nonsense');
     await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
     expect([...results.objects.keys()]).toEqual(['athena/q1.csv']);
   });
 });
 
-describe('publishLarge, if there is a cached report,', () => {
-  it('notes which files exist, so that the next request looks for none', async () => {
+describe('publishLarge, for a publication that names a cached report,', () => {
+  it('notes in the cached report which files exist, so that the next request does not look for them', async () => {
     const results = withResult();
     results.put('cached/job-1.json', succeededRecord());
     await publishLarge(results, publication);
@@ -138,7 +148,7 @@ describe('publishLarge, if there is a cached report,', () => {
 
   it.each<[string, unknown]>([
     ['of another execution', succeededRecord({ executionId: 'q2' })],
-    ['that has a note of its files', succeededRecord({ files: { plain: 1 } })],
+    ['that already names its files', succeededRecord({ files: { plain: 1 } })],
     ['that can not be read', { form: 0 }],
   ])('does not change a cached report %s', async (_, document) => {
     const results = withResult();
@@ -175,12 +185,12 @@ describe('awaitPublication', () => {
     expect(results.objects.get(REQUEST)?.etag).toBe('"1"');
   });
 
-  it('answers “under way” when its own request must be answered, and not later', async () => {
+  it('answers “under way” when its deadline is reached', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START + 1_234))).toEqual(['under-way', 1_234]);
   });
 
-  it('looks for the file once if there is no time to wait', async () => {
+  it('looks for the files once if its deadline has passed already', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
     expect(results.calls).toEqual([
@@ -192,7 +202,7 @@ describe('awaitPublication', () => {
     expect(results.document(REQUEST)).toEqual(publication);
   });
 
-  it('answers “abandoned” as soon as that is recorded', async () => {
+  it('answers “abandoned” soon after the abandonment is recorded', async () => {
     const results = memoryBucket();
     setTimeout(() => results.put(ABANDONED, {}), 1_000);
     const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
@@ -200,7 +210,7 @@ describe('awaitPublication', () => {
     expect(ms).toBeLessThan(1_500);
   });
 
-  it('gives the file if it exists in spite of the abandonment', async () => {
+  it('gives a file that exists even though the abandonment is recorded', async () => {
     const results = memoryBucket();
     results.put(ABANDONED, {});
     results.putFile(KEY, 'plain');
@@ -210,7 +220,7 @@ describe('awaitPublication', () => {
   it.each([
     [50 * 60_000, 'under-way'],
     [50 * 60_000 + 1_000, 'abandoned'],
-  ])('for a request to publish that is %d ms old, answers “%s”', async (ageMs, expected) => {
+  ])('judges a request to publish that is %d ms old as “%s”', async (ageMs, expected) => {
     const results = memoryBucket();
     vi.setSystemTime(START - ageMs);
     results.put(REQUEST, publication);
@@ -218,7 +228,7 @@ describe('awaitPublication', () => {
     expect(await timed(awaitPublication(results, publication, START))).toEqual([expected, 0]);
   });
 
-  it('answers “under way” if an earlier request to publish is deleted at that moment', async () => {
+  it('answers “under way” if an earlier request to publish is deleted before its age is read', async () => {
     const results = memoryBucket();
     results.put(REQUEST, publication);
     results.before(`head ${REQUEST}`, () => results.objects.delete(REQUEST));
@@ -260,20 +270,20 @@ describe('readPublication', () => {
   });
 
   it.each(['dataVersion', 'cachedReport'])(
-    'reads a request without a %s, as for a report without a version',
+    'accepts a request without %s, since a report without a version has none',
     async (member) => {
       const { [member as 'cachedReport']: _, ...others } = publication;
       expect(await read(others)).toEqual(others);
     },
   );
 
-  it('finds none if the request is gone', async () => {
+  it('returns undefined if the request is gone', async () => {
     expect(await readPublication(memoryBucket(), REQUEST)).toBeUndefined();
   });
 });
 
 describe('abandonPublication', () => {
-  it('records the abandonment under the execution, once', async () => {
+  it('records the abandonment once, under the id of the execution', async () => {
     const results = memoryBucket();
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });

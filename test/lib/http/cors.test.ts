@@ -53,7 +53,7 @@ describe('pages of other origins', () => {
     });
   });
 
-  it('may send a token, as the answer to their preflight says', async () => {
+  it('may send a token: the answer to their preflight allows it', async () => {
     const { statusCode, headers, body } = await answer(PARTNER, { httpMethod: 'OPTIONS' });
     expect({ statusCode, body }).toEqual({ statusCode: 204, body: '' });
     expect(headers).toMatchObject({
@@ -61,6 +61,7 @@ describe('pages of other origins', () => {
       'Access-Control-Allow-Methods': 'GET, HEAD',
       'Access-Control-Allow-Headers': 'Authorization, Accept',
       'Access-Control-Max-Age': '7200',
+      Vary: 'Origin',
       ...COMMON_HEADERS,
     });
   });
@@ -68,8 +69,10 @@ describe('pages of other origins', () => {
   it.each(['https://evil.example', `${PARTNER}.evil.example`, 'null', undefined])(
     'get an answer, but may not send a token, if their origin is %s',
     async (origin) => {
-      expect((await answer(origin)).headers).toMatchObject({
+      expect((await answer(origin)).headers).toEqual({
         Location: '/there',
+        'Service-Version': expect.any(String),
+        ...COMMON_HEADERS,
         Vary: 'Accept-Encoding, Origin',
       });
       const preflight = await answer(origin, { httpMethod: 'OPTIONS' });

@@ -63,7 +63,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
 }
 
 describe('the days of a report', () => {
-  it('are 404 no-records if the lake holds nothing of the report’s table', async () => {
+  it('are answered with 404 no-records if the lake has no object of the report’s table', async () => {
     const { lake, ask } = service();
     Object.assign(lake, { objects: [], isTableMissing: true });
     const { statusCode, body } = await ask();
@@ -147,7 +147,7 @@ describe('the days of a report', () => {
     ]);
   });
 
-  it('come for 400 days of 600 files, after ten calls to S3 one after the other', async () => {
+  it('come for 400 days of 600 files each, after ten rounds of simultaneous calls to S3', async () => {
     const made = service();
     const end = Date.parse('2027-03-08T00:00:00Z');
     const days = daysOf(end - 400 * DAY_MS, 400);
@@ -175,7 +175,7 @@ describe('the days of a report', () => {
     expect([inputs.length, rounds()]).toEqual([1 + 31 + 400, 10]);
   });
 
-  it('are 401 without a token that gives access to rows of the report, before the lake is listed', async () => {
+  it('are refused with 401, before the lake is listed, if no valid token gives access to rows of the report', async () => {
     const stranger = service();
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
     const entitledToNothing = service({ env: CLAIMED });
@@ -194,19 +194,22 @@ describe('the days of a report', () => {
     [{ appid: 'c', sub: 'd' }, 'c'],
     [{ sub: 'd' }, 'd'],
     [{}, 'unnamed'],
-  ])('name the caller in the log (%j)', async (claims, client) => {
+  ])('are logged with the name of the caller (%j)', async (claims, client) => {
     const made = service({ claims });
     await made.ask();
     expect(made.lines[0]?.facts['client']).toBe(client);
   });
 
-  it.each([{}, null])('are 400 and list every fault (%j)', async (parameters) => {
-    const answer = await service().ask(parameters as never);
-    expect(answer.statusCode).toBe(400);
-    expect(JSON.parse(answer.body).errors).toHaveLength(3);
-  });
+  it.each([{}, null])(
+    'are refused with 400, and every fault is listed, if the request has no parameters (%j)',
+    async (parameters) => {
+      const answer = await service().ask(parameters as never);
+      expect(answer.statusCode).toBe(400);
+      expect(JSON.parse(answer.body).errors).toHaveLength(3);
+    },
+  );
 
-  it('are 500 if the lake can not be listed, and the log says what to do', async () => {
+  it('are answered with 500 if the lake can not be listed, and the log says what to do', async () => {
     const made = service();
     made.lake.objects = undefined;
     expect((await made.ask()).statusCode).toBe(500);

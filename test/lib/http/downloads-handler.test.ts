@@ -118,7 +118,7 @@ describe('the waiting room', () => {
     expect(room.stored()).toEqual({
       ...before,
       progress: { ...WAITS_FOR_ATTEMPT, cacheStatus: 'miss' },
-      // The ticket came with 1 s of waiting, and the first request here waited for another 1 s.
+      // The ticket says that its caller has waited for 1 s. This request waits for another 1 s.
       waitedMs: 2_000,
     });
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
@@ -130,7 +130,7 @@ describe('the waiting room', () => {
     expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
   });
 
-  it('answers 503 when the wait in the ticket and the time since then are together too long', async () => {
+  it('answers 503 when the wait in the ticket and the time since the ticket was stored are too long together', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
     await vi.advanceTimersByTimeAsync(10_000);
     expect((await room.get()).statusCode).toBe(503);
@@ -169,7 +169,7 @@ describe('the waiting room', () => {
     },
   );
 
-  it('answers 404 without a ticket or a hop', async () => {
+  it('answers 404 for a request without a ticket or without a hop', async () => {
     const room = await waitingRoom();
     const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
     expect(answer.statusCode).toBe(404);
@@ -180,12 +180,12 @@ describe('the waiting room', () => {
     expect(unhopped.statusCode).toBe(404);
   });
 
-  it('answers at the hop 999999', async () => {
+  it('accepts 999999 as the hop', async () => {
     const room = await waitingRoom();
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
   });
 
-  it('answers 404 for a ticket whose report no longer exists', async () => {
+  it('answers 404 for a ticket of a report that the service does not have', async () => {
     const room = await waitingRoom();
     room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
     expect((await room.get()).statusCode).toBe(404);
@@ -213,7 +213,7 @@ describe('the listing of the lake', () => {
     expect(made.lines[0]?.facts).toMatchObject({ partner: 'first-partner', companies: 2 });
   });
 
-  it('is made while the register is read, if the caller waits for its slot', async () => {
+  it('is made while the register is read if the caller waits for a slot', async () => {
     const made = await room({ progress: WAITS_FOR_SLOT });
     const looks: number[] = [];
     made.register.find = async () => {
@@ -226,12 +226,12 @@ describe('the listing of the lake', () => {
   });
 });
 
-describe('a fault of the listing, for a caller that waits for its slot', () => {
+describe('a fault of the listing, for a caller that waits for a slot,', () => {
   const LATER_MS = 50;
   const FAULTS: [string, number, () => Promise<never>][] = [
     ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
     ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
-    ['an error of ours', 500, () => Promise.reject(new Error('boom'))],
+    ['an internal error', 500, () => Promise.reject(new Error('boom'))],
   ];
   const ORDERS = [
     ['before', LATER_MS, 0],
@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
   ];
 
   it.each(cases)(
-    'does not reach a client that the register does not have: 404, with %s (%d) %s the register has answered',
+    'is hidden from a client that is not in the register, which gets 404: %s (%d), %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);
@@ -268,7 +268,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
   );
 
   it.each(cases)(
-    'is the answer to a client that the register has: %s (%d), %s the register has answered',
+    'is the answer to a client that is in the register: %s (%d), %s the register has answered',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

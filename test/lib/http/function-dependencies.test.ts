@@ -11,7 +11,7 @@ const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREF
 const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
 const later = () => Date.now() + 10_000;
 
-/** Records what the AWS clients send, and gives them this answer. */
+/** Records the commands that the AWS clients send, and answers each command by `answer`. */
 function answering(answer: () => unknown) {
   const sent: { name: string; input: object }[] = [];
   const send = async (command: { input: object; constructor: { name: string } }) => {
@@ -61,7 +61,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('reads the register of partners if the stage has one, and no bucket if it has none', async () => {
+  it('reads the register’s bucket if the stage has a register, and otherwise no bucket', async () => {
     const sent = answering(() => {
       throw new NoSuchKey({ message: 'x', $metadata: {} });
     });
@@ -91,7 +91,7 @@ describe('functionDependencies', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ message: 'request', commit: 'abc1234' }]);
   });
 
-  it('ends every call by the given time', async () => {
+  it('ends every call to AWS by the given time', async () => {
     answering(() => {
       throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
     });
@@ -110,7 +110,7 @@ describe('functionDependencies', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('says once that the lake can not be listed', async () => {
+  it('logs once that the lake can not be listed', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     answering(() => {
       throw Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
@@ -126,7 +126,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('says once that the configuration names no lake', async () => {
+  it('logs once, and does not call S3, if the configuration names no lake', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const sent = answering(() => ({}));
     const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
@@ -152,7 +152,7 @@ describe('functionDependencies', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
-    // This is what a request does that records the ends of two queries.
+    // A request that records the ends of two queries adds two values.
     for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');

@@ -43,16 +43,16 @@ describe('GET /', () => {
     ['/dev', '/dev/page/page.js?v=abc'],
     ['/dev/', '/dev/page/page.js?v=abc'],
     ['/reports/v1/', '/reports/v1/page/page.js?v=abc'],
-    // Without this, the path could lead to another host, or out of the attribute.
+    // These paths could lead to another host, or out of the attribute, so they are left out.
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
-  ])('loads its files from the address of the service, at %s', async (path, src) => {
+  ])('gives a page that loads its files from the address of the service: %s', async (path, src) => {
     const { statusCode, body } = await ask(path);
     expect(statusCode).toBe(200);
     expect(body).toBe(`<html><script src="${src}">`);
   });
 
-  it('allows connections only to its own host and the hosts of downloads, and must not be cached', async () => {
+  it('allows connections only to its own host and the hosts of downloads, and must be revalidated before reuse', async () => {
     expect((await ask('/')).headers).toEqual({
       'Content-Type': 'text/html',
       'Cache-Control': 'no-cache',
@@ -71,7 +71,7 @@ describe('GET /', () => {
 });
 
 describe('GET /page/{file}', () => {
-  it('gives the file as it was built, under the same policy', async () => {
+  it('gives the file as it was built, with a content security policy', async () => {
     const { body, headers } = await ask('/dev/page/page.js', { file: 'page.js' });
     expect(body).toBe('run("{{base}}")');
     expect(headers).toMatchObject({
@@ -81,9 +81,9 @@ describe('GET /page/{file}', () => {
   });
 
   it.each([
-    ['cached for a year when this version was requested', 'abc', 'public, max-age=31536000, immutable'],
-    ['not cached when another version was requested', 'old', 'no-cache'],
-    ['not cached when no version was requested', undefined, 'no-cache'],
+    ['cached for a year if this version was requested', 'abc', 'public, max-age=31536000, immutable'],
+    ['revalidated before reuse if another version was requested', 'old', 'no-cache'],
+    ['revalidated before reuse if no version was requested', undefined, 'no-cache'],
   ])('gives a file that is %s', async (_, v, expected) => {
     const { headers } = await ask('/page/page.js', { file: 'page.js', ...(v !== undefined && { v }) });
     expect(headers?.['Cache-Control']).toBe(expected);

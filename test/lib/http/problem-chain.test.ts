@@ -38,7 +38,7 @@ const throwing = (error: unknown, facts: object = {}) =>
   });
 
 describe('problemChain, around every route', () => {
-  it('writes one line with the route’s facts, and returns the answer', async () => {
+  it('writes one log line with the route’s facts, and returns the answer', async () => {
     const { lines, answer } = await answering(({ facts, began }) => {
       expect(began).toBe(START);
       facts.report = 'publisherperformance';
@@ -72,7 +72,7 @@ describe('problemChain, around every route', () => {
       },
     ],
   ])(
-    'announces to the caller in %s that the requested version will be withdrawn, and to no other caller',
+    'announces in %s that the requested API version will be withdrawn, and only to callers of that version',
     async (_, act) => {
       const going = new Map([
         [
@@ -148,7 +148,7 @@ describe('problemChain, around every route', () => {
     expect(metrics).toEqual({ Unavailable: 1 });
   });
 
-  it('answers any other error as an opaque 500, and logs it as an error', async () => {
+  it('answers 500 without details after any other error, and logs the error', async () => {
     const error = new AwsCallFailed('S3 HeadObject', new Error(SECRET));
     const { lines, answer } = await throwing(error, { report: 'publisherperformance' });
     expect(answer.statusCode).toBe(500);
@@ -168,7 +168,7 @@ describe('problemChain, around every route', () => {
     ]);
   });
 
-  it('counts a failed query with the error', async () => {
+  it('counts the failed query of a request that ends with an error', async () => {
     const { metrics, published } = await throwing(new Error('x'), {
       finishedQueries: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
     });

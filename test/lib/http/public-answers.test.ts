@@ -10,7 +10,7 @@ import { fieldsHandler } from '../../../lib/openapi/fields-handler.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 describe('GET /reporting/fields', () => {
-  it('describes to anyone the fields, and the currency, access and limits of the stage', async () => {
+  it('describes the fields, and the currency, access and limits of the stage', async () => {
     const { dependencies } = functionSetting({
       CURRENCY: 'EUR',
       ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
@@ -52,7 +52,7 @@ describe('GET /reporting/fields', () => {
 });
 
 describe('a path that has no route', () => {
-  it('answers 404 with a problem document', async () => {
+  it('is answered with a 404 and a problem document', async () => {
     const { dependencies } = functionSetting();
     const { statusCode, headers, body } = await invoke(
       notFoundHandler(dependencies),
@@ -75,7 +75,7 @@ describe('the files of the page', () => {
   }
   const FILES = { 'b.js': 'js ü', 'a.html': 'html', 'c.css': 'css', 'd.svg': 'svg' };
 
-  it('have the media types of their names; files of other names are left out', async () => {
+  it('have the media types of their extensions; a file with another extension is left out', async () => {
     const { byName } = await pageOf({ ...FILES, 'page.js.map': 'map' });
     expect(Object.fromEntries(byName)).toEqual({
       'a.html': { mediaType: 'text/html; charset=utf-8', body: 'html' },
@@ -85,7 +85,7 @@ describe('the files of the page', () => {
     });
   });
 
-  it('have a version of twelve digits, which is the hash of their contents in the order of their names', async () => {
+  it('have a version of twelve hexadecimal digits: a hash of their contents in the order of their names', async () => {
     const { version } = await pageOf(FILES);
     expect(version).toBe(createHash('sha256').update('htmljs ücsssvg').digest('hex').slice(0, 12));
     expect((await pageOf({ ...FILES, 'c.css': 'changed' })).version).not.toBe(version);

@@ -41,7 +41,7 @@ describe('the publishing function', () => {
     return { ...made, run };
   };
 
-  it('publishes the requested result, within the function’s time, and writes one line', async () => {
+  it('publishes the requested result, within the function’s time, and writes one log line', async () => {
     const { results, run, lines, untils } = publishing();
     results.put(REQUEST, publication);
     results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
@@ -57,7 +57,7 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('finds the file if it is started twice, and writes nothing', async () => {
+  it('writes nothing if it is started twice and finds the file', async () => {
     const { results, run, lines } = publishing();
     results.put(REQUEST, publication);
     results.put(KEY, {});

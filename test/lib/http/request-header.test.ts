@@ -10,7 +10,7 @@ describe('requestHeader', () => {
     expect(headerOf({ Host: ['x'], [name]: ['text/csv'], 'Accept-Language': ['en'] })).toBe('text/csv');
   });
 
-  it('joins all values, even if the name comes in several cases', () => {
+  it('joins all values, even if the name is written in several ways', () => {
     expect(headerOf({ accept: ['a', 'b'], Accept: ['c'] })).toBe('a, b, c');
   });
 

@@ -39,7 +39,7 @@ describe('countAnswer', () => {
     expect(counted({ ...figures, isReady: true }, 303)).toEqual({ Reports: ['Count', 1] });
   });
 
-  it('counts the bytes of a query that exceeded the scan limit, which is no failure', () => {
+  it('counts the bytes of a query that exceeded the scan limit, but no failure', () => {
     expect(
       counted({ ...figures, finishedQueries: [{ state: 'scan-limit-exceeded', ...figures }] }, 400),
     ).toEqual({
@@ -75,7 +75,7 @@ describe('countAnswer', () => {
     expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1], FailedReports: ['Count', 1] });
   });
 
-  it.each([500, 502, undefined])('counts a report that ends with %s as failed', (status) => {
+  it.each([500, 502, undefined])('counts a report that ends with the status %s as failed', (status) => {
     expect(counted({}, status)).toEqual({ FailedReports: ['Count', 1] });
     expect(counted({ isReady: false }, status)).toEqual({ FailedReports: ['Count', 1] });
   });

@@ -16,14 +16,14 @@ describe('serviceUrl', () => {
     ['a custom domain', 'reports.example', '/openapi.json', https, 'https://reports.example'],
     ['a base path', 'api.example', '/reports/v1/openapi.json', https, 'https://api.example/reports/v1'],
     [
-      'one machine',
+      'the one-machine stack',
       '127.0.0.1',
       '/openapi.json',
       { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['8080'] },
       'http://127.0.0.1:8080',
     ],
     [
-      "http's own port",
+      'the default port of HTTP',
       'reports.example',
       '/openapi.json',
       { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['80'] },
@@ -41,7 +41,7 @@ describe('serviceUrl', () => {
     ['a scheme that is not HTTP', { ...https, 'X-Forwarded-Proto': ['javascript'] }],
     ['two schemes', { ...https, 'X-Forwarded-Proto': ['http', 'https'] }],
     ['a port that is no number', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
-    ['a port after something else', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
+    ['a host before the port', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
     ['a port that is too long', { ...https, 'X-Forwarded-Port': ['844384'] }],
   ])('ignores %s', (_, headers) => {
     expect(urlOf('reports.example', '/openapi.json', headers)).toBe('https://reports.example');
@@ -49,10 +49,10 @@ describe('serviceUrl', () => {
 
   it.each<[string, string | undefined, string]>([
     ['no host', undefined, '/openapi.json'],
-    ['a host that is no name', 'evil.example/?', '/openapi.json'],
-    ['a host after something else', 'x@evil.example', '/openapi.json'],
+    ['a host that contains a path', 'evil.example/?', '/openapi.json'],
+    ['a user before the host', 'x@evil.example', '/openapi.json'],
     ['a host that ends with a dot', 'evil.example.', '/openapi.json'],
-    ['another route', 'reports.example', '/other'],
+    ['the path of another route', 'reports.example', '/other'],
   ])('is undefined for %s', (_, domainName, path) => {
     expect(urlOf(domainName, path, https)).toBeUndefined();
   });

@@ -20,10 +20,10 @@ interface Line {
 export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
   const delivery = setting(...plans);
   const lines: Line[] = [];
-  /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
+  /** The sum of the values that were added to each metric. */
   const metrics: Record<string, number> = {};
   const published = { times: 0 };
-  /** The deadlines of the calls of each set of backends. */
+  /** For each set of backends, the deadline of its calls. */
   const untils: number[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
@@ -65,7 +65,7 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
 export const SECRET = 'secret-of-the-caller';
 
 /**
- * A request as API Gateway passes it to the function, with SECRET in its Authorization header: no log may show SECRET.
+ * A request as API Gateway passes it to the function. Its Authorization header holds SECRET, which no log may show.
  */
 export const requestEvent = (more: {
   readonly path: string;

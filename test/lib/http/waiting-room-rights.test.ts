@@ -26,7 +26,7 @@ const record: PartnerRecord = {
 const PARTNERS = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
-/** A caller in the waiting room, whose query never ends. `hop` follows the last answer's Location. */
+/** A caller in the waiting room whose query never ends. `hop` follows the Location of the given or the last answer. */
 async function waitingCaller(env: Record<string, string> = PARTNERS) {
   const made = functionSetting({ ...env, QUERY_WAIT_MS: '1000' }, { ends: 'never' }, { ends: 'never' });
   made.partners.set('client-1', record);
@@ -63,7 +63,7 @@ async function waitingCaller(env: Record<string, string> = PARTNERS) {
 const sqlOf = (started: { readonly query: { readonly sql: string } } | undefined) => started?.query.sql;
 
 describe('the waiting room, with a register of partners,', () => {
-  it('lets a partner wait on for the one query while its rights stay as they are', async () => {
+  it('lets a partner wait on for its query while the partner’s rights do not change', async () => {
     const { hop, queries, lines } = await waitingCaller();
     for (const next of [2, 3]) {
       const answer = await hop();
@@ -124,7 +124,7 @@ describe('the waiting room, with a register of partners,', () => {
     else expect(sql).toContain(predicate);
   });
 
-  it('reads the current data for new companies, and waits for that query at the next hop', async () => {
+  it('lists the lake again for new companies, and waits for the new query at the next hop', async () => {
     const { hop, partners, queries, lake } = await waitingCaller();
     partners.set('client-1', { ...record, publisherCompanies: ['7'] });
     const looks = lake.looks.length;

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { knownProblems } from '../../../lib/problems/known-problems.ts';
+
+describe('knownProblems', () => {
+  it('has an example of each problem of the service, the gateway and the firewall, by status', () => {
+    expect(knownProblems('api://reports/.default').map(({ status, name }) => `${status} ${name}`)).toEqual([
+      '400 invalid-request',
+      '400 report-too-large',
+      '401 unauthenticated',
+      '401 not-authorized',
+      '403 forbidden',
+      '404 no-records',
+      '404 no-such-download',
+      '404 not-found',
+      '429 too-many-requests',
+      '500 internal-error',
+      '502 internal-error',
+      '503 unavailable',
+      '504 internal-error',
+    ]);
+  });
+
+  it.each(knownProblems('api://reports/.default'))('$status $name is a whole document', (known) => {
+    expect(known.document).toMatchObject({
+      type: `urn:problem-type:performance-reports:${known.name}`,
+      status: known.status,
+      instance: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/),
+    });
+    expect(known.document.title).toMatch(/^[A-Z][a-z ]+$/);
+    expect(known.document.detail).toMatch(/[.?]$/);
+  });
+});
