@@ -1,19 +1,17 @@
-/** A query is stopped where it takes too long, and only there; the time in Athena's queue is not its own. */
+/** Rule: a query is stopped if it runs for too long, and only then. Its time in Athena's queue does not count. */
+import { LIMIT_TOLERANCE } from '../../../lib/delivery/judge-execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
-
-/** The service may stop a query a little early: `LIMIT_TOLERANCE` in lib/delivery/judge-execution.ts, and whole seconds. */
-const TOLERANCE = 0.9;
 
 export const stoppedRule =
   ({ world }: Parts) =>
   ({ id, state, submittedAt, runsSince = submittedAt, toldQueuedAt = 0 }: EngineQuery): void => {
     const now = world.time.now();
-    const isEarly = (since: number, limitMs: number) => now - since < TOLERANCE * limitMs - 1_000;
+    const isEarly = (since: number, limitMs: number) => now - since < (1 - LIMIT_TOLERANCE) * limitMs - 1_000;
     const { longestQueryMs: limitMs } = world.plan.settings;
     if (
-      // It may have begun to run since somebody was told that it is queued.
+      // The query may have begun to run after Athena last reported that it is queued.
       state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS
         ? isEarly(submittedAt, limitMs)
         : isEarly(runsSince, limitMs) && isEarly(submittedAt, 2 * limitMs)
@@ -26,20 +24,20 @@ export const stoppedRule =
 
 const TOLD_LATELY_MS = 2_000;
 
-/** An overdue query is stopped at once by who is told of it; the next one comes later than that. */
+/** The request that learns that a query is overdue must stop it within this time. */
 const STOPPED_WITHIN_MS = 10_000;
-/** A query's time is told in whole seconds. */
+/** The error of a query's times, which Athena gives in whole seconds. */
 const LATE_MS = 5_000;
 
 /**
- * Whether an invocation has surely recorded what Athena told it, and acted on it: it has not died, and none of its calls
- * has failed.
+ * Whether an invocation has surely recorded Athena's answer and acted on it: it has not died, and none of its calls has
+ * failed.
  */
 const isSound = ({ isDead, faults }: Invocation): boolean => !isDead && faults.length === 0;
 
 /**
- * Called when Athena tells an invocation that a query is under way. The first invocation that was told that the query
- * runs must have recorded that for the others.
+ * Called when Athena answers an invocation that a query is under way. The first invocation that learns that the query
+ * runs must record it for later invocations.
  */
 export function checkOverdue(
   { world }: Pick<Parts, 'world'>,
