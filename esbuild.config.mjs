@@ -1,6 +1,6 @@
 /**
- * How each function is bundled: minified ESM with a source map. `infra/bundle-functions.ts` adds which functions there
- * are, for the CDK app and for `npm run bundle`.
+ * How each function is bundled: minified ESM with a source map. `infra/bundle-functions.ts` adds the list of
+ * functions, for the CDK app and for `npm run bundle`.
  *
  * @satisfies {import('esbuild').BuildOptions}
  */
@@ -12,10 +12,10 @@ export default /** @type {const} */ ({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  // A Lambda has its role's credentials in the environment. The SDK's search for others (profiles, SSO, instance
-  // metadata) is a fifth of the bundle.
+  // A Lambda function has its role's credentials in the environment. The SDK's code that searches for other credentials
+  // (profiles, SSO, instance metadata) would be a fifth of the bundle.
   alias: { '@aws-sdk/credential-provider-node': './infra/lambda-credentials.ts' },
-  // Some dependencies are CommonJS and ask for Node's own modules by `require`.
+  // Some dependencies are CommonJS, and load Node's own modules with `require`.
   banner: {
     js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
   },

@@ -3,25 +3,28 @@ import { localOnlyPattern } from './test/deployed/local-only.ts';
 
 const MINUTE = 60_000;
 
-/** Only a test that hangs takes so long, on a busy machine too; what takes longer by itself says so. */
+/**
+ * Only a test that hangs takes this long, even on a busy machine. Projects whose tests take longer set their own
+ * limits.
+ */
 const limits = {
   testTimeout: 2 * MINUTE,
   hookTimeout: 2 * MINUTE,
   expect: { poll: { timeout: MINUTE } },
 };
 
-/** Children, browsers and servers of these take both cores. */
+/** For projects whose child processes, browsers or servers use both cores. */
 const oneByOne = { fileParallelism: false };
 
 /**
- * One more than the cores of a small machine: some of these tests only wait. Such projects run together, before the
- * others: vitest refuses one group of projects with different numbers of workers.
+ * For projects with many tests that only wait: one worker more than a small machine has cores. These projects form a
+ * group that runs before the others, because vitest refuses different numbers of workers in one group.
  */
 const manyWait = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 
-/** `vitest run --project <name>`. */
+/** The projects. `vitest run --project <name>` runs one of them. */
 const projects = {
-  // Everything that runs in the test's own process, and small servers.
+  // All tests that need no more than the test's own process and small servers.
   unit: {
     include: ['test/**/*.test.ts'],
     exclude: [
@@ -30,7 +33,7 @@ const projects = {
     ],
     ...manyWait,
   },
-  // The whole service, once.
+  // It runs the whole service once.
   pass: { include: ['test/pass/**/*.test.ts'], ...manyWait },
   e2e: { include: ['test/e2e/**/*.test.ts'] },
   recipes: { include: ['test/recipes/**/*.test.ts'], ...oneByOne, testTimeout: 5 * MINUTE },
@@ -38,7 +41,7 @@ const projects = {
     include: ['test/page/browser/**/*.test.ts'],
     ...oneByOne,
   },
-  // The first run installs Python packages, which both suites use.
+  // The first run installs Python packages.
   clients: {
     include: ['test/clients/**/*.test.ts'],
     testTimeout: 5 * MINUTE,
@@ -51,7 +54,7 @@ const projects = {
     testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
   },
-  // The first run installs pandas, twice, and Spark.
+  // The first run installs two versions of pandas, and Spark.
   sources: {
     include: ['test/sources/**/*.test.ts'],
     ...oneByOne,
@@ -69,14 +72,14 @@ const projects = {
   },
 };
 
-/** Suites that run files of other suites, in another setting. The variable SUITE chooses one. */
+/** Suites that run files of other suites in another setting. The environment variable SUITE chooses one of them. */
 const settings = {
   trino: {
     include: ['test/trino/**/*.test.ts', 'test/e2e/reports.test.ts', 'test/e2e/entitlements.test.ts'],
     ...oneByOne,
     testTimeout: 5 * MINUTE,
   },
-  // One file after another, since all share the stage's buckets.
+  // One file runs after another, because all files use the same buckets of the stage.
   deployed: {
     include: ['test/e2e/**/*.test.ts', 'test/deployed/**/*.test.ts'],
     ...oneByOne,
@@ -84,11 +87,11 @@ const settings = {
     testTimeout: 4 * MINUTE,
     hookTimeout: 4 * MINUTE,
   },
-  // The unit tests of lib/, one file after another, and of S3's behaviour, which lib/aws relies on. They take milliseconds:
-  // only a mutant that never ends reaches the limit.
+  // The unit tests of lib/, and the tests of S3's behaviour, which lib/aws relies on. One file runs after another. The
+  // tests take milliseconds: only a mutant that never ends reaches the limit.
   mutation: {
     include: ['test/lib/**/*.test.ts', 'test/s3/**/*.test.ts'],
-    // It takes half a minute: the quick tests of lib/csv must see by themselves what changes.
+    // This test takes half a minute. The quick tests of lib/csv must notice the mutants without it.
     exclude: ['test/lib/csv/random-results.test.ts'],
     maxWorkers: 1,
     testTimeout: MINUTE,
@@ -104,7 +107,7 @@ if (chosen.length === 0)
 
 export default defineConfig({
   test: {
-    // What starts servers and a query engine takes a core.
+    // A test that starts servers and a query engine needs a whole core.
     maxWorkers: 2,
     globalSetup: 'test/ends-with-npm.ts',
     projects: chosen.map(

@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
 /** The stacks of one stage. */
 export interface StageStacks {
   readonly data: DataStack;
-  /** Absent where an existing issuer is used. */
+  /** Absent if the stage uses an existing issuer. */
   readonly identity?: IdentityStack;
   readonly api: ApiStack;
   readonly operations: OperationsStack;
@@ -27,7 +27,7 @@ export function addStage(
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
-    // Always set: if it is left out, the CDK CLI removes the protection.
+    // Always set, because the CDK CLI removes the protection if this is left out.
     terminationProtection: stage.keepData && !isFirst,
     names,
   };
@@ -45,8 +45,8 @@ export function addStage(
           isProbed: stage.probe !== undefined,
         })
       : undefined;
-  // The identity stack reads nothing of the data stack. The dependency only orders the deployments, so that a failure
-  // stops the later ones.
+  // The identity stack reads nothing from the data stack. The dependency only orders the deployments, so that a failure
+  // stops the later deployments.
   identity?.addStackDependency(data);
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
   const probeClient =
@@ -65,7 +65,7 @@ export function addStage(
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);
   const operations = new OperationsStack(app, id('operations'), { ...common, stage });
-  // The API stack makes the access log that this stack's metric filter reads by name.
+  // The API stack makes the access log. The operations stack's metric filters read the log by its name.
   operations.addStackDependency(api);
 
   const stacks = { data, ...(identity && { identity }), api, operations };

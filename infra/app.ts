@@ -1,6 +1,6 @@
 /**
- * The CDK app: one stage, `dev` unless `-c stage=<name>` says another. It bundles the functions itself and looks
- * nothing up, so that it runs on a fresh clone without a network and without credentials.
+ * The CDK app: the stacks of one stage, which is `dev` unless `-c stage=<name>` names another. It bundles the functions
+ * itself and looks nothing up in AWS, so that it runs on a fresh clone without a network and without credentials.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

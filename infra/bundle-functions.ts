@@ -10,12 +10,12 @@ import { buildPage } from '../page/build-page.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** The smaller a function's bundle, the sooner the function starts: a larger one than this needs a reason. */
+/** The largest allowed size of a function's bundle. A function with a smaller bundle starts sooner. */
 const MAX_BYTES = 480_000;
 
 /**
  * Writes `<folder>/<function>/index.mjs` and its map for every function, and the page's files beside the function that
- * serves them. Throws where one has grown too large.
+ * serves them. Throws if a bundle is too large.
  */
 export function bundleFunctions(
   folder: string,
@@ -34,7 +34,7 @@ export function bundleFunctions(
   return [...code, ...files.map(({ name, bytes }) => ({ file: `page/files/${name}`, bytes }))];
 }
 
-/** In memory, with paths as if they were written to `dist/`: so source maps are the same wherever they are written. */
+/** Bundles the functions in memory. The paths are those in `dist/`, so the source maps are the same in every folder. */
 function bundles(): OutputFile[] {
   const functions = readdirSync(join(root, 'functions')).filter((file) => file.endsWith('.ts'));
   return buildSync({

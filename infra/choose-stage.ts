@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { readStage, type Stage } from './stage.ts';
 
-/** The stage of that name, checked. Throws an OperatorFault that names the stages there are. */
+/**
+ * The checked settings of the stage with this name. If there is no such stage, throws an OperatorFault that names all
+ * stages.
+ */
 export function chooseStage(stages: Readonly<Record<string, unknown>>, name: string | undefined): Stage {
   const known = Object.keys(stages);
   if (name === undefined || !known.includes(name))
@@ -15,13 +18,13 @@ export function chooseStage(stages: Readonly<Record<string, unknown>>, name: str
   return readStage(name, stages[name]);
 }
 
-/** The operator's file. It does not belong to the product, so no upgrade touches it. */
+/** The file with the operator's own stages. It does not belong to the product, so no upgrade touches it. */
 const OWN_STAGES = join(import.meta.dirname, '../stages.ts');
 
 /**
- * The operator's own stages, by name; none where there is no such file.
+ * Reads the operator's own stages, by name. There are none if there is no file.
  *
- * @param path another file than `stages.ts`, relative to the working directory; it must be there
+ * @param path another file than `stages.ts`, relative to the working directory; it must exist
  */
 export async function ownStages(path?: string): Promise<Readonly<Record<string, unknown>>> {
   const file = path === undefined ? OWN_STAGES : resolve(path);

@@ -1,17 +1,19 @@
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
-/** What an operator says of one deployment, beside the stage. */
+/** What an operator chooses for one deployment, in addition to the stage. */
 export interface DeploymentFlags {
   /**
-   * The stage has no successful deployment yet. This one protects nothing from deletion, so that it can be repeated if
-   * it fails (docs/deploy.md, "First deployment").
+   * Whether the stage has no successful deployment yet. The deployment then protects nothing from deletion, so that it
+   * can be repeated after a failure (docs/deploy.md, "First deployment").
    */
   readonly isFirst: boolean;
-  /** The new release gets all requests at once, whatever the stage says (docs/deploy.md, "Releases"). */
+  /**
+   * Whether the new release gets all requests at once, even if the stage shifts requests (docs/deploy.md, "Releases").
+   */
   readonly isAtOnce: boolean;
 }
 
-/** Reads `-c first=yes` and `-c shift=no`; throws an OperatorFault where one of them is given another value. */
+/** Reads `-c first=yes` and `-c shift=no`. Throws an OperatorFault if either flag has another value. */
 export const readFlags = (context: (key: string) => unknown): DeploymentFlags => ({
   isFirst: isGiven(
     'first=yes',

@@ -6,8 +6,8 @@ const git = (...args: string[]): string | undefined => {
 };
 
 /**
- * The commit that is deployed, with `-changed` behind it where files differ from it; `unknown` without git, as in an
- * unpacked archive.
+ * The commit that is deployed. If tracked files differ from the commit, `-changed` follows it. Without git, as in an
+ * unpacked archive, it is `unknown`.
  */
 export function readCommit(): string {
   const commit = git('rev-parse', '--short=12', 'HEAD');

@@ -5,20 +5,23 @@ export const SERVICE = 'performance-reports';
 export const LIVE_ALIAS = 'live';
 
 /**
- * Names that operators type, and that several stacks must agree on. All hold the stage, so that stages can share an
- * account.
+ * Names that operators type, and that several stacks must agree on. Each contains the stage's name, so that stages can
+ * share an account.
  */
 export interface ResourceNames {
-  /** The API, the workgroup, the firewall, the dashboard; also the `service` of logs and metrics. */
+  /** Name of the API, the workgroup, the firewall and the dashboard. Logs and metrics have it as their `service`. */
   readonly service: string;
-  /** Lower case letters, digits and underscores only: Athena then takes the database's name without quotes. */
+  /**
+   * Name of the database. It has only lower case letters, digits and underscores, so that Athena takes it without
+   * quotes.
+   */
   readonly database: string;
   readonly functionName: (name: string) => string;
   readonly functionLog: (name: string) => string;
   readonly accessLog: string;
-  /** The rule that starts the publishing function. */
+  /** Name of the rule that starts the publishing function. */
   readonly publicationRule: string;
-  /** The dead-letter queue: events that no function handled. */
+  /** Name of the dead-letter queue, for events that no function handled. */
   readonly lostEvents: string;
   /**
    * Export names of the values that other stacks read. CloudFormation refuses to change or remove a value while another
@@ -29,7 +32,6 @@ export interface ResourceNames {
   ) => string;
 }
 
-/** The names of one stage's resources. */
 export function resourceNames(stageName: string): ResourceNames {
   const service = `${SERVICE}-${stageName}`;
   const functionName = (name: string) => `${service}-${name}`;

@@ -1,6 +1,6 @@
 /**
- * The settings of a stage, each with its meaning and its check. The file is long because it is the operator's one
- * reference of settings: docs/deploy.md points here.
+ * The settings of a stage, each with its meaning and its check. The file is long because it is the operator's reference
+ * of all settings: docs/deploy.md refers to it.
  */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
@@ -23,7 +23,9 @@ const matching = (pattern: RegExp, expected: string) =>
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
 
-/** Clients send their secrets there, so http is allowed only on 127.0.0.1 and localhost. */
+/**
+ * The URL of a token endpoint. Clients send their secrets to it, so http is allowed only on 127.0.0.1 and localhost.
+ */
 const tokenEndpoint = v.pipe(
   v.string(),
   v.check(
@@ -32,7 +34,7 @@ const tokenEndpoint = v.pipe(
   ),
 );
 
-/** A setting of older versions: whoever still has it is told what takes its place. */
+/** A setting of older versions. If a stage still has it, the error says what replaces it. */
 const noLongerTaken = (message: string) =>
   v.exactOptional(
     v.pipe(
@@ -46,13 +48,14 @@ export const LEAST_EXECUTIONS = 10;
 
 const existingIssuer = v.strictObject({
   provider: v.literal('existing'),
-  /** As it stands in the tokens' `iss`. */
+  /** The issuer, exactly as in the tokens' `iss`. */
   issuer: text,
   /** Where the provider publishes its signing keys. */
   jwksUri: v.pipe(v.string(), v.url()),
   /**
-   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without it, a
-   * token must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as with Entra ID.
+   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without this
+   * setting, a token must carry the scope in `scope` or `scp`. With it, `aud` may be `apiScope` instead, as with Entra
+   * ID.
    */
   requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
   /**
@@ -65,8 +68,8 @@ const existingIssuer = v.strictObject({
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
   /**
-   * Clients that an older version of this app made from the stage file. Those named here stay in Cognito when the app
-   * no longer defines them; CloudFormation deletes the others (docs/partners.md, "Clients of an older version").
+   * Clients that an older version of this app made from the stage file. The named clients stay in Cognito although the
+   * app no longer defines them. CloudFormation deletes all others (docs/partners.md, "Clients of an older version").
    */
   formerClients: v.exactOptional(
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
@@ -92,7 +95,7 @@ const byClaims = v.pipe(
   v.strictObject({
     by: v.literal('claims'),
     ...byOwner(() => v.exactOptional(companies)),
-    /** The value that stands for every company. */
+    /** The claim value that stands for every company. */
     everyCompanyValue: v.exactOptional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   }),
   v.check(
@@ -104,7 +107,7 @@ const byClaims = v.pipe(
 const snsTopic = matching(/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic of SNS');
 
 const settings = v.strictObject({
-  /** Where the stage may be deployed; without it, wherever the credentials point. */
+  /** The account and the region that the stage is deployed to. Without this setting, the credentials decide. */
   environment: v.exactOptional(
     v.strictObject({
       account: matching(/^\d{12}$/, 'the 12 digits of an AWS account'),
@@ -112,25 +115,25 @@ const settings = v.strictObject({
     }),
   ),
   /**
-   * Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. A first
-   * deployment protects nothing yet (docs/deploy.md, "First deployment").
+   * Protects the stacks from deletion, and keeps the buckets and the user pool if a stack is deleted nevertheless. A
+   * first deployment protects nothing yet (docs/deploy.md, "First deployment").
    */
   keepData: v.boolean(),
   /**
-   * Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito takes no space, `"` or
-   * `\` in it.
+   * Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). The scope must not contain a
+   * space, `"` or `\`, because Cognito refuses them.
    */
   apiScope: v.pipe(
     matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
     v.maxLength(256),
   ),
   identity: v.variant('provider', [existingIssuer, cognito]),
-  /** What `/reporting/fields` and the page tell anyone who asks how to get access. */
+  /** What `/reporting/fields` and the page say about how to get access. */
   access: v.exactOptional(
     v.strictObject({
       /** Where access tokens come from. Without it: the identity provider's token endpoint. */
       tokenEndpoint: v.exactOptional(tokenEndpoint),
-      /** Whom to ask. Without it, they don't say. */
+      /** Whom to ask for access. Without it, no contact is shown. */
       contact: v.exactOptional(
         v.pipe(
           v.string(),
@@ -141,90 +144,101 @@ const settings = v.strictObject({
     {},
   ),
   /**
-   * Which rows a caller sees: by `partners`, those of the companies that the register has for its client; by `claims`,
-   * those that its token names; by `none`, every row.
+   * Which rows a caller sees. `partners`: the rows of the companies that the register lists for its client. `claims`:
+   * the rows of the companies that its token names. `none`: every row.
    */
   entitlements: v.variant('by', [byPartners, byClaims, everyRow]),
   events: v.strictObject({
-    /** An existing bucket of the same region; without it, one is made. */
+    /** An existing bucket in the same region. Without it, the data stack makes a bucket. */
     bucket: v.exactOptional(text),
-    /** Where the tables' folders lie in the bucket. */
+    /** Prefix of the tables' folders in the bucket. */
     prefix: v.exactOptional(matching(/^([\w.=-]+\/)*$/, 'a prefix that ends with a slash'), ''),
     /** The key of an existing bucket that is encrypted with KMS. */
     kmsKeyArn: v.exactOptional(matching(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/.+$/, 'the ARN of a KMS key')),
-    /** The first day there are events for, UTC. Reports show nothing from before it. */
+    /** The first day that has events, in UTC. Reports show no earlier records. */
     firstDay: v.pipe(
       v.string(),
       v.check((day) => parseUtcTime(`${day}T00:00:00Z`) !== undefined, 'expected a date, YYYY-MM-DD'),
     ),
     /**
-     * The currency of all amounts in the events, shown by the page and `/reporting/fields`. Without it, they show none.
+     * The currency of all amounts in the events, shown by the page and `/reporting/fields`. Without it, they show no
+     * currency.
      */
     currency: v.exactOptional(matching(/^[A-Z]{3}$/, 'a currency, ISO 4217')),
   }),
   queries: v.strictObject({
-    /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
+    /** A query that scans more is stopped, and its request is answered 400. Athena accepts no limit under 10 MB. */
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
     /**
      * How many slots each partner has: queries that it may have under way. Further reports wait in the waiting room for
-     * a free slot. Joined queries and cached reports need none.
+     * a free slot. Joined queries and cached reports need no slot.
      */
     underWayPerPartner: v.exactOptional(whole(1, 10_000), 5),
   }),
   reports: v.strictObject({
     /**
-     * How old a function's listing of the events may be; 0 lists them at each request. Use it if the lake gets a file
-     * every few seconds.
+     * How old a cached listing of the events may be, in seconds. With 0, each request lists the events. Choose a higher
+     * number if the lake gets a file every few seconds.
      */
     listingSeconds: v.exactOptional(whole(0, 3_600), 0),
     /** A query that takes longer is stopped. Athena's own limit is 30 minutes. */
     longestQuerySeconds: whole(1, 1_800),
-    /** How long a download URL is good for. It never outlives its function's credentials, whatever stands here. */
+    /** How long a download URL is valid. It expires earlier if its function's credentials do. */
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
    * Puts a CloudFront distribution in front of the results bucket, for clients that repeat their token after the
-   * redirect (docs/deploy.md, "An edge for downloads"). `standby`: no download URL leads there. `on`: all do, except
-   * for files over 30 GB. To remove it, set `standby` first, so that URLs already given out stay valid.
+   * redirect (docs/deploy.md, "An edge for downloads"). `standby`: no download URL leads to it. `on`: all download URLs
+   * lead to it, except for files over 30 GB. To remove the edge, set `standby` first, so that URLs already given out
+   * stay valid.
    */
   downloads: v.exactOptional(v.strictObject({ edge: v.picklist(['standby', 'on']) })),
   /**
-   * How many of the account's concurrent executions only these functions may use; they never use more. Without it, requests
-   * that wait may hold all of them, and then nothing is published and the probe can't run. AWS keeps 100 of an account
-   * unreserved, so an account with fewer than 101 can reserve none.
+   * How many of the account's concurrent executions are reserved for each of these functions, which then never uses
+   * more. Without a reservation, waiting requests may hold all executions: then nothing is published, and the probe
+   * can't run. AWS keeps 100 executions of an account unreserved, so an account with fewer than 101 can reserve none.
    */
   reservedConcurrency: v.exactOptional(
     v.strictObject({ publish: whole(1, 1_000), probe: v.exactOptional(whole(1, 10)) }),
   ),
   /**
-   * How many Lambda executions the requests of all callers may hold at one time; beyond it, 429. Each method's rate and
-   * burst follow from it (`api/method-limits.ts`). API Gateway treats these as targets, so a few more may pass. The
-   * account's limit must be at least this: `npm run doctor` checks it.
+   * How many Lambda executions the requests of all callers may hold at one time. Requests beyond this number are
+   * answered 429. Each method's rate and burst follow from it (`api/method-limits.ts`). API Gateway treats rates and
+   * bursts as targets, so a few more requests may pass. The account's limit must not be lower: `npm run doctor` checks
+   * it.
    */
   executions: whole(LEAST_EXECUTIONS, 100_000),
   throttling: noLongerTaken(
     'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
       'which the limits follow (docs/scale.md, "The limits of the stage")',
   ),
-  /** Requests of one address in any five minutes; beyond it, 429. AWS WAF accepts no limit under 10. */
+  /**
+   * How many requests one address may send in any five minutes. Further requests are answered 429. AWS WAF accepts no
+   * limit under 10.
+   */
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),
   alarms: v.strictObject({
-    /** Gets every alarm once its owner has confirmed the subscription. Not together with `topicArn`. */
+    /**
+     * The address that gets every alarm, after its owner has confirmed the subscription. Not allowed together with
+     * `topicArn`.
+     */
     email: v.exactOptional(v.pipe(v.string(), v.email())),
-    /** A topic of the operator's own, of the stage's region, which CloudWatch may publish to: gets every alarm. */
+    /** The operator's own topic, in the stage's region, which gets every alarm. It must allow CloudWatch to publish. */
     topicArn: v.exactOptional(snsTopic),
     /**
-     * Such a topic for alarms of severity `ticket`. With it, `topicArn` or `email` gets only those of severity `page`.
+     * The operator's own topic for alarms of severity `ticket`. With it, `topicArn` or `email` gets only the alarms of
+     * severity `page`.
      */
     ticketTopicArn: v.exactOptional(snsTopic),
     /** An alarm fires if the queries of an hour scan this much or more. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
   /**
-   * Pulls a small report on a schedule, as a partner would; an alarm tells when it can't. With Cognito it gets a client
-   * of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager that holds its client's
-   * `{"clientId": …, "clientSecret": …}`. The client must be entitled to the publisher report.
+   * The probe pulls a small report on a schedule, as a partner would. An alarm fires if it can't. With Cognito, the
+   * probe gets a client of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager that
+   * holds `{"clientId": …, "clientSecret": …}` of the probe's client. This client must be entitled to the publisher
+   * report.
    */
   probe: v.exactOptional(
     v.strictObject({
@@ -235,38 +249,43 @@ const settings = v.strictObject({
     }),
   ),
   /**
-   * How many minutes a new release gets a tenth of the requests for reports, days and the waiting room, before it gets all of
-   * them. A crash in that time takes the release back. First it must deliver one report to the client of the probe, so that the
-   * stage needs a probe. Without this setting, a new release gets all requests at once.
+   * For how many minutes a new release gets a tenth of the requests for reports, days and the waiting room, before it
+   * gets all of them. A crash in that time takes the release back. Before it gets any request, it must deliver one
+   * report to the probe's client. So the stage needs a probe. Without this setting, a new release gets all requests at
+   * once.
    */
   shiftMinutes: v.exactOptional(v.picklist([10, 15, 30])),
-  /** Origins whose web pages may call the API with a token of theirs. The service's own page needs none. */
+  /** Other origins whose web pages may call the API with their own token. The service's own page needs no entry. */
   corsOrigins: v.exactOptional(
     v.array(
       matching(/^https:\/\/[a-z0-9.-]+(:\d+)?$|^http:\/\/localhost(:\d+)?$/, 'an origin, https://host'),
     ),
     [],
   ),
-  /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */
+  /**
+   * The API's own host name. Without it, the API answers at API Gateway's address. The certificate must be in the
+   * stage's region.
+   */
   domain: v.exactOptional(
     v.strictObject({
       name: matching(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name'),
       certificateArn: matching(/^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/.+$/, 'the ARN of a certificate'),
-      /** Without it, whoever runs the DNS makes the record. */
+      /** The zone in which the stack makes the DNS record. Without it, the operator makes the record. */
       hostedZone: v.exactOptional(v.strictObject({ id: text, name: text })),
     }),
   ),
   /** Where `docs/runbook.md` can be read; every alarm links to an entry. It must be a URL if `keepData` is set. */
   runbookUrl: text,
-  /** Cost tags beside `service` and `stage`. */
+  /** Cost tags, in addition to `service` and `stage`. */
   tags: v.record(v.string(), v.string()),
 });
 
 const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
 
 /**
- * The settings, with the rules between them. A stage that keeps its data needs somebody who is told of alarms, by e-mail or by
- * a topic, and the runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
+ * The settings, with the rules that concern several of them. A stage that keeps its data needs an address or a topic
+ * for its alarms, and the http or https URL of the runbook. A probe needs a secret if the issuer is an existing one,
+ * and must have none with Cognito.
  */
 const stage = v.pipe(
   settings,
@@ -315,7 +334,10 @@ const stage = v.pipe(
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** The stage's name is part of the prefix of Cognito's domain, which may not hold these ("AWS::Cognito::UserPoolDomain"). */
+/**
+ * The stage's name is part of the prefix of Cognito's domain, where Cognito refuses these words
+ * ("AWS::Cognito::UserPoolDomain").
+ */
 const NOT_IN_COGNITO = /aws|amazon|cognito/;
 
 const usesCognito = (input: unknown): boolean =>
@@ -324,13 +346,13 @@ const usesCognito = (input: unknown): boolean =>
 /** Rounded, because CloudFormation accepts only whole bytes, and 8.2 × 1e9 is not whole in floating point. */
 export const bytesOf = (gigabytes: number): number => Math.round(gigabytes * 1_000_000_000);
 
-/** What differs between stages, before it is checked. */
+/** A stage's settings before they are checked. */
 export type StageInput = v.InferInput<typeof stage>;
 
-/** What differs between stages. */
+/** A stage's checked settings, with its name. */
 export type Stage = v.InferOutput<typeof stage> & { readonly name: string };
 
-/** Checks one stage's settings; throws an OperatorFault that names every one that is missing or wrong. */
+/** Checks one stage's settings. Throws an OperatorFault that names every missing or wrong setting. */
 export function readStage(name: string, input: unknown): Stage {
   const result = v.safeParse(stage, input);
   const faults = [

@@ -1,8 +1,8 @@
 import type { StageInput } from './stage.ts';
 
 /**
- * The stages that come with the product. What each setting means is said in `stage.ts`. Stages of your own, and
- * changes to these, belong into `stages.ts` beside `cdk.json`, which no upgrade touches:
+ * The stages that come with the product. `stage.ts` explains each setting. Put your own stages, and changes to
+ * these, into `stages.ts` beside `cdk.json`, which no upgrade touches:
  *
  *     import { prod } from './infra/stages.ts';
  *     export const stages = { prod: { ...prod, runbookUrl: 'https://…', alarms: { ...prod.alarms, email: '…' } } };
@@ -30,9 +30,9 @@ export const dev: StageInput = {
 };
 
 /**
- * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
- * runbook can be read. It does not synthesize without them. Its probe pulls nothing until it is a partner
- * (docs/partners.md, "The probe").
+ * The stage from which partners pull their reports. The operator must still add who gets the alarms, and where the
+ * runbook can be read. Without both, the stage does not synthesize. Its probe gets no report until the probe is added
+ * as a partner (docs/partners.md, "The probe").
  *
  * @public
  */
@@ -40,7 +40,7 @@ export const prod: StageInput = {
   ...common,
   keepData: true,
   queries: { maxGigabytesScanned: 100, underWayPerPartner: 5 },
-  // What docs/deploy.md asks an account to have (docs/decisions/0041-the-rush-is-simulated.md).
+  // docs/deploy.md asks an account to allow this number (docs/decisions/0041-the-rush-is-simulated.md).
   executions: 1_000,
   maxRequestsPerAddress: 1_000,
   logDays: 90,

@@ -29,55 +29,61 @@ const environment = v.object({
   [ENV.commit]: v.optional(text, 'unknown'),
   /** The issuer whose tokens are accepted, exactly as in their `iss`. */
   [ENV.tokenIssuer]: text,
-  /** Where that provider publishes its signing keys. */
+  /** Where the identity provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /**
-   * A claim that every token must carry (for example `roles`), and the value it must contain. If set, `aud` may name
-   * the API instead of the scope, as Entra ID does.
+   * A claim that every token must carry, for example `roles`. If it is set, `aud` may name the API instead of the
+   * scope, as Entra ID does.
    */
   [ENV.requiredClaim]: v.optional(text),
+  /** The value that the required claim must contain. */
   [ENV.requiredClaimValue]: v.optional(text),
   /**
-   * Who says which companies' rows a caller may see: the register of partners (`partners`), the token (`claims`), or
-   * nobody, so that every caller sees all (`none`). There is no default: a deployment that forgot to choose must not
-   * start.
+   * What decides which companies' rows a caller may see: the register of partners (`partners`) or the token (`claims`).
+   * With `none`, every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
    */
   [ENV.entitlements]: v.picklist(['partners', 'claims', 'none']),
-  /** Where the register of partners is. */
+  /** The bucket of the register of partners. */
   [ENV.partnersBucket]: v.optional(text),
   /**
    * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim
    * holds role names, `prefix` is the text before the id:
-   * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. Without a claim for an owner, no token
-   * gives access to its reports.
+   * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here, no token
+   * gives access to the reports that it governs.
    */
   [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /**
-   * The claim value that means every company. Without it, no token gives access to all. It is never a number, because
-   * ids are.
+   * The claim value that means every company. Without it, no token gives access to every company. It is never a number,
+   * because company ids are numbers.
    */
   [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
-  /** The longest that a request waits for its query; the first one waits less. API Gateway ends a request at 29 s. */
+  /**
+   * The longest that a request waits for its query. The first request of a report waits less. API Gateway ends a
+   * request after 29 s.
+   */
   [ENV.queryWaitMs]: v.optional(whole(100, QUERY_WAIT_MS), String(QUERY_WAIT_MS)),
-  /** A query that runs longer than this is stopped, and so is one that is queued for longer than this. */
+  /** A query is stopped if it runs longer than this, or waits in the queue longer than this. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** The bucket of the lake. Without it, the lake can't be listed, so no report is reused. */
   [ENV.eventsBucket]: v.optional(text),
   [ENV.eventsPrefix]: v.optional(v.pipe(v.string(), v.regex(/^(.*\/)?$/, 'must be empty or end with /')), ''),
-  /** How old a function's listing of the lake may be; 0 lists it at each request. */
+  /** How old a cached listing of the lake may be, in seconds. With 0, each request lists the lake. */
   [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
   /** The workgroup's scan limit for one query, in bytes; 0 if unknown. */
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
   /** How many slots each client has; 0 means no limit. In a deployment: the stage's `queries.underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
-  /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
+  /**
+   * How long a download URL is valid. SigV4 allows a week, but a URL expires with its role's credentials, which is far
+   * sooner.
+   */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
-  /** The edge before the results bucket, `https://host`, where there is one. */
+  /** The origin of the edge in front of the results bucket (`https://host`), if the stage has an edge. */
   [ENV.downloadsEdgeOrigin]: v.optional(origin),
   /** Whether download URLs lead to the edge (`yes`) or to the bucket (`no`). */
   [ENV.linksLeadToEdge]: v.optional(v.picklist(['yes', 'no']), 'no'),
@@ -90,14 +96,15 @@ const environment = v.object({
     ),
     '',
   ),
-  /** The currency of all amounts (ISO 4217); without it, the service doesn't say. */
+  /** The currency of all amounts (ISO 4217). Without it, the service names no currency. */
   [ENV.currency]: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
-  /** Where access tokens come from, and whom to ask for access; without them, the service doesn't say. */
+  /** Where callers request access tokens. Without it, the service names no such place. */
   [ENV.accessTokenEndpoint]: v.optional(
     v.pipe(v.string(), v.check(isTokenEndpoint, `expected ${TOKEN_ENDPOINT_FORM}`)),
   ),
+  /** Whom callers can ask for access. Without it, the service names nobody. */
   [ENV.accessContact]: v.optional(v.pipe(v.string(), v.check(isContact, `expected ${CONTACT_FORM}`))),
-  /** The directory of the page's files; without it, `files/` beside the function's module. */
+  /** The directory of the page's files. Without it, the function reads `files/` beside its module. */
   [ENV.pageFiles]: v.optional(text),
 });
 
@@ -167,7 +174,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     queriesPerPartner: values[ENV.queriesPerPartner] || undefined,
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
     downloadsEdgeOrigin: values[ENV.downloadsEdgeOrigin],
-    /** Undefined where links lead to the bucket. */
+    /** The edge's origin if links lead to the edge, otherwise undefined. */
     linkOrigin: values[ENV.linksLeadToEdge] === 'yes' ? values[ENV.downloadsEdgeOrigin] : undefined,
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],

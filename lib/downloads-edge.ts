@@ -1,13 +1,13 @@
 /**
  * Settings of the edge: a CDN in front of the results bucket. It removes `Authorization`, because some clients repeat
  * their token after the redirect and S3 then refuses the request. `infra/` makes a CloudFront distribution from these
- * settings, the one-machine stack a stand-in. Reasons: docs/decisions/0049-an-edge-for-downloads.md.
+ * settings, and the one-machine stack makes a stand-in. Reasons: docs/decisions/0049-an-edge-for-downloads.md.
  */
 export interface EdgeSettings {
   readonly methods: readonly string[];
   /**
-   * The cache key, beside the path. Its headers are forwarded to the bucket; of the caller's other headers only `Range`
-   * and the conditional ones are.
+   * What the cache key has in addition to the path. The edge forwards these headers to the bucket. Of all other
+   * headers, it forwards only `Range` and the conditional ones.
    */
   readonly key: { readonly query: 'all' | 'none'; readonly headers: readonly string[] };
   readonly ttlSeconds: { readonly minimum: number; readonly default: number; readonly maximum: number };
@@ -35,8 +35,8 @@ export const EDGE_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 50
 export const LARGEST_EDGE_FILE = 30_000_000_000;
 
 /**
- * The `Cache-Control` that a URL through the edge makes the bucket answer with. CloudFront then neither stores the
- * answer nor shares it between simultaneous requests.
+ * A URL through the edge makes the bucket answer with this `Cache-Control`. CloudFront then neither stores the answer
+ * nor shares it between simultaneous requests.
  */
 export const EDGE_CACHE_CONTROL = 'no-store';
 

@@ -2,24 +2,24 @@ import { reports } from './report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from './routes.ts';
 
 /**
- * Each function's time-out, memory and trigger. `infra/` deploys the functions with these settings; the one-machine stack
- * and the simulations run them with the same.
+ * Each function's time-out, memory and trigger. `infra/` deploys the functions with these settings. The one-machine
+ * stack and the simulations use the same settings.
  */
 export interface FunctionSettings {
   readonly timeoutSeconds: number;
-  /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
+  /** Lambda gives CPU in proportion to memory. 1,769 MB give one whole vCPU, and one thread can use no more. */
   readonly memoryMb: number;
   /**
-   * What starts it: a request of a route or of no route; a new object under `publications/`; a publication that Lambda has
-   * given up; a schedule; CodeDeploy, before a new release gets requests.
+   * What starts the function: a request, even one without a route; a new object under `publications/`; a publication
+   * that Lambda has given up; a schedule; or CodeDeploy, before a new release receives requests.
    */
   readonly trigger: 'request' | 'publication' | 'abandoned-publication' | 'schedule' | 'release';
 }
 
 /**
- * API Gateway's own limit. The time limits of a request, one inside the other: it waits for its query (`QUERY_WAIT_MS`, the
- * first request `FIRST_WAIT_MS`), ends its last calls to AWS (`LAST_CALLS_MS` later), stores the ticket (at
- * `QUERY_WAIT_MS` + `TICKET_MS`), and answers before the function's and then the gateway's time-out.
+ * API Gateway's own limit. A request stays below it in these steps: it waits for its query (for `QUERY_WAIT_MS`, the
+ * first request for `FIRST_WAIT_MS`); it ends its last calls to AWS (`LAST_CALLS_MS` later); it stores the ticket (by
+ * `QUERY_WAIT_MS` + `TICKET_MS`); it answers. The function's time-out comes next, and the gateway's last.
  */
 export const GATEWAY_TIMEOUT_SECONDS = 29;
 
@@ -41,7 +41,7 @@ export const TICKET_MS = 2_500;
  */
 export const FIRST_WAIT_MS = 8_000;
 
-/** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
+/** The longest time-out that Lambda allows. A result of many gigabytes takes minutes to publish. */
 export const PUBLISH_TIMEOUT_SECONDS = 900;
 
 /** Lambda's pauses before it retries a function that failed on an event, such as a publication. */
@@ -51,8 +51,9 @@ export const RETRY_PAUSES_MS = [60_000, 120_000] as const;
 const WORKING_MB = 1_769;
 
 /**
- * For functions that mostly wait, which costs by memory. They have less than a third of a vCPU, so the waiting room
- * takes longer than the report's function to make the largest report that is made at once (16 MB).
+ * For functions that mostly wait: Lambda charges for memory while they wait. They have less than a third of a vCPU. So
+ * the waiting room takes longer than the report's function to make the largest report that needs no publishing function
+ * (16 MB).
  */
 const WAITING_MB = 512;
 
@@ -64,10 +65,10 @@ const reporting: FunctionSettings = {
 
 const waiting: FunctionSettings = { ...reporting, memoryMb: WAITING_MB };
 
-/** Calls nothing slow: more time would only hide a fault. */
+/** For functions that call nothing slow. A longer time-out would only hide a fault. */
 const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
 
-/** Pulls a report as a partner does: a token, the waiting room, the file. */
+/** For functions that pull a report as a partner does: a token, the waiting room, the file. */
 const pulling = { timeoutSeconds: 200, memoryMb: 256 };
 
 /** The settings by function name, which is the file's name in `functions/`. */
@@ -80,19 +81,19 @@ export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<s
   ['page', answering],
   [NOT_FOUND_FUNCTION, answering],
   ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB, trigger: 'publication' }],
-  // Two small calls to S3, and their repeats while S3 throttles.
+  // It makes two small calls to S3, and repeats them while S3 throttles.
   ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],
   ['probe', { ...pulling, trigger: 'schedule' }],
   ['release-check', { ...pulling, trigger: 'release' }],
 ]);
 
-/** The one function that something else than a request starts. Throws a TypeError if there is no such function. */
+/** The name of the only function that this trigger starts. Throws a TypeError if there is no such function. */
 export function functionStartedBy(trigger: Exclude<FunctionSettings['trigger'], 'request'>): string {
   for (const [name, settings] of functionSettings) if (settings.trigger === trigger) return name;
   throw new TypeError(`lib/function-settings.ts has no function that starts with a ${trigger}`);
 }
 
-/** A function's settings. Throws a TypeError where there is no such function. */
+/** A function's settings. Throws a TypeError if there is no such function. */
 export function settingsOf(functionName: string): FunctionSettings {
   const settings = functionSettings.get(functionName);
   if (!settings) throw new TypeError(`lib/function-settings.ts has no function ${functionName}`);

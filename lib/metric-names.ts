@@ -1,27 +1,29 @@
-/** The metrics that the functions write and the alarms read: both take the names from here, so that they agree. */
+/** Names of the metrics. The functions that write metrics and the alarms that read them both use these names. */
 
 export const METRIC_NAMESPACE = 'PerformanceReports';
 
-/** The one dimension. Powertools fills it from POWERTOOLS_SERVICE_NAME, which differs per stage. */
+/**
+ * The only dimension of these metrics. Powertools sets it from POWERTOOLS_SERVICE_NAME, which differs for each stage.
+ */
 export const METRIC_DIMENSION = 'service';
 
 export const METRIC = {
-  /** Reports delivered: answers that led to the file; a count. */
+  /** Count of the delivered reports: answers that led to the file. */
   reports: 'Reports',
   /**
-   * Reports that failed through a fault of the service, or were given up: answers 5xx; a count. A 4xx is the caller's
+   * Count of the reports that ended with a 5xx, because the service failed or gave the report up. A 4xx is the caller's
    * fault.
    */
   failedReports: 'FailedReports',
-  /** Answers 503: the engine was saturated, or the report not ready in time; a count. */
+  /** Count of the answers 503: the engine was saturated, or the report was not ready in time. */
   unavailable: 'Unavailable',
-  /** Queries that failed, were cancelled or stopped, or left an unreadable result; a count. */
+  /** Count of the queries that failed, were cancelled or stopped, or left an unreadable result. */
   failedQueries: 'FailedQueries',
   /** Bytes that a query scanned: what Athena charges for. */
   bytesScanned: 'BytesScanned',
-  /** 1 where the probe got a report as a partner gets it, else 0. */
+  /** 1 if the probe got a report as a partner gets it, otherwise 0. */
   probePulled: 'ProbePulled',
-  /** Rows of yesterday in the probe's report. */
+  /** How many rows the probe's report has for yesterday. */
   probeRows: 'ProbeRows',
   /** Milliseconds from a query's submission to its end. */
   queryDuration: 'QueryDuration',

@@ -3,7 +3,7 @@
  * here.
  */
 
-/** Environment variables of the functions; what each holds is said in `config.ts`. */
+/** Environment variables of the functions. `config.ts` explains each of them. */
 export const ENV = {
   commit: 'COMMIT',
   tokenIssuer: 'TOKEN_ISSUER',
@@ -36,8 +36,9 @@ export const ENV = {
 } as const;
 
 /**
- * The results bucket's CORS rule, for pages of any origin: the right to download is in the URL's signature. After a
- * redirect from one origin to another, a browser sends `Origin: null`, which no narrower rule could name.
+ * The results bucket's CORS rule. It allows pages of any origin, because the URL's signature gives the right to
+ * download. After a redirect from one origin to another, a browser sends `Origin: null`, which no list of origins would
+ * match.
  */
 export const DOWNLOAD_CORS = {
   methods: ['GET', 'HEAD'],
@@ -53,54 +54,61 @@ export const DOWNLOAD_CORS = {
 } as const;
 
 /**
- * How many days the results bucket keeps reports, Athena's results and the records of jobs. All can be made again from
- * the events. `infra/data/results-bucket.ts` has the prefixes with a shorter life.
+ * How many days the results bucket keeps reports, Athena's results and the records of jobs. All of them can be made
+ * again from the events. `infra/data/results-bucket.ts` keeps some prefixes for a shorter time.
  */
 export const REPORT_KEPT_DAYS = 7;
 
-/** Where things lie in the results bucket. */
+/** Prefixes of the objects in the results bucket. */
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */
   athena: 'athena/',
   /** What callers download: `reports/<query execution id>/<file name>`. Written once, never changed. */
   reports: 'reports/',
-  /** One cached report per job: the execution that made it and its files, or that the job exceeded the scan limit. */
+  /**
+   * One cached report per job. It names the execution and the files, or states that the job exceeded the scan limit.
+   */
   cached: 'cached/',
   /** One record per job and listing fingerprint: the state of its latest attempt. */
   jobs: 'jobs/',
-  /** Tickets: one for each report that a caller waits for. A waiting URL names it. */
+  /** One ticket for each report that a caller waits for. The waiting URL names the ticket. */
   waiting: 'waiting/',
-  /** Requests to publish a large result, by query execution; a new object here starts the publishing function. */
+  /**
+   * Requests to publish a large result, by query execution. A new object under this prefix starts the publishing
+   * function.
+   */
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
   /** The queries that each client has under way. */
   slots: 'slots/',
-  /**
-   * Prefixes from before 1.0.0. Nothing writes them now. Release 1.0.0 still reads `orders/` and `tickets/`. Objects
-   * left there expire.
-   */
+  /** A prefix from before 1.0.0. Nothing writes it now. Release 1.0.0 still reads it. Its last objects expire. */
   orders: 'orders/',
+  /** As `orders/`: release 1.0.0 still reads it. */
   tickets: 'tickets/',
+  /** A prefix from before 1.0.0. Nothing reads or writes it now. Its last objects expire. */
   shares: 'shares/',
 } as const;
 
-/** Where things lie in the bucket of the register of partners. */
+/** Prefixes of the objects in the bucket of the register of partners. */
 export const REGISTER_PREFIX = {
   /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
   partners: 'partners/',
-  /** What operators' commands note of each name: which client it stands for, and which command is under way. */
+  /**
+   * What operators' commands store about each partner's name: the client that it stands for, and the command that is
+   * under way.
+   */
   names: 'names/',
 } as const;
 
-/** Environment variables of the probe, beside the API's scope. */
+/** Environment variables of the probe, in addition to `API_SCOPE`. */
 export const PROBE_ENV = {
   serviceUrl: 'SERVICE_URL',
   tokenUrl: 'TOKEN_URL',
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
-/** Environment variable of the check of a new release, beside those of the probe. */
+/** Environment variable of the release check, in addition to those of the probe. */
 export const RELEASE_CHECK_ENV = {
   /** JSON: ARNs of the versions to ask, by the function's name. */
   versions: 'VERSIONS',

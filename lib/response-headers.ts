@@ -1,14 +1,14 @@
 /**
- * Headers of every answer, also of those by the gateway and the firewall. A browser must not guess another media type,
- * and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the latter (RFC 6797,
- * 8.1).
+ * Headers of every answer, including those of the gateway and the firewall. A browser must not guess another media
+ * type, and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the second
+ * header (RFC 6797, 8.1).
  */
 export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Strict-Transport-Security': 'max-age=31536000',
 } as const;
 
-/** Which commit has answered: the first thing to know about a wrong answer. */
+/** The header that names the deployed commit: the first thing to know about a wrong answer. */
 export const VERSION_HEADER = 'Service-Version';
 
 /**

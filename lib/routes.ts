@@ -1,8 +1,10 @@
 import { type Report, reports } from './report/catalogue.ts';
 
-/** One route of the service: the path, and the function that the deployed and the local gateway send it to. */
+/**
+ * One route of the service: a path, and the function that answers its requests in the deployed and the local gateway.
+ */
 export interface Route {
-  /** With path parameters in braces. */
+  /** The path, with its parameters in braces. */
   readonly path: string;
   /** Name of the file in `functions/` and of the bundle. */
   readonly functionName: string;
@@ -16,7 +18,7 @@ export const ROUTE_METHODS = ['GET', 'HEAD'];
 /** Name of the function that answers with the states of a report's days. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
-/** Answers every path and method that no route takes. */
+/** Name of the function that answers every path and method that no route takes. */
 export const NOT_FOUND_FUNCTION = 'notfound';
 
 /**
@@ -26,8 +28,8 @@ export const NOT_FOUND_FUNCTION = 'notfound';
 export const MIN_GZIP_BYTES = 10_240;
 
 /**
- * Method of a CORS preflight: a browser sends one before a page of another origin may send a token. Answered if the
- * stage has `corsOrigins`.
+ * Method of a CORS preflight: a browser sends one before a page of another origin may send a token. The
+ * service answers it if the stage has `corsOrigins`.
  */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
@@ -42,7 +44,6 @@ export const daysPath = (report: Pick<Report, 'name'>): string => `${reportPath(
 export const downloadPath = (ticket: string, hop: number | string): string =>
   `${BASE_PATH}/downloads/${ticket}/${hop}`;
 
-/** Every route there is. */
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: reportPath(report), functionName: report.name, report })),
   ...reports.map((report) => ({ path: daysPath(report), functionName: daysFunction(report) })),

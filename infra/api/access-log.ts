@@ -1,10 +1,10 @@
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 
 /**
- * The fields of a line of the access log. Left out on purpose: the path, which may hold a ticket (the route has only a
- * placeholder), the query string, and `error.message`, in which API Gateway quotes the whole Authorization header of a
- * request that matches no route. API Gateway does not escape values, so a quote would break the line: no field may hold
- * a text from the caller, such as the User-Agent.
+ * The fields of a line of the access log. Three are left out on purpose: the path, which may hold a ticket (the route
+ * has only a placeholder); the query string; and `error.message`, which quotes the whole Authorization header of a
+ * request that matches no route. API Gateway does not escape values, and a quote would break the line. So no field may
+ * hold a text from the caller, such as the User-Agent.
  */
 export const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',
@@ -15,7 +15,7 @@ export const ACCESS_LOG_FIELDS = {
   method: '$context.httpMethod',
   route: '$context.resourcePath',
   status: '$context.status',
-  /** Which gateway response it was, where the gateway answered. */
+  /** The kind of gateway response, if the gateway itself answered. */
   gatewayAnswer: '$context.error.responseType',
   firewallStatus: '$context.wafResponseCode',
   functionStatus: '$context.integration.integrationStatus',

@@ -31,10 +31,10 @@ export interface ApiStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly bucketNames: BucketNames;
   readonly tokenIssuer: TokenIssuer;
-  /** Set where the stage has a probe. */
+  /** Set if the stage has a probe. */
   readonly probeClient?: ProbeClient;
   readonly release: Release;
-  /** Whether the release gets all requests at once, whatever the stage says. */
+  /** Whether the release gets all requests at once, even if the stage shifts requests. */
   readonly isAtOnce: boolean;
 }
 
@@ -82,7 +82,7 @@ export class ApiStack extends Stack {
           ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
         }),
       );
-    /** The functions' aliases. Every caller uses the alias. */
+    /** The functions' live aliases, by the function's name. All callers use the aliases. */
     const functions = new Map(serviceFunctions.map((entry) => [entry.name, make(entry)]));
     const functionOf = (name: string) => {
       const found = functions.get(name);

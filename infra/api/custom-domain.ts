@@ -11,7 +11,7 @@ export interface CustomDomainProps {
   readonly domain: NonNullable<Stage['domain']>;
 }
 
-/** A host name of the operator's own for the API, with its DNS record where the zone is given. */
+/** The operator's own host name for the API. Its DNS record is made too if the stage names the zone. */
 export class CustomDomain extends Construct {
   constructor(scope: Construct, id: string, { api, domain }: CustomDomainProps) {
     super(scope, id);

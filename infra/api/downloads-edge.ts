@@ -48,8 +48,9 @@ export function makeDownloadsEdge(
   const distribution = new Distribution(scope, id, {
     comment: `${names.service}: downloads`,
     defaultBehavior: {
-      // A bucket as origin, not any host: CloudFront adds a header x-amz-cf-id, and for another kind of origin S3 wants
-      // it to be signed. No origin access control: it would add a second signature to the one in the query.
+      // The origin is a bucket, not a custom host: CloudFront adds a header x-amz-cf-id, and with a custom origin S3
+      // wants it to be signed. There is no origin access control, because it would add a second signature to the one in
+      // the query.
       origin: S3BucketOrigin.withBucketDefaults(resultsBucket),
       viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,

@@ -4,9 +4,9 @@ import { problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 /**
- * The core rules that honest reports can trip, and why they count here instead of blocking. A filter's value may
- * be any text of 256 characters: the name of a device, or the origin of demand, which is often a domain or a URL.
- * It reaches the engine as a bound parameter, and comes back inside JSON or CSV alone.
+ * The core rules that honest requests can match, each with the reason why it only counts and does not block. A filter's
+ * value may be any text of up to 256 characters: the name of a device, or the origin of demand, which is often a domain
+ * or a URL. The value reaches the engine as a bound parameter, and comes back only inside JSON or CSV.
  */
 export const COUNTED_CORE_RULES: Readonly<Record<string, string>> = {
   NoUserAgent_HEADER:
@@ -25,8 +25,8 @@ export const COUNTED_CORE_RULES: Readonly<Record<string, string>> = {
 const RATE_WINDOW_SECONDS = 300;
 
 /**
- * What a caller over its limit is told. AWS WAF sends no content type but three of its own, and knows no request
- * id: so this one problem document is plain JSON and has no `instance`.
+ * The answer to a caller over its limit. AWS WAF offers only three content types, and knows no request id. So this
+ * problem document is plain JSON and has no `instance`.
  */
 const { instance: _, ...tooManyRequests } = problemDocument(
   {
@@ -95,7 +95,7 @@ export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProp
   },
 ];
 
-/** Samples help to tell an honest request from another; what they may show is said in `firewall.ts`. */
+/** Samples of requests help to recognise honest requests that a rule matches. `firewall.ts` limits what they show. */
 export function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true };
 }

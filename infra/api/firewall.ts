@@ -4,7 +4,7 @@ import { firewallRules, responseBodies, visibility } from './firewall-rules.ts';
 
 export interface FirewallProps {
   readonly name: string;
-  /** What it protects. */
+  /** ARN of the API's stage, which the firewall protects. */
   readonly resourceArn: string;
   readonly maxRequestsPerAddress: number;
 }
@@ -20,8 +20,8 @@ export class Firewall extends Construct {
       rules: firewallRules(maxRequestsPerAddress),
       customResponseBodies: { ...responseBodies },
       visibilityConfig: visibility(name),
-      // Samples of requests can be read in the console: without tokens and query values, as in our own logs. AWS WAF
-      // can't leave out the path, which in the waiting room holds a ticket.
+      // The console shows samples of requests. Tokens and query values are removed from them, as from our own logs. AWS
+      // WAF can't remove the path, which holds a ticket in the waiting room.
       dataProtectionConfig: {
         dataProtections: [
           { action: 'SUBSTITUTION', field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] } },

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 
-/** Where a function's code comes from. */
+/** Finds a function's code by the function's name. */
 export type FunctionCode = (functionName: string) => Code;
 
-/** What is deployed. */
+/** A release: the code of its functions, and its commit. */
 export interface Release {
   readonly code: FunctionCode;
   readonly commit: string;
 }
 
-/** The bundles of a folder, as `bundleFunctions` leaves them. */
+/** Takes the bundles from a folder that `bundleFunctions` has written. */
 export const bundlesIn =
   (folder: string): FunctionCode =>
   (functionName) =>

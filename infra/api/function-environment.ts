@@ -6,7 +6,7 @@ import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
 
-/** Every variable that `lib/config.ts` knows must be here; undefined leaves one to its default there. */
+/** Every variable that `lib/config.ts` knows must be listed. If it is undefined, `lib/config.ts` uses its default. */
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
 export interface EnvironmentParts {
@@ -19,9 +19,9 @@ export interface EnvironmentParts {
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
   readonly partnersBucketName: string;
-  /** Set where the stage has an edge before the results bucket. */
+  /** Set if the stage has an edge in front of the results bucket. */
   readonly downloadsEdgeOrigin: string | undefined;
-  /** What was deployed: it stands in logs, answers and the OpenAPI document. */
+  /** The deployed commit, for logs, answers and the OpenAPI document. */
   readonly commit: string;
 }
 
@@ -60,14 +60,14 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
-    // Also set in standby, so that a page that is already open may use the edge once links lead there.
+    // Also set in standby, so that a page that is already open may use the edge once links lead to the edge.
     [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
     [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
     [ENV.currency]: events.currency,
     [ENV.accessTokenEndpoint]: access.tokenEndpoint ?? tokenIssuer.tokenUrl,
     [ENV.accessContact]: access.contact,
-    // In the bundle, beside the function.
+    // The page's files are in the bundle, beside the function.
     [ENV.pageFiles]: undefined,
   };
   const given = Object.entries(variables).filter(
@@ -77,7 +77,7 @@ export function functionEnvironment({
     ...Object.fromEntries(given),
     POWERTOOLS_SERVICE_NAME: names.service,
     POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
-    // The bundles are minified: without their maps, a stack trace in the log says nothing.
+    // The bundles are minified. Without source maps, a stack trace in the log would say nothing.
     NODE_OPTIONS: '--enable-source-maps',
   };
 }

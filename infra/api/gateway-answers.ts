@@ -10,10 +10,13 @@ import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 const { notFound } = gatewayProblems;
 
-/** What only the real gateway answers. Its other cases can't happen: no authorizers, API keys or validators. */
+/**
+ * Answers that only the real gateway gives. Its other kinds of answers can't occur, because the API has no authorizers,
+ * API keys or validators.
+ */
 const furtherProblems: readonly GatewayProblem[] = [
-  // No method uses AWS signatures. Only for an unknown route does the gateway look for one, and it then reads a bearer
-  // token as an invalid signature.
+  // No method uses AWS signatures. Only for an unknown route does the gateway expect a signature, and it then takes a
+  // bearer token for an invalid one.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
   // The limit per address has an answer of its own, in `firewall-rules.ts`.
@@ -27,7 +30,7 @@ const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProbl
 /**
  * Makes the gateway answer in the shape of the service's own problem documents.
  *
- * @param isForPages whether pages of other origins may read them. If so, of any origin: they hold nothing private
+ * @param isForPages whether pages of all other origins may read these answers, which hold nothing private
  */
 export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
   for (const problem of gatewayAnswers) {
@@ -48,6 +51,6 @@ export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
   }
 }
 
-/** API Gateway takes a constant in single quotes; without them it is an expression. */
+/** API Gateway takes a value in single quotes for a constant, and a value without them for an expression. */
 const quoted = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));

@@ -28,7 +28,7 @@ export interface LambdaFunctionProps {
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** Makes a function of the table, with a role and a log of its own. */
+/** Makes a Lambda function with its own role and its own log. */
 export function makeLambdaFunction(
   scope: Construct,
   { name, description, permissions }: ServiceFunction,
@@ -65,10 +65,15 @@ export function makeLambdaFunction(
   });
 }
 
-/** An alias that can be given wherever a function is wanted. CDK's own type of it can't, with `exactOptionalPropertyTypes`. */
+/**
+ * An alias that can be used wherever a function is expected. With `exactOptionalPropertyTypes`, CDK's own type can't.
+ */
 export type LiveFunction = Alias & IFunction;
 
-/** Publishes a function, and makes the alias by which all call it: the next release moves the alias to its own version. */
+/**
+ * Publishes a version of a function, and makes the alias that all callers use. The next release moves the alias to its
+ * own version.
+ */
 export const makeLive = (made: LambdaFunction): LiveFunction =>
   new Alias(made, LIVE_ALIAS, {
     aliasName: LIVE_ALIAS,

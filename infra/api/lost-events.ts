@@ -3,7 +3,10 @@ import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
 
-/** SQS's own limit: time enough to see why, mend it, and send them again. */
+/**
+ * The longest time that SQS allows. In this time, the operator can find the cause, remove it, and send the events
+ * again.
+ */
 const KEPT = Duration.days(14);
 
 /**

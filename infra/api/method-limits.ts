@@ -1,7 +1,7 @@
 import { PREFLIGHT_METHOD, routes } from '../../lib/routes.ts';
 import { serviceFunctions } from './service-functions.ts';
 
-/** A token bucket of API Gateway's: it holds `burst` requests, and is filled by `requestsPerSecond`. */
+/** A token bucket of API Gateway. It holds `burst` requests, and `requestsPerSecond` fills it again. */
 export interface MethodLimit {
   readonly requestsPerSecond: number;
   readonly burst: number;
@@ -14,12 +14,14 @@ const PART_OF_GET = 0.98;
 const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 
 /**
- * Limits of methods that wait for nothing, and hold an execution for some hundredths of a second: the descriptions and
- * the page, whose files a browser loads at once; preflights; and each other method. They are for 1,000 executions. A
- * larger stage has proportionally more, a smaller one no less.
+ * The limit of GET on the descriptions and the page, whose files a browser loads at once. This limit and the next two
+ * are for methods that hold an execution for some hundredths of a second. They are for 1,000 executions. A larger stage
+ * has proportionally higher limits, a smaller one the same.
  */
 const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
+/** The limit of preflights on a route whose requests wait. */
 const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 6 };
+/** The limit of each other method that waits for nothing. */
 const OTHERS: MethodLimit = { requestsPerSecond: 5, burst: 2 };
 
 function scaled({ requestsPerSecond, burst }: MethodLimit, executions: number): MethodLimit {
@@ -45,7 +47,7 @@ function limitOf(executions: number, waitsSeconds: number): MethodLimit {
  * methods whose requests may wait (`load` of `service-functions.ts`). A method holds at most its burst and, while these
  * requests wait, what its rate adds.
  *
- * @param executions of Lambda that the requests of all methods may hold at one time
+ * @param executions how many Lambda executions the requests of all methods may hold at one time
  */
 export const limitsOfRoutes = (executions: number): ReadonlyMap<string, MethodLimit> =>
   new Map(

@@ -4,13 +4,13 @@ import { REGISTER_PREFIX, RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { LIVE_ALIAS, type ResourceNames } from '../resource-names.ts';
 
-/** One statement of a role. Every one is listed, with its reason, in `docs/security.md`. */
+/** One statement of a role. `docs/security.md` lists every statement with its reason. */
 export interface Permission {
   readonly sid: string;
   readonly actions: readonly string[];
   readonly resources: readonly string[];
   readonly conditions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Why the resources hold a wildcard, where they do. */
+  /** Why the resources contain a wildcard, if they do. */
   readonly wildcard?: string;
 }
 
@@ -22,7 +22,7 @@ export interface ServiceResources {
   readonly eventsPrefix: string;
   readonly eventsKeyArn?: string;
   readonly resultsBucket: IBucket;
-  /** The register of partners; absent if the stage's entitlements come from elsewhere. */
+  /** The register of partners. Absent if the stage does not take entitlements from it. */
   readonly partnersBucket?: IBucket;
 }
 
@@ -44,7 +44,10 @@ export const listingPermissions = (
   },
 ];
 
-/** Runs queries over the records of these reports. Athena works with the rights of its caller: hence S3 and Glue. */
+/**
+ * Lets a function run queries over the records of these reports. Athena uses the rights of its caller, so the function
+ * needs rights to S3 and Glue too.
+ */
 export function queryPermissions(service: ServiceResources, reports: readonly Report[]): Permission[] {
   const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = service;
   const glue = (resource: string, resourceName?: string) =>
@@ -99,7 +102,7 @@ export function queryPermissions(service: ServiceResources, reports: readonly Re
 
 type ResultsFolder = keyof typeof RESULTS_PREFIX;
 
-/** Works with these folders of the results bucket. */
+/** Lets a function read and write these folders of the results bucket. */
 export function resultsPermissions(
   { resultsBucket }: ServiceResources,
   { reads, writes }: { readonly reads: readonly ResultsFolder[]; readonly writes: readonly ResultsFolder[] },
@@ -108,14 +111,14 @@ export function resultsPermissions(
     folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
   return [
     // Without this right, S3 answers 403 for a missing object, which looks like a missing right. There is no condition
-    // on the prefix, because GetObject names none.
+    // on the prefix, because GetObject sends no prefix.
     { sid: 'TellMissingFromForbidden', actions: ['s3:ListBucket'], resources: [resultsBucket.bucketArn] },
     { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
   ];
 }
 
-/** Lets a function abort an upload of a large file, so that a failed one leaves no parts behind. */
+/** Lets a function abort an upload of a large file, so that a failed upload leaves no parts behind. */
 export const uploadPermission = ({ resultsBucket }: ServiceResources): Permission => ({
   sid: 'AbortUploads',
   actions: ['s3:AbortMultipartUpload'],
@@ -124,8 +127,8 @@ export const uploadPermission = ({ resultsBucket }: ServiceResources): Permissio
 });
 
 /**
- * Lets a function look clients up in the register of partners. It may not list the register: without a client's id,
- * nothing is found.
+ * Lets a function look clients up in the register of partners. The function may not list the register, so it finds a
+ * record only by the client's id.
  */
 export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permission[] =>
   partnersBucket
@@ -139,7 +142,7 @@ export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permi
       ]
     : [];
 
-/** When a function has failed for good, Lambda invokes `toldTo`, with the rights of the failed function. */
+/** After a function's last retry has failed, Lambda invokes `toldTo` with the rights of the failed function. */
 export const failurePermission = ({ stack, names }: ServiceResources, toldTo: string): Permission => ({
   sid: 'TellFailure',
   actions: ['lambda:InvokeFunction'],
@@ -153,7 +156,10 @@ export const failurePermission = ({ stack, names }: ServiceResources, toldTo: st
   ],
 });
 
-/** When a function has failed for good, Lambda sends its event to the queue, with that function's rights. */
+/**
+ * After a function's last retry has failed, Lambda sends the event to the queue of lost events, with the rights of that
+ * function.
+ */
 export const lostEventPermission = ({ stack, names }: ServiceResources): Permission => ({
   sid: 'KeepLostEvent',
   actions: ['sqs:SendMessage'],

@@ -11,10 +11,10 @@ import type { Release } from './function-code.ts';
 import { makeLambdaFunction, makeLive } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
 
-/** Of its file in `functions/` and of its bundle's folder. */
+/** Name of the probe's file in `functions/` and of its bundle's folder. */
 export const PROBE = functionStartedBy('schedule');
 
-/** How the probe requests tokens, as a partner does. */
+/** What the probe needs to request tokens as a partner does. */
 export interface ProbeClient {
   readonly tokenUrl: string;
   /** ARN of the secret that holds `clientId` and `clientSecret`. */
@@ -31,7 +31,7 @@ export interface PullerProps {
 }
 
 export interface Puller {
-  /** Of its file in `functions/` and of its bundle's folder. */
+  /** Name of the function's file in `functions/` and of its bundle's folder. */
   readonly name: string;
   readonly description: string;
   readonly permissions?: readonly Permission[];
@@ -79,7 +79,7 @@ export const makePuller = (
     },
   );
 
-/** Pulls a report on a schedule, from outside, as a partner does. */
+/** Makes the probe, which pulls a report on a schedule, from outside, as a partner does. */
 export function makeProbe(scope: Construct, everyMinutes: number, props: PullerProps): void {
   const probe = makePuller(
     scope,
@@ -93,7 +93,7 @@ export function makeProbe(scope: Construct, everyMinutes: number, props: PullerP
   new Rule(scope, 'ProbeSchedule', {
     description: 'Starts the probe',
     schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-    // No retries: the next run comes soon enough.
+    // A failed run is not repeated, because the next run comes soon enough.
     targets: [new FunctionTarget(makeLive(probe), { retryAttempts: 0 })],
   });
 }

@@ -8,16 +8,16 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
-/** How long a request to publish is tried. No caller waits longer than this. */
+/** How long a request to publish is tried. If queries take 20 minutes at most, no caller waits longer than this. */
 const LONGEST_TRY = Duration.hours(1);
 
 export interface PublicationTriggerProps {
   readonly publish: IFunction;
-  /** Is told of a request for which all tries are used up. */
+  /** The function that Lambda invokes after the last try of a request to publish has failed. */
   readonly abandon: IFunction;
   readonly resultsBucket: IBucket;
   readonly ruleName: string;
-  /** Gets the events that EventBridge can't hand over, and those that `abandon` fails at too. */
+  /** The queue for events that EventBridge can't deliver, and for events on which `abandon` fails. */
   readonly lostEvents: IQueue;
 }
 
@@ -51,7 +51,7 @@ export function publishOnRequest(
         object: { key: [{ prefix: RESULTS_PREFIX.publications }] },
       },
     },
-    // These tries only hand the event over to Lambda, which takes it within seconds unless it is throttled.
+    // These tries only deliver the event to Lambda, which accepts it within seconds unless it throttles.
     targets: [
       new LambdaFunction(publish, {
         retryAttempts: 20,

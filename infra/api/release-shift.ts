@@ -28,7 +28,7 @@ import { LIVE_ALIAS } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { makePuller, type PullerProps } from './probe.ts';
 
-/** Of its file in `functions/` and of its bundle's folder. */
+/** Name of the check's file in `functions/` and of its bundle's folder. */
 const RELEASE_CHECK = functionStartedBy('release');
 
 /** AWS's managed policy for deployments of Lambda: the one with fewer rights. */
@@ -42,9 +42,12 @@ const CONFIGS: Readonly<Record<NonNullable<Stage['shiftMinutes']>, ILambdaDeploy
 
 export interface ReleaseShiftProps {
   readonly minutes: NonNullable<Stage['shiftMinutes']>;
-  /** The release gets all requests at once. What a shift needs is deployed too, for the next deployment. */
+  /**
+   * Whether the release gets all requests at once. The resources for a shift are deployed even then, for the next
+   * deployment.
+   */
   readonly isAtOnce: boolean;
-  /** Those to shift, by the function's name. */
+  /** The aliases to shift, by the function's name. */
   readonly aliases: ReadonlyMap<string, Alias>;
   /** Aliases that move at once, after the shifted ones. */
   readonly others: readonly Alias[];
@@ -52,8 +55,9 @@ export interface ReleaseShiftProps {
 }
 
 /**
- * Has CodeDeploy move these aliases to a new release: after one report from the new versions themselves, a tenth of the
- * requests for some minutes, then all. A crash of a new version takes all of them back. The other aliases follow.
+ * Makes CodeDeploy move these aliases to a new release. First a report is pulled from the new versions. Then they get a
+ * tenth of the requests for some minutes, and then all requests. If a new version crashes, all of these aliases move
+ * back. The other aliases move last.
  */
 export function shiftReleases(
   scope: Construct,
@@ -76,16 +80,17 @@ export function shiftReleases(
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     alias.node.addDependency(group, check);
-    // Without an update policy, CloudFormation moves the alias, at once.
+    // Without an update policy, CloudFormation moves the alias at once.
     if (isAtOnce) delete (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy;
   }
   for (const other of others) other.node.addDependency(...aliases.values());
 }
 
 /**
- * Lambda reports an error within a minute or two, and the alarm is evaluated each minute, so the shortest shift is long
- * enough. It watches the new versions only. An answer 500 is no error of Lambda's. Each release has its own alarm: an
- * alarm left over from the previous release would stop the one that fixes it.
+ * Makes the alarm that takes a release back. It watches only the new versions. Lambda reports an error within a minute
+ * or two, and the alarm is evaluated each minute, so even the shortest shift is long enough. An answer 500 does not
+ * count as an error of Lambda. Each release has its own alarm: an alarm left over from the previous release would stop
+ * the release that fixes its cause.
  */
 function makeAlarm(
   scope: Construct,
@@ -123,7 +128,7 @@ function makeAlarm(
   });
 }
 
-/** What CodeDeploy may do: move aliases, look at alarms, and run the check. */
+/** Makes CodeDeploy's role, which may move aliases, read alarms, and run the check. */
 function makeRole(scope: Construct, check: IFunction): IRole {
   const role = new Role(scope, 'ReleasesRole', {
     assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
@@ -143,7 +148,7 @@ function makeRole(scope: Construct, check: IFunction): IRole {
   return role.withoutPolicyUpdates();
 }
 
-/** Pulls a report from the new versions, before they get requests. */
+/** Makes the function that pulls a report from the new versions before they get requests. */
 function makeReleaseCheck(
   scope: Construct,
   aliases: ReadonlyMap<string, Alias>,

@@ -21,15 +21,15 @@ import { limitOfOthers, limitsOfRoutes, type MethodLimit } from './method-limits
 export interface ReportsApiProps {
   readonly names: ResourceNames;
   readonly stageName: string;
-  /** Whether partners call a host name of the operator's: API Gateway's own address is closed then. */
+  /** Whether partners use the operator's own host name. API Gateway's own address is then closed. */
   readonly hasDomain: boolean;
   /** How many Lambda executions requests may hold at one time. */
   readonly executions: number;
   readonly logDays: RetentionDays;
-  /** Origins whose pages may call the API: with any, it answers their preflights. */
+  /** Origins whose pages may call the API. If there are any, the API answers preflights. */
   readonly corsOrigins: readonly string[];
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
-  /** Answers every path and method that no route takes. */
+  /** The function that answers every path and method that no route takes. */
   readonly notFound: IFunction;
 }
 
@@ -42,7 +42,8 @@ const throttling = ({ requestsPerSecond, burst }: MethodLimit) => ({
 });
 
 /**
- * One permission for all methods. Separate ones would be created only after the stage that already calls the function.
+ * One permission covers all methods. Separate permissions would be created only after the stage, which already calls
+ * the function.
  */
 const integrationWith = (handler: IFunction) =>
   new LambdaIntegration(handler, {
@@ -56,9 +57,9 @@ const addMethod = (resource: IResource, method: string, integration: LambdaInteg
     { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },
   );
 
-/** The HTTP API: each route to its own function, which sees the request as it came. */
+/** The REST API. Each route leads to its own function, which gets the request unchanged. */
 export class ReportsApi extends Construct {
-  /** API Gateway's own address, without a slash at its end. Nothing answers there where the stage has a domain. */
+  /** API Gateway's own address, without a slash at its end. It is closed if the stage has a domain. */
   readonly url: string;
   readonly api: RestApi;
 
@@ -82,9 +83,9 @@ export class ReportsApi extends Construct {
       // REST APIs").
       disableExecuteApiEndpoint: hasDomain,
       minCompressionSize: Size.bytes(MIN_GZIP_BYTES),
-      // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
-      // stages, so that it stays when this stack goes; also when its first deployment is rolled back, since the account
-      // names it from the moment that it is made.
+      // Access logs need the account's role for API Gateway. An account has one such role per region, for all its APIs
+      // and stages. So the role stays when this stack is deleted. It also stays when the first deployment is rolled
+      // back, because the account uses the role as soon as it is made.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
@@ -101,7 +102,7 @@ export class ReportsApi extends Construct {
         dataTraceEnabled: false,
       },
     });
-    // CDK's own output of the URL; the stack has one of its own.
+    // Removes the URL output that CDK adds, because the stack has its own.
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
@@ -116,8 +117,8 @@ export class ReportsApi extends Construct {
   }
 
   /**
-   * Takes what no route takes. Without this, API Gateway tells a caller with a bearer token that its header is no AWS
-   * signature. `{proxy+}` takes neither the root nor a path that is there with other methods: those get `ANY`.
+   * Answers requests that no route takes. Without this, API Gateway tells a caller with a bearer token that its header
+   * is no AWS signature. `{proxy+}` covers neither the root nor a path that has other methods, so these get `ANY`.
    */
   #catchAll(handler: IFunction): void {
     const integration = integrationWith(handler);

@@ -14,8 +14,9 @@ import {
 } from './permissions.ts';
 
 /**
- * The load of a route whose requests wait: `part` is the share of the stage's executions they may hold, `waitsSeconds`
- * how long each holds one. The rest is for quick answers, publishing and the probe.
+ * The load of a route whose requests wait. `part` is the share of the stage's executions that they may hold.
+ * `waitsSeconds` is how long each request holds one execution. The rest of the executions is for quick answers,
+ * publishing and the probe.
  */
 interface Load {
   readonly part: number;
@@ -23,21 +24,21 @@ interface Load {
 }
 
 /**
- * One Lambda function. A new one is a file in `functions/`, an entry here and one in `lib/function-settings.ts`;
- * `lib/routes.ts` says what requests reach it.
+ * One Lambda function. It has a file in `functions/`, an entry in this file, and settings in
+ * `lib/function-settings.ts`. `lib/routes.ts` says which requests reach it.
  */
 export interface ServiceFunction {
-  /** Of its file in `functions/` and of its bundle's folder. */
+  /** Name of the function's file in `functions/` and of its bundle's folder. */
   readonly name: string;
   readonly description: string;
-  /** Undefined where its requests wait for nothing. */
+  /** Undefined if its requests wait for nothing. */
   readonly load?: Load;
   readonly permissions: (service: ServiceResources) => readonly Permission[];
 }
 
 /**
- * Folders that release 1.0.0 reads and this one does not. A rollback moves code and not roles, so these rights stay for one
- * release more.
+ * Folders that release 1.0.0 reads and this release does not. A rollback changes the code but not the roles, so these
+ * rights stay for one more release.
  */
 const readBefore = { reports: ['orders'], downloads: ['orders', 'tickets'] } as const;
 
@@ -71,11 +72,15 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
-/** The waiting room continues what any report's function began, even a failed query's second attempt. */
+/**
+ * The waiting room continues what any report's function began. It can even start the second attempt after a failed
+ * query.
+ */
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',
-  // The largest part: a request that is refused here wastes a query that is paid for.
+  // This is the largest share of a single route, because a request refused in the waiting room wastes a query that is
+  // already paid for.
   load: { part: 0.29, waitsSeconds: QUERY_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
@@ -115,14 +120,14 @@ const page: ServiceFunction = {
   permissions: () => [],
 };
 
-/** Every other path, and every other method. */
+/** The function that answers every other path and every other method. */
 export const notFound: ServiceFunction = {
   name: NOT_FOUND_FUNCTION,
   description: 'Answers 404 where there is nothing',
   permissions: () => [],
 };
 
-/** Is told of publications that failed for good. */
+/** The function that Lambda invokes after the last retry of a publication has failed. */
 export const abandon: ServiceFunction = {
   name: functionStartedBy('abandoned-publication'),
   description: 'Tells the waiting callers that a large result will not be published',

@@ -25,9 +25,12 @@ export interface BucketNames {
 /** How long an overwritten or deleted events file can be brought back. */
 const UNDO_DAYS = 30;
 
-/** What holds data: the events, their tables, the results, the register of partners, and where queries run. */
+/**
+ * The stack that holds data: the events, their tables, the results and the register of partners. It also has the
+ * workgroup, in which queries run.
+ */
 export class DataStack extends Stack {
-  /** For other stacks. While they read them, CloudFormation refuses to replace the buckets under them. */
+  /** Other stacks read these names. While they do, CloudFormation refuses to replace the buckets. */
   readonly bucketNames: BucketNames;
 
   constructor(scope: Construct, id: string, { stage, names, ...props }: DataStackProps) {

@@ -24,7 +24,7 @@ const GLUE_TYPE: Readonly<Record<ColumnType, Type>> = {
 export interface EventsTablesProps {
   readonly databaseName: string;
   readonly bucket: IBucket;
-  /** Where the tables' folders lie in the bucket: empty, or with a slash at its end. */
+  /** Prefix of the tables' folders in the bucket: empty, or ends with a slash. */
   readonly prefix: string;
   /** The first projected day, `YYYY-MM-DD`, UTC. */
   readonly firstDay: string;
@@ -34,7 +34,7 @@ export interface EventsTablesProps {
 export class EventsTables extends Construct {
   constructor(scope: Construct, id: string, { databaseName, bucket, prefix, firstDay }: EventsTablesProps) {
     super(scope, id);
-    // The definitions come from the code: there is nothing in them to keep.
+    // Nothing in the database needs to be kept, because the definitions come from the code.
     const database = new Database(this, 'Database', { databaseName, removalPolicy: RemovalPolicy.DESTROY });
     for (const { name, columns } of tables) {
       const folder = `${prefix}${name}/`;
@@ -53,8 +53,8 @@ export class EventsTables extends Construct {
           comment: meaning,
         })),
         partitionKeys: [{ name: PARTITION_COLUMN, type: Schema.STRING, comment: 'day of the record, UTC' }],
-        // Athena works out which days a query needs: no crawler, no MSCK REPAIR. NOW is the present in UTC,
-        // as the partitions are, so that today's folder is read from its first second on.
+        // Athena computes the days that a query needs, without a crawler and without MSCK REPAIR. NOW is the present
+        // time in UTC, like the partitions. So today's folder is read from its first second on.
         partitionProjection: {
           [PARTITION_COLUMN]: PartitionProjectionConfiguration.date({
             min: firstDay,

@@ -18,13 +18,13 @@ export interface PartnersBackupProps {
 }
 
 /**
- * Copies the register of partners every day to a vault that is out of reach for anyone who empties the bucket, versions
- * included. Without the register, nobody gets reports. The runbook says how to restore it.
+ * Copies the register of partners to a vault every day. The copies remain even if somebody empties the bucket with all
+ * its versions. Without the register, nobody gets reports. The runbook says how to restore it.
  */
 export class PartnersBackup extends Construct {
   constructor(scope: Construct, id: string, { service, partnersBucket }: PartnersBackupProps) {
     super(scope, id);
-    // The vault outlives its stack, so that a stack that is made again needs another name for its own.
+    // The vault outlives its stack. Its name has a unique part, so that the stack can be made again with a new vault.
     const vault = new BackupVault(this, 'Vault', {
       backupVaultName: `${service}-partners-${uniquePart()}`,
       removalPolicy: RETAIN_EXCEPT_ON_CREATE,

@@ -16,14 +16,16 @@ export interface PrivateBucketProps {
   /** Whether the bucket stays when its stack is deleted. If not, it must be empty before the stack can be deleted. */
   readonly keepData: boolean;
   readonly versioned?: boolean;
-  /** Whether EventBridge hears of every new object. */
+  /** Whether EventBridge is notified of every new object. */
   readonly tellsEventBridge?: boolean;
   readonly lifecycleRules: readonly LifecycleRule[];
-  /** Which origins' pages may read the bucket's answers. Each request must be allowed all the same. */
+  /** Which origins' pages may read the bucket's answers. Each request still needs the right to read its object. */
   readonly cors?: readonly CorsRule[];
 }
 
-/** Makes a bucket that nobody outside the account can reach, over TLS alone, encrypted with S3's own keys. */
+/**
+ * Makes a bucket that nobody outside the account can reach. It accepts TLS only, and is encrypted with S3's own keys.
+ */
 export function makePrivateBucket(
   scope: Construct,
   id: string,

@@ -5,12 +5,12 @@ import type { Construct } from 'constructs';
 import { DOWNLOAD_CORS, REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 
-/** For objects that matter only while somebody waits, which is an hour and a half at the most. */
+/** For objects that matter only while a caller waits. A caller waits an hour and a half at most. */
 const WAITING_DAYS = 2;
 
 /**
- * How long each kind of object is kept. S3 removes them asynchronously, in any order: the object that another one names
- * may be gone, and the service copes with that.
+ * How long each kind of object is kept. S3 deletes expired objects some time later, in any order. So an object may name
+ * another one that is already deleted, and the service handles this.
  */
 const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   athena: REPORT_KEPT_DAYS,
@@ -26,7 +26,9 @@ const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   shares: WAITING_DAYS,
 };
 
-/** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */
+/**
+ * Makes the bucket of query results and reports. Every object in it expires, after a time that depends on its prefix.
+ */
 export function makeResultsBucket(scope: Construct, id: string, keepData: boolean): IBucket {
   const bucket = makePrivateBucket(scope, id, {
     keepData,
@@ -51,9 +53,9 @@ export function makeResultsBucket(scope: Construct, id: string, keepData: boolea
 }
 
 /**
- * No role may overwrite a report, because somebody may be downloading it. Starting an upload and uploading its parts
- * can't carry a condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce conditional writes
- * on Amazon S3 buckets", example 1).
+ * No role may overwrite a report, because somebody may be downloading it. The requests that start a multipart upload
+ * and upload its parts can't carry a condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce
+ * conditional writes on Amazon S3 buckets", example 1).
  */
 const reportsAreWrittenOnce = (bucket: IBucket) =>
   new PolicyStatement({

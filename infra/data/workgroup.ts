@@ -10,7 +10,7 @@ export interface WorkgroupProps {
   readonly maxGigabytesScanned: number;
 }
 
-/** Where the reports' queries run. Its settings bind every query, whatever the query asks for. */
+/** The workgroup in which the reports' queries run. Its settings override the settings of a query. */
 export class Workgroup extends Construct {
   constructor(scope: Construct, id: string, { name, resultsBucket, maxGigabytesScanned }: WorkgroupProps) {
     super(scope, id);
@@ -18,7 +18,8 @@ export class Workgroup extends Construct {
       name,
       description: 'Queries of the performance reports',
       state: 'ENABLED',
-      // Named queries and the history go with it: the results are in the bucket, the cost is on the bill.
+      // The named queries and the history are deleted with the workgroup. They are not needed: the results are in the
+      // bucket, and the cost is on the bill.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,

@@ -30,7 +30,7 @@ export interface IdentityStackProps extends StackProps {
  * (docs/contract.md#the-scope). `npm run partner` makes the clients, so that a new partner needs no deployment.
  */
 export class IdentityStack extends Stack {
-  /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
+  /** Other stacks read the issuer. While they do, CloudFormation refuses to replace the user pool. */
   readonly tokenIssuer: TokenIssuer;
   readonly probeClient: ProbeClient | undefined;
 
@@ -50,7 +50,7 @@ export class IdentityStack extends Stack {
         requireDigits: true,
         requireSymbols: true,
       },
-      // Protected only if the stack is: a protected pool can't be removed when a first deployment is rolled back.
+      // The pool is protected only if the stack is: the rollback of a first deployment can't remove a protected pool.
       deletionProtection: this.terminationProtection === true,
       removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
     });
@@ -83,7 +83,7 @@ export class IdentityStack extends Stack {
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-    // As the older version had them, so that CloudFormation finds nothing to replace.
+    // These clients are defined as in the older version, so that CloudFormation does not replace them.
     for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
 
     const tokenUrlExport = names.exported('token-url');
@@ -100,7 +100,9 @@ export class IdentityStack extends Stack {
     this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json`, tokenUrl };
   }
 
-  /** Puts the probe's credentials into a secret that its function can read: no template or environment shows them. */
+  /**
+   * Puts the probe's credentials into a secret that its function can read. No template and no environment shows them.
+   */
   #keepSecret(client: UserPoolClient, tokenUrl: string, names: ResourceNames): ProbeClient {
     const { ref, attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     const secret = new CfnSecret(this, 'ProbeSecret', {
@@ -118,13 +120,13 @@ export class IdentityStack extends Stack {
   }
 }
 
-/** Who issues the tokens that the API takes. */
+/** The identity provider whose tokens the API accepts. */
 export interface TokenIssuer {
-  /** As it stands in the tokens' `iss`. */
+  /** The issuer, exactly as in the tokens' `iss`. */
   readonly issuer: string;
   readonly jwksUri: string;
   /** Where callers request tokens. */
   readonly tokenUrl: string;
-  /** What every token must carry beside the scope. */
+  /** The claim that every token must carry, and the value that it must contain. */
   readonly requiredClaim?: { readonly name: string; readonly value: string };
 }

@@ -16,9 +16,9 @@ export type Severity = 'page' | 'ticket';
 export interface AlarmDefinition {
   readonly name: string;
   readonly severity: Severity;
-  /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
+  /** What the alarm means for partners. The person on call reads this sentence first. */
   readonly impact: string;
-  /** Anchor of its entry in `docs/runbook.md`. */
+  /** Anchor of the alarm's entry in `docs/runbook.md`. */
   readonly anchor: string;
   readonly metric: IMetric;
   /** `below`: fires below the threshold, and without data. Left out: fires at the threshold or above. */
@@ -30,28 +30,29 @@ export interface AlarmDefinition {
 
 const QUARTER = { period: Duration.minutes(15) };
 
-/** With fewer, one caller's mistake would be a large share. */
+/** With fewer requests, one caller's mistake would be a large share. */
 const LEAST_REQUESTS = 20;
 
 /**
- * A report's first request waits 8 s at most, a hop of the waiting room 25 s. p95 at 20 s: one request in twenty is a
- * long hop, or slow for another reason.
+ * A report's first request waits 8 s at most, a hop of the waiting room 25 s. If p95 reaches 20 s, one request in
+ * twenty is a long hop, or slow for another reason.
  */
 const SLOW_MS = 20_000;
 
 /**
- * A short burst of throttles is harmless: Lambda retries events, and partners retry. This many in five minutes, twice
- * in a quarter of an hour, means that the account is at its limit. Reports that fail through it fire the
- * `reports-fail-…` alarms.
+ * A short burst of throttles is harmless, because Lambda and partners try again. This number of throttles in five
+ * minutes, twice in a quarter of an hour, means that the account is at its limit. If reports fail because of throttles,
+ * the `reports-fail-…` alarms fire.
  */
 const MANY_THROTTLES = 20;
 
 /** The alarms of every stage, without those of the error budget and of the probe. */
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmDefinition[] {
-  // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
+  // Only these functions are watched, because an alarm takes ten metrics at most. An account at its limit throttles all
+  // functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
-  // When `publish` has failed for good, Lambda drops the event and invokes `abandon`. The first metric counts it even
-  // if `abandon` does not run.
+  // After the last retry of `publish` has failed, Lambda drops the event and invokes `abandon`. The first metric counts
+  // the event even if `abandon` does not run.
   const givenUp = [
     metrics.lambda(publish.name, 'AsyncEventsDropped', QUARTER),
     metrics.lambda(abandon.name, 'Invocations', QUARTER),

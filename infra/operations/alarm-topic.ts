@@ -20,10 +20,10 @@ export function alarmTopics(
   return { page, ticket };
 }
 
-/** Makes a topic that sends on to the e-mail address, if there is one. */
+/** Makes a topic that sends alarms to the e-mail address, if the stage names one. */
 function makeAlarmTopic(stack: Stack, topicName: string, email: string | undefined): Topic {
   const topic = new Topic(stack, 'Alarms', { topicName, displayName: topicName, enforceSSL: true });
-  // This policy replaces the topic's default one, by which the whole account may publish.
+  // This policy replaces the topic's default policy, which lets the whole account publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       sid: 'AlarmsPublish',

@@ -9,21 +9,24 @@ import type { Severity } from './alarm-list.ts';
 const BUDGET = 0.005;
 
 /**
- * A rate at which the error budget is used up. The alarm fires if both windows reach `share`: the long one shows that
- * it matters, the short one that it still goes on.
+ * A rate at which the error budget is used up. The alarm fires if both windows reach `share`. The long window shows
+ * that the failures matter, the short one that they still go on.
  */
 export interface BurnRate {
   readonly name: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** The share of failed reports from which on a window is in alarm. */
+  /** A window is in alarm if this share of its reports, or more, has failed. */
   readonly share: number;
   readonly windows: readonly [BurnWindow, BurnWindow];
 }
 
 interface BurnWindow {
   readonly period: Duration;
-  /** With fewer reports, a single failure would be a large share. Then only the probe watches. */
+  /**
+   * A window with fewer reports is never in alarm, because a single failure would be a large share. Then only the probe
+   * watches.
+   */
   readonly leastReports: number;
 }
 

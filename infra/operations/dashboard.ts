@@ -24,8 +24,8 @@ export interface DashboardProps {
 const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
 
 /**
- * Makes the dashboard: what partners see, what the queries scan, how the functions and the firewall do, who pulled
- * what, and the last faults.
+ * Makes the dashboard: what partners see, what the queries scan, the state of the functions and of the firewall, who
+ * pulled what, and the last faults.
  */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardProps): void {
   const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;

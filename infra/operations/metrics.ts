@@ -19,8 +19,8 @@ export const ANSWER_KINDS = {
 export type AnswerKind = keyof typeof ANSWER_KINDS;
 
 /**
- * The documentation of the metrics spells the last state with one l, that of the API with two. Both are here; one of
- * them has data.
+ * The final states of a query. The documentation of the metrics spells the last state with one l, that of the API with
+ * two. The list has both spellings, of which only one has data.
  */
 const FINAL_STATES = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'];
 
@@ -44,20 +44,19 @@ export interface StageMetrics {
   /** The maximum number of events in the dead-letter queue, which wait for the operator. */
   readonly lostEvents: () => Metric;
   readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
-  /** Bytes that the whole workgroup processed, by how its queries ended: Athena's own count. */
+  /** Bytes that the whole workgroup processed, by the final state of its queries. Athena itself counts them. */
   readonly scannedByState: () => MathExpression;
-  /** Bytes that the whole workgroup processed in an hour, however its queries ended: what Athena charges for. */
+  /** Bytes that the whole workgroup processed in an hour, by queries in any final state. Athena charges for them. */
   readonly scannedInAnHour: () => MathExpression;
   /** The share of failed reports among those delivered or failed; 0 if there were fewer than `leastReports`. */
   readonly failedShare: (period: Duration, leastReports: number) => MathExpression;
-  /** The share of requests that were answered 401 or 403; 0 where there were fewer than `leastRequests`. */
+  /** The share of requests that were answered 401 or 403; 0 if there were fewer than `leastRequests`. */
   readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
   /** Answers of one kind, counted in the access log. */
   readonly answers: (kind: AnswerKind) => Metric;
   readonly answersName: (kind: AnswerKind) => string;
 }
 
-/** The metrics of one stage. */
 export function stageMetrics(names: ResourceNames, stageName: string): StageMetrics {
   const make =
     (namespace: string, dimensionsMap: Record<string, string>) =>
@@ -72,7 +71,7 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
       label: functionName,
       ...options,
     });
-  // A metric filter can't set a dimension to a constant value: the metric's name holds the stage instead.
+  // A metric filter can't set a dimension to a constant value. So the metric's name contains the stage.
   const answersName = (kind: AnswerKind) =>
     `${kind[0]?.toUpperCase()}${kind.slice(1)}Requests-${names.service}`;
   const answers = (kind: AnswerKind, options?: MetricOptions) =>
@@ -108,7 +107,7 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
       return sumOf(states, 'bytes', period);
     },
     failedShare: (period, leastReports) => {
-      // A crash, a time-out or a throttle leaves no handler that could count: Lambda counts them.
+      // After a crash, a time-out or a throttle, no handler can count the failure. Lambda's own metrics count it.
       const failures = [
         own(METRIC.failedReports, { period }),
         ...deliveringFunctions.flatMap(({ name }) =>
@@ -116,7 +115,7 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
         ),
       ];
       const failed = failures.map((_, index) => `f${index}`);
-      // SUM takes a metric without data for 0; + does not.
+      // SUM takes a metric without data as 0. The operator + does not.
       const ended = `SUM([delivered, ${failed.join(', ')}])`;
       return new MathExpression({
         expression: `IF(${ended} >= ${leastReports}, SUM([${failed.join(', ')}]) / ${ended}, 0)`,
@@ -135,7 +134,7 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
   };
 }
 
-/** The sum of metrics; unlike +, it takes one without data for 0. */
+/** The sum of metrics. A metric without data counts as 0. */
 export const sumOf = (metrics: readonly Metric[], label: string, period = Duration.minutes(5)) =>
   new MathExpression({
     expression: 'SUM(METRICS())',

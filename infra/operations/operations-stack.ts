@@ -27,7 +27,10 @@ export interface OperationsStackProps extends StackProps {
   readonly names: ResourceNames;
 }
 
-/** What watches over the API: alarms, a topic to tell them to, and a dashboard. It knows the API by names alone. */
+/**
+ * The stack that watches the API: alarms, the topics that get them, and a dashboard. It refers to the API only by
+ * names.
+ */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { stage, names, ...props }: OperationsStackProps) {
     super(scope, id, props);
@@ -77,7 +80,10 @@ export class OperationsStack extends Stack {
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
 
-  /** Only the alarm over both windows tells the topic: either window alone may be over its share for a moment. */
+  /**
+   * Only the composite alarm of both windows notifies the topic, because a single window may be over its share for a
+   * moment.
+   */
   #burnAlarm(
     { name, share, windows }: BurnRate,
     metrics: StageMetrics,
@@ -112,6 +118,7 @@ const conditionOf = ({ metric, fires, threshold, periods, periodsToAlarm }: Alar
       : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
   evaluationPeriods: periods,
   datapointsToAlarm: periodsToAlarm,
-  // Without requests there are no data, and nothing is wrong. Where data must always come, their absence is the fault.
+  // Without requests there are no data, and nothing is wrong. An alarm that fires `below` watches data that must always
+  // come, so missing data are the fault.
   treatMissingData: fires === 'below' ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
 });

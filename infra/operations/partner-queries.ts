@@ -1,5 +1,6 @@
-/** Athena's minimum charge for a query, in bytes, and its list price in us-east-1, in dollars per terabyte. */
+/** Athena's minimum charge for a query, in bytes. */
 const LEAST_BYTES = 10_000_000;
+/** Athena's list price in us-east-1. */
 const DOLLARS_PER_TERABYTE = 5;
 
 /** One question about partners, in the language of CloudWatch Logs Insights, over the functions' logs. */
@@ -13,7 +14,7 @@ export interface PartnerQuery {
   readonly ofAll: readonly string[];
 }
 
-/** Each execution is counted by the one request that recorded its end, and so once. */
+/** Each execution is counted once, by the request that recorded its end. */
 const SCANNED = [
   'filter endedQueries > 0',
   `fields greatest(endedBytes, endedQueries * ${LEAST_BYTES}) as chargedBytes`,
@@ -65,7 +66,7 @@ export const partnerQueries: readonly PartnerQuery[] = [
   },
 ];
 
-/** Where the operator puts the partner's name in. */
+/** The lines in which the operator writes the partner's name. */
 export const ONE_PARTNER = [
   '# Put the name of the partner here, and choose the time above.',
   'filter partner = "first-partner"',

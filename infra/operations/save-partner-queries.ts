@@ -8,7 +8,7 @@ import { ONE_PARTNER, partnerQueries } from './partner-queries.ts';
 export const partnerLogs = (names: ResourceNames): string[] =>
   [...reports.map(({ name }) => name), 'downloads'].map(names.functionLog);
 
-/** Saves the questions about one partner where Logs Insights lists them: under the service's name. */
+/** Saves the queries about one partner in Logs Insights, under the service's name. */
 export function savePartnerQueries(stack: Stack, names: ResourceNames): void {
   for (const [index, { name, ofOne }] of partnerQueries.entries())
     new CfnQueryDefinition(stack, `PartnerQuery${index}`, {

@@ -24,15 +24,15 @@ const LONGEST_KEPT_MS = 3_600_000;
 const PAUSE_BETWEEN_READS_MS = 10_000;
 
 /**
- * The minimum time between a failed read and the next one. It is shorter, because until the next read a function
- * without keys answers 500 to everybody.
+ * The minimum time between a failed read and the next read. It is shorter than `PAUSE_BETWEEN_READS_MS`, because a
+ * function without keys answers 500 to everybody until it can read the keys.
  */
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
- * The library's cache of one provider's signing keys, with an age. The keys are read when they are first needed, when
- * they are old, and when a token names an unknown key. If they were read a moment ago, a token with an unknown key is
- * refused at once. Requests that need the keys at the same time share one read. Throws KeySetUnavailable, or the
+ * The library's cache of one provider's signing keys; it also has an age. The keys are read when they are first needed,
+ * when they are old, and when a token names an unknown key. If they were read a moment ago, a token with an unknown key
+ * is refused at once. Requests that need the keys at the same time share one read. Throws KeySetUnavailable, or the
  * library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {

@@ -37,12 +37,12 @@ export const partnerRecord = v.strictObject({
   contact: v.string(),
   /** When the partner was added, ISO 8601. */
   since: v.pipe(v.string(), v.isoTimestamp()),
-  /** Whether the partner has access. False takes all its rights away. */
+  /** Whether the partner has any access. If false, its lists of companies have no effect. */
   active: v.boolean(),
   /**
    * Texts that a later release may write here. They never affect access. A record with any other unknown member gives
-   * no access, because that member may be a restriction. No release writes annotations yet. This one accepts them
-   * already, so that a rollback to it can read later records.
+   * no access, because that member may be a restriction. No release writes annotations yet. This release already
+   * accepts them, so that a rollback to this release can read later records.
    */
   annotations: v.exactOptional(v.record(v.string(), v.string())),
 });
@@ -54,15 +54,15 @@ export type Companies = v.InferOutput<typeof companies>;
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /**
- * Parses a document as a partner's record. Undefined if it has another version or another client: a record that this
- * release does not understand gives no access.
+ * Parses a document as a partner's record. Undefined if the document is of another version, of another client or
+ * malformed: a record that this release does not understand gives no access.
  */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);
   return result.success && result.output.client === client ? result.output : undefined;
 }
 
-/** The rows of a report that a record gives access to; undefined if none. */
+/** The rows of a report that a record gives access to; undefined if it gives access to no row. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
   const opened = record[governedBy];
   return opened === EVERY_COMPANY ? opened : entitlementTo(opened.map(BigInt));

@@ -4,7 +4,7 @@ import type { Claims } from './claims.ts';
 export interface EntitlementRule {
   /** The claim that holds company ids: numbers, numeric strings, an array or a space-separated list of them. */
   readonly claim: string;
-  /** Set if the claim holds role names: roles without this prefix say nothing about companies. */
+  /** The text before the company's id, if the claim holds role names. Roles without this prefix are ignored. */
   readonly prefix: string | undefined;
   /** The value that stands for every company; undefined if there is none. */
   readonly everyCompany: string | undefined;

@@ -18,7 +18,7 @@ export interface TokenRules {
  */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
-/** Two tries of 3 s fit into a request and leave time for the query. */
+/** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
 const KEY_SET_TIMEOUT_MS = 3_000;
 
 /**

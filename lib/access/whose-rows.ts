@@ -28,7 +28,7 @@ export type Verdict = {
 /**
  * Finds out whose rows of a report a caller may see, at this time.
  *
- * @param client the client's id; undefined if its token names none
+ * @param client the client's id; undefined if the token names no client
  * @param byClaims reads the companies from the caller's token by this rule
  */
 export async function whoseRows(

@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** An answer of the SDK; `keepAnswerDates` has added `date`. */
+/** An answer of the SDK, to which `keepAnswerDates` has added `date`. */
 interface Answer {
   readonly $metadata: object & { readonly date?: number };
 }
@@ -28,5 +28,5 @@ export function keepAnswerDates<C extends { readonly middlewareStack: { readonly
   return client;
 }
 
-/** When AWS gave an answer, in milliseconds since 1970, to the second. */
+/** When AWS gave an answer, in milliseconds since 1970. If the answer has no time, the present time. */
 export const dateOf = ({ $metadata: { date } }: Answer): number => date ?? Date.now();

@@ -71,8 +71,8 @@ export function athenaQueries(
 const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
 /**
- * Athena's answer about an execution, as one of our states. An answer without a status or a submission time is
- * `forgotten`. A success without a result's location is `failed`, because it would not help to wait.
+ * Translates Athena's answer about an execution into one of the service's states. An answer without a status or a
+ * submission time is `forgotten`. A success without a result's location is `failed`, because waiting would not help.
  *
  * @param observedAt the time of the answer, in milliseconds since 1970
  */

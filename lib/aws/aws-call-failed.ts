@@ -1,7 +1,7 @@
 /** A failed call to AWS, with the facts that the log needs and that AWS's support asks for. */
 export class AwsCallFailed extends Error {
   override readonly name = 'AwsCallFailed';
-  /** `S3 HeadObject` */
+  /** The AWS service and its operation, for example `S3 HeadObject`. */
   readonly operation: string;
   /** Undefined if no answer came. */
   readonly httpStatus: number | undefined;

@@ -27,12 +27,12 @@ const requestHandler = {
 
 const s3Configuration = {
   requestHandler,
-  // Otherwise presigned URLs carry checksum parameters, which the client must repeat as headers.
+  // Without these two settings, presigned URLs carry checksum parameters, which the caller must repeat as headers.
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',
 } as const;
 
-/** The SDK makes one try: `call` in call.ts tries again, and tries of the SDK would multiply the tries. */
+/** The SDK makes one try, because `call` (call.ts) repeats calls by itself. Retries of both would multiply. */
 const ONE_TRY = { maxAttempts: 1 };
 
 export const makeClients = (): Clients => ({

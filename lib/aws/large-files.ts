@@ -23,7 +23,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
   return {
     openResult: (location) =>
       call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
-        // The signal ends only the opening. The reading afterwards takes as long as the publication.
+        // The signal aborts only the opening. The content is read afterwards, for as long as the publication takes.
         const opening = new AbortController();
         const giveUp = () => opening.abort();
         trySignal.addEventListener('abort', giveUp);
@@ -85,8 +85,8 @@ async function upload(
 }
 
 /**
- * Passes the chunks on and counts their bytes. Keeps an error of the source, so that nobody takes it for an error of
- * the upload.
+ * Passes the chunks on and counts their bytes. Keeps a `NotEngineCsv` that the source throws, so that nobody takes it
+ * for an error of the upload.
  */
 function watched(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;

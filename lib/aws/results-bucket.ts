@@ -139,7 +139,7 @@ export async function getObject(s3: S3Client, object: ObjectName, abortSignal: A
   }
 }
 
-/** How long ago an object was written, by the two times in one answer. */
+/** How long ago an object was written: the answer's own time minus the object's `LastModified`. */
 const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
@@ -158,8 +158,9 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
 export const PRECONDITION_FAILED = 412;
 
 /**
- * Whether S3 refused a conditional write. 412: the object does not meet the condition; 404: the object existed, and is
- * gone. 409 is no refusal: another write is under way, and only another try shows which of the two succeeded.
+ * Whether S3 refused a conditional write. 412: the object does not meet the condition. 404: the object that was to be
+ * replaced no longer exists. 409 is no refusal: another write is under way, and only another try shows which of the two
+ * succeeded.
  */
 export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);

@@ -13,14 +13,14 @@ export interface LakeLocation {
   readonly prefix: string;
 }
 
-/** The listings that one function keeps, by the name of what was listed. */
+/** The listings that one function caches, by the table and the days that were listed. */
 export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
 /**
- * How many days of one window are listed at the same time. A report's window has at most 33 days, so all are listed at
- * once. A request for the states of days may need 432.
+ * How many days of one window are listed at the same time. A report's window touches at most 33 days, so all of them
+ * are listed at once. A request for the states of days may list more than 400.
  */
 const DAYS_AT_ONCE = 50;
 
@@ -89,8 +89,8 @@ export function s3Lake(
       const kept = cache.get(name);
       if (kept && listedAt - kept.listedAt < maxAgeMs) return kept;
       try {
-        // Reads one page, which begins just before the first day's folder. If the window is small, the page goes beyond
-        // the last day's folder.
+        // One page of the table's objects, from the first day's folder on. If the window has few objects, this page
+        // holds all of them.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);

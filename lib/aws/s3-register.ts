@@ -26,7 +26,8 @@ export function s3Register(
   return {
     async find(client) {
       if (bucket === undefined) return undefined;
-      // The minute counts from before the read, so that a record that is written during the read is seen in time.
+      // A cached record may be used for a minute. The minute begins before the read, so that a record written during
+      // the read is seen in time.
       const readAt = Date.now();
       const kept = cache.get(client);
       if (kept && isFresh(kept.readAt, readAt)) return kept.record;

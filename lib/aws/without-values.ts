@@ -20,7 +20,7 @@ const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';
 const LOCATION = `[\\w./:-]*/(?:(?:${TABLE})(?:/${DAY}(?:/[\\w.=%-]*\\w)?)?|athena/[\\w-]+(?:\\.\\w+)*)/?(?![\\w/])`;
 const NAME = `(?:\\w+\\.)*(?:${TABLE})|${COLUMN}|${DAY}|${SCALAR}`;
 
-/** Text that stays although it is quoted or has digits. */
+/** Text that is kept, although it is quoted or has digits. */
 const KEPT = new RegExp(
   [
     `(["'\`]?)(?:${LOCATION}|${SIZED})\\1`,
@@ -34,8 +34,8 @@ const KEPT = new RegExp(
 );
 
 /**
- * The first of the characters that stand for the pieces of text that stay, one for each piece. They have no other
- * meaning.
+ * The first of the characters that stand for kept text while values are removed: one character for each piece of text.
+ * Unicode gives these characters no meaning.
  */
 const FIRST_MARK = 0xe000;
 const MARKS = /[\uE000-\uF8FF]/g;

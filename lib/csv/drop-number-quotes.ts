@@ -6,23 +6,23 @@ const MINUS = 0x2d;
 const POINT = 0x2e;
 const LF = 0x0a;
 
-/** 0x30 to 0x39 are the digits: exactly these give 0 to 9. */
+/** Whether a byte is a digit, 0x30 to 0x39. For every other byte, the XOR gives 10 or more. */
 const isDigit = (byte: number) => (byte ^ 0x30) < 10;
 
 /** The states of the parser after the bytes that it has read so far. */
 const BEFORE_VALUE = 0;
 const IN_TEXT = 1;
-/** Within a number, after its first quote. The states from here to IN_FRACTION follow the order of a number's parts. */
+/** After a number's first quote. The states from BEFORE_NUMBER to IN_FRACTION follow the order of a number's parts. */
 const BEFORE_NUMBER = 2;
 const AFTER_MINUS = 3;
 const IN_WHOLE_PART = 4;
 const AFTER_POINT = 5;
 const IN_FRACTION = 6;
-/** After a quote in a text: that quote ends the text, unless another quote follows. */
+/** After a quote in a text: the quote ends the text, unless another quote follows. */
 const AFTER_TEXT = 7;
 const AFTER_NUMBER = 8;
 
-/** The next state after a byte that is not a digit, inside a number; undefined if the engine prints no such number. */
+/** The next state after a byte of a number that is not a digit; undefined if the engine writes no such number. */
 function afterNonDigit(state: number, byte: number): number | undefined {
   if (byte === QUOTE && (state === IN_WHOLE_PART || state === IN_FRACTION)) return AFTER_NUMBER;
   if (byte === POINT && state === IN_WHOLE_PART) return AFTER_POINT;
@@ -44,8 +44,8 @@ export interface NumberQuotes {
  * Turns one file of the engine's CSV into the rows of a report. The file comes in pieces that are cut anywhere.
  *
  * The engine quotes every value and every name of the header, doubles a quote in a text, leaves NULL as an empty field,
- * and ends each row with LF. A number is a bigint or a decimal: digits, which may have a minus before them and a point
- * and more digits after them. For any other file both functions throw NotEngineCsv; after that, call neither of them
+ * and ends each row with LF. A number is a bigint or a decimal: an optional minus, digits, and optionally a point and
+ * more digits. For any other file, `drop` or `end` throws NotEngineCsv. After that, call neither of these functions
  * again.
  *
  * @param isNumber whether each column holds numbers, in the file's order

@@ -5,7 +5,7 @@
 export class NotEngineCsv extends Error {
   /**
    * @param offset position of the wrong byte, counted from 0
-   * @param column the column of that byte, counted from 0
+   * @param column the column of the wrong byte, counted from 0
    */
   constructor(fault: string, offset: number, column: number) {
     super(

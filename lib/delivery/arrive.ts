@@ -49,7 +49,10 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
   }
 }
 
-/** Creates a job's next attempt, as soon as the client has a free slot. */
+/**
+ * Creates a job's next attempt if the client has a free slot. Otherwise pauses before the request looks for a slot
+ * again, or ends the request if its time is up.
+ */
 export async function startAttempt(
   run: Run,
   target: Target,

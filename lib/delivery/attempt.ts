@@ -24,7 +24,7 @@ export async function writeRecord<T extends JobRecord>(
   const key = jobRecordKey(job, data);
   const written = await (was ? results.replace(was, key, record) : results.create(key, record));
   if (written) return { mine: { stored: written, record } };
-  // S3 may have stored the first write although its answer was lost, and then refused the repeated write.
+  // Perhaps S3 stored the first write, but the answer was lost, and S3 then refused the repeated write.
   const found = await results.read(key);
   return found && readRecord(found)?.writer === record.writer
     ? { mine: { stored: found, record } }
@@ -51,8 +51,8 @@ export interface NewAttempt {
 }
 
 /**
- * Creates a job's next attempt before Athena is called, so that only one of many concurrent requests calls it. If
- * another request was quicker, follows that one's attempt.
+ * Creates a job's next attempt before Athena is called, so that only one of many concurrent requests calls Athena. If
+ * another request has created an attempt first, follows that attempt.
  *
  * @param was the record of the previous attempt; undefined if there was none
  */
@@ -79,8 +79,8 @@ export async function createAttempt(
 }
 
 /**
- * Takes over an attempt that no request asks Athena about any more. If another request was quicker, this one only
- * follows the attempt.
+ * Takes over an attempt that no request asks Athena about any more. If another request has taken it over first, this
+ * request only follows the attempt.
  */
 export async function takeOver(
   run: Run,
@@ -109,8 +109,8 @@ export function following(
 }
 
 /**
- * Gives up the lease of an attempt, so that another request may take it over at once. Undefined if another request has
- * already changed the record.
+ * Gives up the lease of an attempt, so that another request may take over the attempt at once. Resolves to undefined if
+ * another request has already changed the record.
  *
  * @param known what this request knows about the execution
  */

@@ -27,11 +27,11 @@ export function ready(
 }
 
 /**
- * Delivers the report of a succeeded execution. If the record names no files, looks for the files, and has missing
- * files made. Resolves to undefined if another attempt is needed: the result is gone or can't be read, or its
- * publication was given up and this caller did not wait for it.
+ * Delivers the report of a succeeded execution. If the record names no files, looks for the files, and makes or
+ * publishes missing files. Resolves to undefined if another attempt is needed: the result is gone or can't be read, or
+ * its publication was given up and this caller did not wait for this execution.
  *
- * @param cacheStatus how the answer relates to what the caller has waited for; `hit` if it has waited for nothing
+ * @param cacheStatus the cache status of the answer; `hit` if the caller has waited for nothing
  * @param isAwaited whether the caller has waited for this execution
  */
 export async function deliverFile(

@@ -29,8 +29,8 @@ export async function deliverReport(
   for (;;) {
     note({ job: phase.target.job.id });
     const next: Step = await step(run, phase).catch((error: unknown) => {
-      // AWS throttles this request, and its caller has time left. The caller waits on: meanwhile the query or the
-      // publication goes on, or a slot becomes free.
+      // AWS throttles this request, and its caller has time left. The caller goes on waiting: meanwhile the query or
+      // the publication continues, or a slot becomes free.
       const progress = progressOf(phase);
       if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil)
         return waiting(progress);

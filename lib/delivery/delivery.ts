@@ -18,7 +18,7 @@ export interface DeliveryBackends {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** The id of the client that asks. If the token names no client: the token's subject, otherwise `unnamed`. */
+  /** The id of the client that asks. If the token names no client, its subject; if it has no subject, `unnamed`. */
   readonly client: string;
 }
 
@@ -51,7 +51,7 @@ export interface DeliveryTerms {
   readonly queriesPerPartner: number | undefined;
 }
 
-/** Where the report comes from, in the words of RFC 9211: the cache, a new query, or a query under way. */
+/** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
 /** The state of a delivery when its request must be answered. */
@@ -77,7 +77,7 @@ export interface DeliveryFacts {
   engineMs?: number;
   /** The time from the query's submission to its end. */
   queryMs?: number;
-  /** The queries whose end this request has recorded, and which it therefore counts. */
+  /** The queries that this request counts in the metrics, because it has recorded their end. */
   finishedQueries?: readonly FinishedQuery[];
   /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;

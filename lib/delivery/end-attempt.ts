@@ -51,7 +51,7 @@ export async function recordEnd(
 
 /**
  * Writes a job's cached report, which names the execution that made the report or exceeded the scan limit. Keeps a
- * cached report of the same execution, and replaces a cached report of another one.
+ * cached report of the same execution, and replaces a cached report of another execution.
  */
 export async function recordAnswer(
   { backends: { results } }: Run,

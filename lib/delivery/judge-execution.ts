@@ -55,7 +55,7 @@ export interface ExecutionFacts {
  */
 export const LIMIT_TOLERANCE = 0.05;
 
-/** Athena's `Date` is truncated to the second. */
+/** The largest error of the times in Athena's `Date` header, which is truncated to the second. */
 export const DATE_ERROR_MS = 1_000;
 
 /**
@@ -83,7 +83,7 @@ export function judgeExecution(execution: Execution | undefined, facts: Executio
 function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): ExecutionVerdict {
   if (isStale(execution, facts)) return { next: 'start-next', execution };
   if (facts.isDataChanged) return { next: 'data-changed', execution };
-  // Another request has stopped the query.
+  // Another request has stopped the query because it took too long.
   if (tookTooLong(execution, facts))
     return hasTimeForAnother(facts)
       ? { next: 'start-next', execution }
@@ -103,8 +103,8 @@ export const isStale = (
 
 /**
  * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
- * the running time counts from the first answer that reports the query as running. The times in the queue and running
- * have a common limit too.
+ * the running time counts from the first answer that reports the query as running. The time in the queue and the
+ * running time also have a common limit.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,

@@ -14,7 +14,7 @@ import type { Following } from './phase.ts';
 
 /** What a request does after it has read its job's record. */
 export type RecordVerdict =
-  /** No attempt so far can answer this request: start the next one. */
+  /** No attempt so far can answer this request: start the next attempt. */
   | { readonly next: 'start' }
   /** Another request holds the lease: watch the record. */
   | { readonly next: 'watch'; readonly record: OpenRecord }
@@ -37,7 +37,7 @@ export interface RequestFacts {
   readonly hasTimeForAnother: boolean;
 }
 
-/** How long a report is given out: a day less than its files are kept, so that no download URL outlives its file. */
+/** How long a report is delivered: one day less than its files are kept, so that no download URL outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /** The facts about a request at this moment. */

@@ -13,7 +13,7 @@ export type SlotVerdict =
  *
  * @param held the client's slots
  * @param latest the record of the wanted slot's job; undefined if there is none
- * @param limits how many slots a client has, and after how long a slot becomes free whatever its record says
+ * @param limits `count`: the number of a client's slots; `longestMs`: the longest time that a slot can be held
  */
 export function judgeSlot(
   held: readonly Slot[],
@@ -35,14 +35,14 @@ export function judgeSlot(
 }
 
 /**
- * How long a slot without an attempt counts. No request lives longer than this, so later no attempt is created for the
- * slot.
+ * How long a slot without an attempt counts. No request lives longer than this, so no request creates an attempt for
+ * the slot after this time.
  */
 const MAX_UNCLAIMED_MS = 30_000;
 
 /**
  * How long the slot of a `starting` attempt still counts after the lease has ended, unless another request takes the
- * attempt over. Athena may have started the query although its answer was lost.
+ * attempt over. Perhaps Athena has started the query, but the answer was lost.
  */
 const START_MS = 60_000;
 
@@ -58,8 +58,8 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: JobRecord | undefined): 
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isWithoutAttempt(slot, record)) return true;
   if (!record || !isOpen(record) || record.slot !== slot.id) return false;
-  // An attempt that was created but not started in time counts as not running. A request that takes over the attempt
-  // takes the slot first.
+  // An attempt that was created but not started in time counts as not running. A request that takes over such an
+  // attempt takes a slot first.
   return (
     record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
   );

@@ -106,7 +106,7 @@ function startEarlyReads(run: Run, target: Target, id: string): Early {
   };
 }
 
-/** The facts for the request that asks about the execution next. */
+/** The facts that this request passes on to the next request that asks Athena about the execution. */
 const knownOf = (execution: Execution | undefined, elapsedMs: number, runningAt: number | undefined) => ({
   ...((!execution || execution.state === 'under-way') && { elapsedMs }),
   runningAt,
@@ -120,7 +120,7 @@ interface Judged {
   readonly known: ReturnType<typeof knownOf>;
   /** When Athena's last answer came, by this machine's clock. */
   readonly answeredAt: number;
-  /** How long the caller had waited when that answer came. */
+  /** How long the caller had waited when Athena answered, and whether the attempt was created for this caller. */
   readonly wait: ReturnType<typeof waitOf>;
 }
 
@@ -136,7 +136,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
     const isTimeUp = Date.now() >= run.terms.giveUpAt;
     if (target.attempts > 0 && !isTimeUp)
       return createAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
-    // This request may get no slot. It gives up the lease first, so that a request with a slot does not have to wait.
+    // Perhaps this request gets no slot. It gives up the lease first, so that a request with a slot need not wait.
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
     const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
@@ -190,7 +190,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   }
 }
 
-/** How long the caller has waited, and whether the attempt was created for it. */
+/** How long the caller has waited, and whether the attempt was created for this caller. */
 const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
   callerWaitedMs: Date.now() - terms.askedAt,
   isForThisCaller: cacheStatus === 'miss',
@@ -200,8 +200,8 @@ const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetry
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
 /**
- * The failure to record for an execution that this request stops, made from Athena's last answer. AWS charges its
- * scanned bytes. `engineMs` is 0 if the query was still queued.
+ * The failure to record for an execution that this request stops, made from Athena's last answer. AWS charges the bytes
+ * that the query has scanned. `engineMs` is 0 if the query was still queued.
  */
 const asStopped = (execution: RunningExecution, runningAt = execution.observedAt): FailedExecution =>
   asFailed(

@@ -18,7 +18,7 @@ export const nextAskMs = (ageMs: number, random: number): number =>
   (3_000 + 0.75 * ageMs) * (0.65 + 0.7 * random);
 
 /**
- * The pause before Athena is asked again once the result has appeared: Athena reports a query's end a moment after it
+ * The pause before Athena is asked again after the result has appeared: Athena reports a query's end a moment after it
  * has written the result.
  *
  * @param times how often Athena has been asked since the result appeared
@@ -36,8 +36,8 @@ export const nextResultLookMs = (ageMs: number, tookMs: number): number =>
 
 /**
  * The pause before a waiting request reads the record again. It grows with the query's age, so that thousands of
- * requests may wait for one report. It is random, so that they do not all read at the same instant. If S3 is slow, it
- * is longer.
+ * requests may wait for one report. It is random, so that these requests do not all read at the same instant. If S3 is
+ * slow, the pause is longer.
  *
  * @param ageMs the time since the query was started, in milliseconds
  * @param tookMs how long S3 took to answer last
@@ -56,11 +56,11 @@ export const nextSlotLookMs = (timeLeftMs: number, random: number): number =>
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);
 
 /**
- * How long a request waits for its report. The first request waits only a short time, for clients with short time-outs;
- * every later request waits as long as it can, for clients that follow few redirects
+ * How long a request waits for its report. The first request waits only a short time, because some clients have short
+ * time-outs. Every later request waits as long as it can, because some clients follow few redirects
  * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
  *
- * @param hop 0 for the request for the report itself, n for the nth in the waiting room
+ * @param hop 0 for the request for the report itself; n for the nth waiting hop
  * @param longestMs how long a request may wait at most
  */
 export const hopWaitMs = (hop: number, longestMs: number): number =>

@@ -12,7 +12,7 @@ import type {
 } from './delivery.ts';
 import { type Job, makeJob } from './job.ts';
 
-/** Everything that one request gets in order to make a report. */
+/** Everything that one request needs to make a report. */
 export interface Run {
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
@@ -94,7 +94,7 @@ export function progressOf(phase: Phase): Progress | undefined {
   return { waitsFor: 'attempt', data: known, cacheStatus: phase.cacheStatus, dataChanges };
 }
 
-/** The answer that lets the caller wait on, from a request whose own time is up. */
+/** The answer of a request whose own time is up: the caller goes on waiting. */
 export const waiting = (progress: Progress): { readonly delivery: Delivery } => ({
   delivery: {
     state: 'waiting',
@@ -104,8 +104,8 @@ export const waiting = (progress: Progress): { readonly delivery: Delivery } => 
 });
 
 /**
- * Prevents an unhandled rejection of a promise that may fail before it is awaited. A later `await` still throws its
- * error.
+ * Prevents an unhandled rejection of a promise that may fail before it is awaited. A later `await` of this promise
+ * still throws the error.
  */
 export function begun<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});

@@ -21,8 +21,8 @@ import { reportFile } from './write-report.ts';
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
 /**
- * The largest result that can be gzipped, and then written plain, within the publishing function's 15 minutes. A larger
- * report has only the plain file.
+ * The largest result that can be gzipped, and then written plain, within the publishing function's 15 minutes. The
+ * report of a larger result has only the plain file.
  */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
@@ -88,8 +88,8 @@ async function noteFiles(
 }
 
 /**
- * Has the publishing function publish a large result, and waits for it. Resolves to the files, or to the publication's
- * state at `until`.
+ * Makes the publishing function publish a large result, and waits for the files. Resolves to the files' sizes, or to
+ * the publication's state: it was given up, or is still under way at `until`.
  *
  * @param until in milliseconds since 1970
  */

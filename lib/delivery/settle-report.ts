@@ -26,9 +26,9 @@ interface Succeeded {
 }
 
 /**
- * Makes the report from an execution's result, and records the success. A large result is only recorded; the waiting
- * requests have it published. Resolves to undefined if the result is gone. Throws NotEngineCsv if the result can't be
- * read.
+ * Makes the report from an execution's result, and records the success. For a large result, only records the success:
+ * the waiting requests start the publication. Resolves to undefined if the result is gone. Throws NotEngineCsv if the
+ * result can't be read.
  */
 export async function settleReport(
   run: Run,

@@ -8,16 +8,16 @@ import { leaseLeftMs } from './judge-record.ts';
 import { isUnderWay, judgeSlot } from './judge-slot.ts';
 import type { Run, Target } from './phase.ts';
 
-/** The longest random pause before a request tries again after another request's write came first. */
+/** The longest random pause before a request tries again because another request wrote first. */
 const LONGEST_PAUSE_MS = 100;
 
 /** Permission to start a query; `slot` is absent if clients have no limit. */
 export type SlotGrant = { readonly slot?: string };
 
 /**
- * Takes a slot for an attempt, before the attempt is created. Undefined if the client has no free slot.
+ * Takes a slot for an attempt, before the attempt is created. Resolves to undefined if the client has no free slot.
  *
- * @param read the client's slots as they were read
+ * @param read the client's slots; undefined if this function must read them
  * @param latest the record of the job as it was read
  */
 export async function takeSlot(
@@ -48,7 +48,7 @@ export async function takeSlot(
       ? await results.replace(stored, key, document)
       : await results.create(key, document);
     if (written) return { slot: verdict.slot.id };
-    // Another request of the client was quicker. If no time is left to try again, the caller waits on for a slot.
+    // Another request of the client wrote first. If no time is left to try again, the caller waits for a slot.
     if (Date.now() >= terms.waitUntil) return undefined;
     await delay(Math.random() * LONGEST_PAUSE_MS);
   }
@@ -63,8 +63,8 @@ async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
       // The slot's attempt is not created or not started yet, so there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
-      // After the lease has ended, no request may be left to record the query's end. If the result exists, the query
-      // has ended.
+      // After the lease has ended, perhaps no request is left that records the query's end. If the result exists, the
+      // query has ended.
       const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
       return !(isLeft && (await results.head(resultKey(record.executionId))));
     }),

@@ -29,8 +29,8 @@ export interface WatchedState<T> {
 }
 
 /**
- * A request that has taken over a query asks Athena no later than this long before its own answer is due. Athena
- * answers in a tenth of a second, so there is time for a second try.
+ * A request that has taken over a query asks Athena at least this long before its own answer is due. Athena answers in
+ * a tenth of a second, so there is time for a second try.
  */
 const LAST_ASK_MS = 1_500;
 
@@ -55,7 +55,7 @@ export async function watchExecution<T>(
   let begun: T | undefined;
   let tooLongAt = began + terms.longestQueryMs - elapsedMs;
   let askAt = began + nextAskMs(ageMs(), Math.random());
-  // Each request asks at least once.
+  // A request that has taken over the query asks Athena at least once.
   if (isTakenOver) askAt = Math.min(askAt, terms.waitUntil - LAST_ASK_MS);
 
   const ending = new AbortController();
@@ -107,7 +107,7 @@ export async function watchExecution<T>(
    * another key, and a failed query has no result.
    */
   async function resultAppears(): Promise<true> {
-    // A query that is taken over may have ended while nobody looked: look at once.
+    // A query that this request takes over may have ended before: look at once.
     for (let tookMs = 0, isFirst = true; !ending.signal.aborted; isFirst = false) {
       if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs(), tookMs));
       if (ending.signal.aborted) break;

@@ -16,7 +16,7 @@ export interface WantedReport {
 /** The largest result that a report's function re-types while the caller waits. Re-typing it takes about a second. */
 export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-/** How long to wait for the gzipped file after the plain one is written. */
+/** How long to wait for the gzipped file after the plain file is written. */
 const GZIP_GRACE_MS = 1_000;
 
 /** File name and metadata of an execution's report files. */
@@ -33,8 +33,8 @@ export const reportFile = (
 });
 
 /**
- * Makes both of the report's files from a small result (docs/contract.md#the-file). The gzipped file is tried once; if
- * that fails, every caller gets the plain file. Throws NotEngineCsv if the result can't be read.
+ * Makes both of the report's files from a small result (docs/contract.md#the-file). Tries only once to write the
+ * gzipped file: if the try fails, every caller gets the plain file. Throws NotEngineCsv if the result can't be read.
  */
 export async function writeReport(
   results: ResultsBucket,

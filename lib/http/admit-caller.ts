@@ -13,7 +13,7 @@ import type { LoggedFacts } from './logged-facts.ts';
 import { noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
-/** A caller with a valid token, and whose rows of the report it may see. */
+/** A caller with a valid token, and the rows of the report that it may see. */
 export interface AdmittedCaller {
   /** The client's id. If the token names no client: the token's subject, otherwise `unnamed`. */
   readonly client: string;

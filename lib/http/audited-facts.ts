@@ -5,7 +5,8 @@ import type { LoggedFacts } from './logged-facts.ts';
 
 /**
  * The only facts that the audit line may hold: who was given a link, and to which rows. Filter values, the link and the
- * file's key are never written. The companies are all those whose rows the caller may see, whatever it filters.
+ * file's key are never written. The companies are all those whose rows the caller may see, whatever the request
+ * filters.
  */
 export const auditedFacts = (
   { client, partner }: LoggedFacts,

@@ -19,8 +19,8 @@ const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-
 
 /**
  * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins it
- * does nothing, and the gateway answers OPTIONS with 404. Credentials are not allowed: the page itself sends its token,
- * and the browser adds none.
+ * does nothing, and OPTIONS is answered 404. Credentials are not allowed: the page itself sends its token, and the
+ * browser adds no cookies.
  */
 export function cors(
   origins: readonly string[],

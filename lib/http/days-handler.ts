@@ -25,7 +25,7 @@ export function daysHandler(
   return problemChain(dependencies).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
-      // A listing may take as long as a later hop may wait.
+      // Listing the lake may take all the time that the gateway leaves.
       const { lake, register } = backendsUntil(requestTimes(config, began, 1).answerBy);
       const claims = await verifyCaller(event, dependencies, facts);
       await admitCaller(claims, report, config, register, facts);

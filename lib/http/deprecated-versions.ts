@@ -1,8 +1,8 @@
-/** What callers are told about a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
+/** What the answers say about a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
 export interface DeprecatedVersion {
-  /** From when on callers should no longer use the version: `2027-01-01T00:00:00Z`. */
+  /** The time from which callers should no longer use the version, for example `2027-01-01T00:00:00Z`. */
   readonly deprecatedAt: string;
-  /** From when on the service may refuse the version. */
+  /** The time from which the service may refuse the version. */
   readonly sunsetAt: string;
   /** The page that says what to do instead. */
   readonly link: string;

@@ -20,7 +20,7 @@ export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /** The services behind a request. Every call to one ends by `until`, in milliseconds since 1970. */
+  /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
   readonly backendsUntil: (until: number) => RequestBackends;
 }
 

@@ -10,8 +10,8 @@ interface PageFile {
 
 export interface PageFiles {
   /**
-   * Changes when any of the files changes. The page loads its files by version, so a browser never uses an outdated
-   * one.
+   * Changes when any of the files changes. The page loads its files by version, so a browser never uses an
+   * outdated file.
    */
   readonly version: string;
   readonly byName: ReadonlyMap<string, PageFile>;

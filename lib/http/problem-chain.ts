@@ -38,7 +38,7 @@ export const problemChain = (
   };
   return (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
-      // First, so that it sees the answer last.
+      // `cors` comes first, because the first middleware sees the answer last.
       .use(cors(config.corsOrigins))
       .use(requestLog(log, metrics, endsReport))
       .use({ after: addHeaders, onError: addHeaders })

@@ -3,7 +3,9 @@ import { abandonPublication } from '../delivery/publication.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { LOG_MS, type ObjectCreated } from './publication-handler.ts';
 
-/** The members that are read here of Lambda's event for an asynchronous invocation whose last retry has failed. */
+/**
+ * Lambda's event for an asynchronous invocation whose last retry has failed: only the members that the function reads.
+ */
 export interface FailedInvocation {
   readonly requestContext: { readonly condition: string };
   readonly requestPayload: ObjectCreated;

@@ -4,7 +4,7 @@ import { type Publication, readPublication } from '../results/publication-reques
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** The members that are read here of EventBridge's event for a new object. */
+/** EventBridge's event for a new object: only the members that the functions read. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }

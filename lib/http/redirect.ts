@@ -3,8 +3,8 @@ import type { CacheStatus } from '../delivery/delivery.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 
 /**
- * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a copy, from a query, or from a query
- * that others had started.
+ * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a cached report, from a query of its
+ * own, or from a query that others had started.
  */
 export const CACHE_STATUS: Record<CacheStatus, string> = {
   hit: 'PerformanceReports; hit',
@@ -13,8 +13,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. It is left out,
- * because some logs keep bodies and not headers, and anyone with the link can download the report.
+ * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. The body leaves
+ * it out, because some logs keep bodies and not headers, and anyone with the link can download the report.
  */
 export const NOTE = {
   download:

@@ -24,10 +24,13 @@ export interface DataState {
   readonly version: string;
   /**
    * Listing fingerprint: a digest over these files, the markers of complete days and the folders, each with its time of
-   * last modification. If two listings have the same fingerprint, no listing shows a change between them.
+   * last modification. If two listings have the same fingerprint, a comparison of them shows no change.
    */
   readonly fingerprint: string;
-  /** In milliseconds since 1970; absent if another request made the listing, because its clock may differ. */
+  /**
+   * When the lake was listed, in milliseconds since 1970. Absent if it was not listed, or if another request listed it:
+   * the clock of that request's machine may differ.
+   */
   readonly listedAt?: number;
   /** False if the lake could not be listed. Version and fingerprint are then random, and no other request has them. */
   readonly isListed: boolean;
@@ -93,7 +96,7 @@ const dayOf = (key: string, folder: string): string | undefined =>
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
-/** Whether an object counts for the fingerprint: files, folders and markers do, a writer's hidden working files don't. */
+/** Whether an object counts for the fingerprint: files, folders and markers count, hidden files of a writer do not. */
 const countsForFingerprint = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 

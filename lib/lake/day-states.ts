@@ -22,12 +22,12 @@ export interface DayState {
   readonly version: string;
 }
 
-/** How many days before a window are listed too, to see whether the lake's writers mark complete days at all. */
+/** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
 
 const DAY_MS = 86_400_000;
 
-/** The window to list for these states: `MARKER_LOOKBACK_DAYS` earlier, to see whether the lake's writers mark days at all. */
+/** The window to list for the states of a window's days. It begins `MARKER_LOOKBACK_DAYS` days earlier. */
 export const listedWindow = ({ start, end }: Window): Window => ({
   start: start - MARKER_LOOKBACK_DAYS * DAY_MS,
   end,

@@ -15,7 +15,7 @@ export interface LakeListing {
   readonly objects: readonly LakeObject[];
   /** When the listing began, in milliseconds since 1970. */
   readonly listedAt: number;
-  /** Set if the lake has nothing of the table on any day. */
+  /** Set if the lake holds no object of the table, on any day. */
   readonly isTableMissing?: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface Lake {
   /** The folder that holds the folders of a report's days: `<prefix>publisher_events/`. */
   folderOf(report: Report): string;
   /**
-   * Lists the days that a window touches. Undefined if the lake can't be listed.
-   * @param maxAgeMs maximum age of a listing to reuse; 0 lists now
+   * Lists the days that a window touches. Resolves to undefined if the lake can't be listed.
+   * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
    */
   list(report: Report, window: Window, maxAgeMs: number): Promise<LakeListing | undefined>;
 }

@@ -8,7 +8,7 @@ import type { Lake } from './lake.ts';
 /**
  * The state of the data in a report's window; undefined if the report's table is missing.
  *
- * @param maxAgeMs maximum age of a listing to reuse; 0 lists now
+ * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
  */
 export async function findDataState(
   lake: Lake,

@@ -30,7 +30,7 @@ export const daysOperation = (report: Report, security: readonly Part[]): Part =
   },
 });
 
-/** The schema of what `days` answers. */
+/** The schema of the answer of `days`. */
 const daysSchema: Part = {
   type: 'object',
   required: ['report', 'startInclusive', 'endExclusive', 'days'],

@@ -5,7 +5,7 @@ import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';
 
-/** One field as callers see it: no column, no table. */
+/** One field as callers see it, without its column and its table. */
 const describeField = (field: Field, levels: Levels | undefined) => ({
   name: field.name,
   role: field.role,
@@ -21,8 +21,8 @@ const describeField = (field: Field, levels: Levels | undefined) => ({
 });
 
 /**
- * The catalogue as `GET /reporting/fields` shows it: what can be asked for, within which limits, and, where the operator
- * has said it, the currency and how to get access.
+ * The catalogue as `GET /reporting/fields` shows it: the reports, their fields and the limits of a request. It includes
+ * the currency and how to get access, if the operator has set them.
  */
 export const describeFields = ({
   currency,

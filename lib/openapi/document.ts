@@ -12,17 +12,17 @@ import type { Part } from './schema.ts';
 export const OPENAPI_MEDIA_TYPE = 'application/json';
 
 export interface Deployment {
-  /** Where the service is, without a slash at its end; `/` for the root of the host that serves the document. */
+  /** The service's URL, without a slash at its end. `/` is the root of the host that serves the document. */
   readonly url: string;
-  /** What tokens must be requested with. */
+  /** The scope that callers request their tokens with. */
   readonly scope: string;
-  /** What runs there; absent where that is not known, as in the docs. */
+  /** The deployed commit. Absent if it is not known, as in the documentation. */
   readonly commit?: string;
 }
 
 /**
- * The service in OpenAPI 3.1, made of the catalogue and the rules that it runs by, so that nothing here can differ
- * from what it does.
+ * Describes the service in OpenAPI 3.1. The document is made from the catalogue and the rules that the service uses
+ * itself, so the two can't differ.
  */
 export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
   openapi: '3.1.1',

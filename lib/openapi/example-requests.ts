@@ -12,7 +12,7 @@ import { formatUtcTime } from '../report/utc-time.ts';
 /** Filter values, by operator and field name. */
 type Filters = { readonly [Operator in OperatorName]?: Readonly<Record<string, readonly unknown[]>> };
 
-/** A request that a reader can send as it stands; the tests do. */
+/** A request that a reader can send unchanged. The tests send it. */
 export interface ExampleRequest extends Filters {
   readonly summary: string;
   readonly requestedFields: readonly string[];
@@ -25,7 +25,7 @@ export const EXAMPLE_WINDOW = {
   endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
 };
 
-/** Examples for a report, by name; the same name stands at each parameter of one request. */
+/** Examples for a report, by name. All parameters of one request have their example under the same name. */
 export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
   const metrics = metricsOf(report).map(({ name }) => name);
   const last = (fits: (dimension: Dimension) => boolean) => dimensionsOf(report).findLast(fits)?.name;

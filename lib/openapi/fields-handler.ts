@@ -12,7 +12,7 @@ export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' 
       headers: {
         'Content-Type': 'application/json',
         'Cache-Control': 'public, max-age=300',
-        // The gateway gzips it for callers that accept gzip.
+        // The gateway gzips the body for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
       body,

@@ -6,11 +6,12 @@ import { patternOf } from '../report/utc-time.ts';
 import { exampleRequests, exampleValue } from './example-requests.ts';
 import type { Part } from './schema.ts';
 
-/** One value of a filter on the dimension, as `filter-value.ts` takes it. */
+/** The schema of one value of a filter on the dimension, as `filter-value.ts` accepts it. */
 function valueSchema(dimension: Dimension): Part {
   switch (dimension.type) {
     case 'datetime':
-      // Without `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not have.
+      // There is no `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not
+      // allow.
       return { type: 'string', pattern: patternOf(TIME_FILTER_FORM[dimension.grain]) };
     case 'integer':
       return { type: 'integer', format: 'int64' };
@@ -19,15 +20,16 @@ function valueSchema(dimension: Dimension): Part {
         type: 'string',
         minLength: 1,
         maxLength: MAX_TEXT_CHARACTERS,
-        // Unicode's Cc and U+FFFD, spelt out: `\p{Cc}` is not known to every engine that reads JSON Schema.
+        // The pattern excludes Unicode's category Cc and U+FFFD. It spells them out, because some engines for JSON
+        // Schema don't know `\p{Cc}`.
         pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ufffd]*$',
       };
   }
 }
 
 /**
- * The filters, one parameter for each operator and dimension: few generators can write several values of a property of one `deepObject`,
- * and all can repeat a parameter.
+ * The filters: one parameter for each operator and dimension. All generators of clients can repeat a parameter. Few can
+ * write several values for one property of a `deepObject`.
  */
 export function filterParameters(report: Report): Part[] {
   const examples = Object.entries(exampleRequests(report));

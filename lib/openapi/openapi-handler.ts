@@ -7,8 +7,8 @@ import { pathOf } from '../routes.ts';
 import { OPENAPI_MEDIA_TYPE, openApiDocument } from './document.ts';
 
 /**
- * GET /openapi.json: the service described in OpenAPI 3.1, with the address at which the caller has found it.
- * Needs no token.
+ * GET /openapi.json: the service described in OpenAPI 3.1, with the URL at which this caller reached it. Needs no
+ * token.
  */
 export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
   const { config } = dependencies;
@@ -17,13 +17,13 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
       statusCode: 200,
       headers: {
         'Content-Type': OPENAPI_MEDIA_TYPE,
-        // Not for shared caches: the document holds the address by which this caller has reached the service.
+        // Shared caches must not store the document, because it holds the URL at which this caller reached the service.
         'Cache-Control': 'private, max-age=300',
-        // The gateway gzips it for callers that accept gzip.
+        // The gateway gzips the body for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
       body: JSON.stringify(
-        // `/`, the root of the serving host, if the gateway does not name the host.
+        // If the gateway does not name the host, the URL is `/`, the root of the host that serves the document.
         openApiDocument({
           url: serviceUrl(event, pathOf('openapi')) ?? '/',
           scope: scopeOf(config.token),

@@ -11,7 +11,7 @@ import { problemReferences } from './problem-responses.ts';
 import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
-/** What the gateway may answer to any request that has a route. */
+/** The statuses that the gateway may answer by itself, to any request that has a route. */
 export const GATEWAY_STATUSES = [
   ...Object.values(gatewayProblems).filter((problem) => problem !== gatewayProblems.notFound),
   ...Object.values(otherGatewayProblems),
@@ -19,7 +19,7 @@ export const GATEWAY_STATUSES = [
   refusedByFirewall,
 ].map(({ status }) => status);
 
-/** 303, for `components`. */
+/** The response 303, for `components`. */
 export const seeOther: Part = {
   description: 'The report is ready, or is being made. GET the Location, without an Authorization header.',
   headers: {
@@ -37,7 +37,7 @@ export const seeOther: Part = {
 };
 
 /**
- * What the download URL answers, not the service; here because clients follow redirects
+ * The answer of the download URL. The service does not send it, but clients that follow redirects get it
  * (docs/contract.md#the-redirect).
  */
 const csvResponse = (examples: Part): Part => ({
@@ -75,7 +75,7 @@ export const reportOperation = (report: Report, security: readonly Part[]): Part
   },
 });
 
-/** GET /reporting/downloads/{ticket}/{hop}: reached through `Location` alone. */
+/** GET /reporting/downloads/{ticket}/{hop}. Clients take this URL from `Location` only. */
 export const waitingRoomOperation: Part = {
   operationId: 'waitForReport',
   summary: 'Waiting room of a report under way',

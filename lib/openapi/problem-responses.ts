@@ -81,7 +81,10 @@ export function problemResponses(scope: string): Part {
   };
 }
 
-/** Without `content`: with a second kind of body, the types of generated clients would lose the first one's members. */
+/**
+ * This response has no `content`: a second kind of body would remove the problem document's members from the types of
+ * generated clients.
+ */
 const tooLarge: Part = {
   description:
     'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
@@ -93,8 +96,8 @@ export const problemReferences = (statuses: readonly number[]): Part =>
   Object.fromEntries(statuses.map((status) => [status, reference('responses', name(status))]));
 
 /**
- * Problems are `application/problem+json`; the firewall, which can't send that, sends `application/json`. The range
- * holds both. If either were named here, the clients of several generators would ask for JSON instead of CSV.
+ * Problems are `application/problem+json`. The firewall can't send that, so it sends `application/json`. This range
+ * covers both. If either were named here, the clients of several generators would ask for JSON instead of CSV.
  */
 const PROBLEM_MEDIA_TYPES = 'application/*';
 
@@ -112,7 +115,10 @@ function response(status: number, problems: readonly KnownProblem[]): Part {
   };
 }
 
-/** By name; where one problem has several texts, by name and number. */
+/**
+ * The examples, by the name of the problem. If one problem has several texts, a number follows the name from the second
+ * on.
+ */
 const examplesOf = (problems: readonly KnownProblem[]): Part =>
   Object.fromEntries(
     [...Map.groupBy(problems, ({ name }) => name)].flatMap(([name, alike]) =>

@@ -64,8 +64,8 @@ export function reportParameters(report: Report): Part[] {
 }
 
 /**
- * A list of names as one text (docs/contract.md#the-request). As an array it would be repeated by clients that don't
- * know how to write one with commas, and would come without its order from generators that make a set of it.
+ * A list of names, described as one text (docs/contract.md#the-request). If it were an array, some clients would repeat
+ * the parameter instead of writing commas, and some generators would make it a set, which has no order.
  */
 const commaSeparated = (fields: readonly Field[]): Part => {
   const name = `(${fields.map(({ name }) => name).join('|')})`;
@@ -78,7 +78,8 @@ function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): 
     in: 'query',
     required: true,
     description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
-    // Without `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not have.
+    // There is no `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not
+    // allow.
     schema: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
     example: EXAMPLE_WINDOW[name],
   };

@@ -4,7 +4,7 @@ import { VERSION_HEADER } from '../response-headers.ts';
 import { pathOf, routes } from '../routes.ts';
 
 export interface VersionedService {
-  /** Without a slash at its end. */
+  /** The service's URL, without a slash at its end. */
   readonly serviceUrl: string;
   /** ARNs of the versions to ask, by the function's name. */
   readonly versions: Readonly<Record<string, string>>;
@@ -14,15 +14,15 @@ export interface VersionedService {
 }
 
 /**
- * A `fetch` that invokes the given versions of the service's functions, whichever version is live, and follows their
- * redirects. Throws if a request is for a function without a version.
+ * A `fetch` that invokes the given versions of the service's functions, even if other versions are live, and follows
+ * their redirects. Throws if no version of the requested function is given.
  */
 export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
   (async (target, init) => {
     let url = new URL(String(target));
     if (!isBelow(serviceUrl, url)) return fetch(url, init);
     const headers = new Headers(init?.headers);
-    // The token is for the service alone.
+    // Only requests to the service carry these headers, because they hold the token.
     while (isBelow(serviceUrl, url)) {
       init?.signal?.throwIfAborted();
       const { functionName, pathParameters } = routeOf(
@@ -42,8 +42,8 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
 const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
 
 /**
- * Asks each version once, without a token. Throws an Error that names those that do not answer with this commit: they can't
- * start, or are of another release.
+ * Asks each version once, without a token. Throws an Error that names the functions that do not answer with this
+ * commit. Such a function can't start, or belongs to another release.
  */
 export async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
@@ -64,7 +64,7 @@ export async function askEach(
   if (faults.flat().length > 0) throw new Error(faults.flat().join('; '));
 }
 
-/** The function that a path below the service's URL leads to. Throws where none does. */
+/** The function that a path below the service's URL leads to. Throws if no route has this path. */
 function routeOf(path: string) {
   for (const { path: pattern, functionName } of routes) {
     const found = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);

@@ -7,14 +7,13 @@ const text = v.pipe(v.string(), v.nonEmpty());
 
 const environment = v.object({
   [ENV.apiScope]: text,
-  /** Where the service is, as partners call it. */
+  /** The service's URL, as partners use it. */
   [PROBE_ENV.serviceUrl]: url,
   [PROBE_ENV.tokenUrl]: url,
   /** The secret that holds the client's id and secret. */
   [PROBE_ENV.clientSecretId]: text,
 });
 
-/** The probe's configuration. */
 export type ProbeConfig = ReturnType<typeof readProbeConfig>;
 
 /** Reads the probe's configuration from the environment; throws a ValiError that says what is missing or wrong. */

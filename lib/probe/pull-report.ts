@@ -21,15 +21,15 @@ export interface ProbeParts {
 /** Time limit of each step: the token, and the report with all its redirects. */
 const LONGEST_MS = 90_000;
 
-/** How long before a token expires a new one is requested. */
+/** A token is replaced this long before it expires. */
 const SPARE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
 /**
  * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
- * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Tokens cost
- * money with Cognito: one is kept until shortly before it expires.
+ * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Cognito
+ * charges for each token, so a token is kept until shortly before it expires.
  */
 export function reportPuller({
   config,

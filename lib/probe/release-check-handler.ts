@@ -2,15 +2,19 @@ import type { DeploymentHook, TellDeployment } from '../aws/tell-deployment.ts';
 import type { LineLog } from '../http/request-log.ts';
 
 /**
- * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came. If not,
- * CodeDeploy stops the release. Also resolves to the outcome, for an operator who invokes it by hand.
+ * Pulls a report from a new release before any request reaches the release, and tells CodeDeploy whether the report
+ * came. If it did not, CodeDeploy stops the release. Also resolves to the outcome, for an operator who invokes the
+ * function by hand.
  */
 export function releaseCheckHandler({
   pull,
   tell,
   log,
 }: {
-  /** Resolves to the number of rows; rejects where a function of the release does not answer, or the report does not come. */
+  /**
+   * Resolves to the number of rows. Rejects if a function of the release does not answer, or if the report does not
+   * come.
+   */
   readonly pull: () => Promise<number>;
   readonly tell: TellDeployment;
   readonly log: LineLog;

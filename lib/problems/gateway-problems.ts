@@ -1,6 +1,6 @@
 /**
- * The problems that the gateway answers before or instead of a function, in the shape of the service's own.
- * The infrastructure makes API Gateway answer so, and the one-machine gateway answers alike.
+ * A problem that the gateway sends before or instead of a function. It has the form of the service's own problems.
+ * The infrastructure gives API Gateway these answers; the one-machine gateway sends the same.
  */
 export interface GatewayProblem {
   /** API Gateway's name for the case. */
@@ -9,13 +9,13 @@ export interface GatewayProblem {
   readonly slug: string;
   readonly title: string;
   readonly detail: string;
-  /** The header `Retry-After`, where there is one. */
+  /** The value of the header `Retry-After`; absent if the answer has no such header. */
   readonly retryAfterSeconds?: number;
 }
 
 export const gatewayProblems = {
   notFound: {
-    // In spite of its name, API Gateway's answer to a path or method that it doesn't know.
+    // In spite of its name, this is API Gateway's answer to an unknown path or method.
     responseType: 'MISSING_AUTHENTICATION_TOKEN',
     status: 404,
     slug: 'not-found',
@@ -47,7 +47,7 @@ export const gatewayProblems = {
   },
 } as const satisfies Record<string, GatewayProblem>;
 
-/** API Gateway's defaults: what it answers to every case that has no answer of its own. */
+/** API Gateway's default answers, for every case that has no answer of its own. */
 export const otherGatewayProblems = {
   unreadable: {
     responseType: 'DEFAULT_4XX',
@@ -61,9 +61,9 @@ export const otherGatewayProblems = {
 } as const satisfies Record<string, GatewayProblem>;
 
 /**
- * What API Gateway answers where the request line and the headers are larger than it takes. It can't be customised
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html): it is no problem
- * document. AWS does not document the text of `message`.
+ * API Gateway's answer if the request line and the headers are too large. It is not a problem document, because it
+ * can't be customised (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). AWS
+ * does not document the text of `message`.
  */
 export const requestTooLarge = {
   status: 413,

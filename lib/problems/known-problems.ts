@@ -11,7 +11,7 @@ import {
 } from './problem.ts';
 import { problemDocument, problemResponse } from './problem-response.ts';
 
-/** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
+/** A problem with the document that the service or its gateway sends. `headers` is empty for a gateway's problem. */
 export interface KnownProblem {
   readonly name: string;
   readonly status: number;
@@ -22,7 +22,8 @@ export interface KnownProblem {
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
 /**
- * An example of each class in `problem.ts`, except `NotFound` (see the gateway's) and `Overloaded` (an `Unavailable`).
+ * An example of each class in `problem.ts`, except `NotFound` and `Overloaded`. `NotFound` is one of the gateway's
+ * problems; `Overloaded` is an `Unavailable`.
  */
 export const causes = (scope: string): readonly Problem[] => [
   new InvalidRequest([
@@ -36,7 +37,7 @@ export const causes = (scope: string): readonly Problem[] => [
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
 ];
 
-/** Every problem that the functions, the gateway or the firewall answer, in the order of their statuses. */
+/** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */
 export function knownProblems(scope: string): readonly KnownProblem[] {
   const opaque = new Error('not ours to explain');
   const ours = [...causes(scope), opaque].map((error): KnownProblem => {

@@ -6,7 +6,7 @@ import { Problem } from './problem.ts';
 const { status, slug, title, detail } = otherGatewayProblems.failed;
 const OPAQUE = { status, slug, title, message: detail, headers: {}, members: {} };
 
-/** An error as the response that its class calls for, in `application/problem+json`. */
+/** The response for an error, in `application/problem+json`. The error's class decides its status and headers. */
 export function problemResponse(error: unknown, requestId: string): APIGatewayProxyResult {
   const { status, slug, title, message, headers, members } = error instanceof Problem ? error : OPAQUE;
   return {
@@ -19,15 +19,15 @@ export function problemResponse(error: unknown, requestId: string): APIGatewayPr
   };
 }
 
-/** Every problem's type begins with this; what follows names its entry in `docs/problems.md`. */
+/** The beginning of every problem's type. The rest of the type is the name of an entry in `docs/problems.md`. */
 const TYPE_PREFIX = 'urn:problem-type:performance-reports:';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**
- * The members of a problem document (RFC 9457). `detail` comes first, because several HTTP clients show the first 120
- * characters of an answer and no more. `instance` names the request, for a caller to quote and an operator to find in
- * the log.
+ * The members of a problem document (RFC 9457). `detail` comes first, because several HTTP clients show only the first
+ * 120 characters of an answer. `instance` names the request: the caller quotes it, and the operator finds it in the
+ * log.
  */
 export const problemDocument = (
   { slug, title, status, detail }: { slug: string; title: string; status: number; detail: string },

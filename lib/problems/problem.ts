@@ -7,25 +7,25 @@ export interface Fault {
 }
 
 /**
- * The causes a caller may learn. Each class has a status, a stable type, a title and a public detail;
- * anything else that is thrown is a fault of ours, and is answered as an opaque 500 (docs/contract.md#errors).
+ * An error whose cause the caller may know. Each class has a status, a stable type, a title and a public detail.
+ * Every other error is a fault of the service: the caller gets a 500 without details (docs/contract.md#errors).
  */
 export abstract class Problem extends Error {
   abstract readonly status: number;
   /** The last part of the problem's type URI (RFC 9457). */
   abstract readonly slug: string;
   abstract readonly title: string;
-  /** Response headers beside the document's own. */
+  /** Response headers in addition to those of every problem. */
   get headers(): Readonly<Record<string, string>> {
     return {};
   }
-  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
+  /** Members of the document in addition to those of every problem (RFC 9457, 3.2). */
   get members(): Readonly<Record<string, unknown>> {
     return {};
   }
 }
 
-/** Many clients show no more of an answer than its `detail`. */
+/** The `detail`: the first fault, and how many more there are. Many clients show only the `detail` of an answer. */
 function firstFault([first, ...others]: readonly Fault[]): string {
   if (!first) return 'The request has a fault.';
   const more = others.length === 0 ? '' : ` (${others.length} more in errors)`;
@@ -37,11 +37,11 @@ export class InvalidRequest extends Problem {
   readonly status = 400;
   readonly slug = otherGatewayProblems.unreadable.slug;
   readonly title = otherGatewayProblems.unreadable.title;
-  /** A request of 8 kB can have a thousand faults, and each may list all field names. */
+  /** The most faults in one answer: a request of 8 kB can have a thousand, and each fault may list all field names. */
   static readonly mostListed = 25;
-  /** The first `mostListed`: a caller who has corrected these gets the others with the next request. */
+  /** The first `mostListed` faults. A caller who has corrected them gets the others with the next request. */
   readonly faults: readonly Fault[];
-  /** How many more there are. */
+  /** The number of faults that are not in `faults`. */
   readonly faultsLeftOut: number;
 
   constructor(faults: readonly Fault[]) {
@@ -89,17 +89,17 @@ export class Unauthenticated extends Problem {
 }
 
 /**
- * 401: a valid token without the scope (docs/contract.md#the-scope), or one that gives access to no row of the report.
+ * 401: a valid token that lacks the scope (docs/contract.md#the-scope), or that gives access to no row of the report.
  */
 export class NotAuthorized extends Problem {
   readonly status = 401;
   readonly slug = 'not-authorized';
   readonly title = 'Not authorized';
   readonly #scope: string;
-  /** Whose token it is, for the log. */
+  /** The caller that the token was issued to, for the log. */
   readonly caller: string;
 
-  /** @param scope what the token must be requested with */
+  /** @param scope the scope with which the token must be requested */
   constructor(scope: string, caller: string) {
     super('Not authorized to this endpoint.');
     this.#scope = scope;
@@ -110,7 +110,7 @@ export class NotAuthorized extends Problem {
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${this.#scope}"` };
   }
 
-  /** Here too, since API Gateway renames the header. */
+  /** The scope is in the document too, because API Gateway renames the header `WWW-Authenticate`. */
   override get members() {
     return { scope: this.#scope };
   }
@@ -151,7 +151,7 @@ export class NoRecords extends Problem {
   }
 }
 
-/** 503: the engine is saturated, or not done in time; the same request may succeed later. */
+/** 503: the engine is overloaded, or did not finish in time. The same request may succeed later. */
 export class Unavailable extends Problem {
   readonly status = 503;
   readonly slug = 'unavailable';
@@ -168,5 +168,5 @@ export class Unavailable extends Problem {
   }
 }
 
-/** 503: AWS throttled, failed or did not answer up to the deadline. A delivery under way goes on waiting instead. */
+/** 503: AWS throttled, failed or did not answer until the deadline. A caller that already waits goes on waiting. */
 export class Overloaded extends Unavailable {}

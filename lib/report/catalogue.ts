@@ -1,7 +1,7 @@
 /**
  * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL, CSV typing,
- * table definitions, sample events and documents are derived from it. A new field of a report is one line here. The
- * file is long because it holds the fields of both reports, and nothing else.
+ * table definitions, sample events and documents are derived from it. A new field of a report is one line in this
+ * file. The file is long because it holds the fields of both reports, and nothing else.
  */
 import type { ColumnName } from './column-name.ts';
 
@@ -123,8 +123,8 @@ const deviceOrProxy = text('DeviceOrProxy', 'device_or_proxy', 'device or proxy 
 const opens = count('Opens', 'container_opens', 'total number of opens');
 
 /**
- * The dimensions that identify a row's owner. The key also names a list of their ids: in the records of partners, in
- * the stage files, and in the options of `npm run partner`.
+ * The dimensions that identify a row's owner. Each key also names a list of the dimension's ids: in the records of
+ * partners, in the stage files, and in the options of `npm run partner`.
  */
 const owners = {
   publisherCompanies: publisherCompany,
@@ -182,7 +182,7 @@ export const reports: readonly Report[] = [publisherReport, advertiserReport];
 
 export const reportOf = (name: string): Report | undefined => reports.find((report) => report.name === name);
 
-/** The field of that name; undefined if the report has none. */
+/** The field of that name; undefined if the report has no such field. */
 export const fieldOf = ({ fields }: Report, name: string): Field | undefined =>
   fields.find((field) => field.name === name);
 

@@ -4,8 +4,8 @@
  */
 
 /**
- * The error for a developer who adds a field: from the compiler and at run time. A type's text is cut at 160
- * characters.
+ * The error message for a developer who adds a field, both from the compiler and at run time. TypeScript cuts the
+ * text of a type at 160 characters.
  */
 export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
@@ -27,8 +27,8 @@ type CharacterOf<Text extends string> = Text extends `${infer First}${infer Rest
 
 /**
  * Names that have a special meaning for an engine: Athena's "Reserved keywords in SQL SELECT statements", and DuckDB's
- * name for a record's file. DuckDB accepts many of these as columns: `current_user`, for example, is a column there and
- * a function on Athena.
+ * name for a record's file. DuckDB accepts many of these names as columns: `current_user`, for example, is a column in
+ * DuckDB and a function in Athena.
  */
 const ENGINE_WORDS = new Set(
   (
@@ -42,7 +42,7 @@ const ENGINE_WORDS = new Set(
   ).split(' '),
 );
 
-/** The first fault in the column names of one table; undefined if each is valid and unique. */
+/** The first fault in the column names of one table; undefined if every name is valid and unique. */
 export function columnFault(table: string, columns: readonly string[]): string | undefined {
   for (const [index, column] of columns.entries()) {
     const where = `lib/report/catalogue.ts, ${table}, column "${column}": `;

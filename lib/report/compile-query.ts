@@ -59,8 +59,8 @@ function aggregated(field: Field, request: ReportRequest): string {
 }
 
 /**
- * The sum, or 0 if no record counts. If the sum exceeds 64 bits, Trino fails and DuckDB doesn't: with the cast, both
- * fail.
+ * The sum, or 0 if no record counts. If a sum of counts does not fit into a signed 64-bit integer, Trino fails and
+ * DuckDB doesn't. With the cast, both fail.
  */
 function total({ type }: Metric, counted: string): string {
   const sum = `coalesce(sum(${counted}), 0)`;
@@ -71,7 +71,7 @@ function total({ type }: Metric, counted: string): string {
 function formatted(field: Field): string {
   const value = quoteName(field.name);
   if (field.type !== 'datetime') return value;
-  // The engines print an instant in the same way up to its hour, and differently after that.
+  // The engines print an instant in the same way up to its hour, and differently after the hour.
   const text =
     field.grain === 'day'
       ? `${value} || 'T00:00:00Z'`

@@ -10,13 +10,13 @@ export interface FilterOperator {
   readonly title: (field: string) => string;
   /**
    * The SQL condition that a value must fulfil to pass. It must give NULL for a NULL value. `wanted` is never empty.
-   * The query joins this condition by AND to others, such as the one for the rows that the caller may see, so put
+   * The query joins this condition to others by AND, such as the condition for the rows that the caller may see. So put
    * brackets around an OR.
    */
   readonly sql: (value: string, wanted: readonly string[]) => string;
   /**
-   * Whether records with a NULL value pass. Container-level records never pass this way under a filter on placements,
-   * since they belong to all placements of their container (docs/decisions/0003-opens.md).
+   * Whether records with a NULL value pass. Under a filter on placements, container-level records do not pass
+   * for this reason, since they belong to all placements of their container (docs/decisions/0003-opens.md).
    */
   readonly passesUnknown: boolean;
   /**

@@ -20,7 +20,7 @@ const text = v.pipe(
   v.check((value) => !value.includes('\uFFFD'), 'The value is not UTF-8. Percent-encode its UTF-8 bytes.'),
 );
 
-/** A hint for callers who write several values as one list. Not for texts, which may contain commas themselves. */
+/** A hint for callers who write several values as one list. Texts get no such hint, because they may contain commas. */
 const repeatInstead = (value: string) =>
   value.includes(',') ? ' For several values, repeat the parameter once a value.' : '';
 

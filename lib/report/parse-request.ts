@@ -24,8 +24,8 @@ export interface ReportRequest {
   readonly requestedFields: readonly Field[];
   readonly window: Window;
   /**
-   * At most one for each field and operator, in the order of the catalogue and the operators. A record must pass them
-   * all.
+   * At most one filter for each field and operator, in the order of the catalogue and the operators. A record must pass
+   * all filters.
    */
   readonly filters: readonly Filter[];
 }
@@ -179,7 +179,7 @@ function unknownParameter(parameter: string): string {
   return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, ...forms])}`;
 }
 
-/** True without `Accept`, or with `*\/*`, `text/*` or `text/csv` (any charset); a report has no other media type. */
+/** Whether `Accept` is absent or allows a report's only media type: by `*\/*`, `text/*` or `text/csv` (any charset). */
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;

@@ -7,7 +7,7 @@ import { quoteInteger, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
 
-/** A predicate and the literals for its `?`. */
+/** A predicate and the literals for its `?` placeholders. */
 interface Predicate {
   readonly sql: string;
   readonly parameters: readonly string[];

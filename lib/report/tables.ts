@@ -15,7 +15,7 @@ export interface Column {
   readonly meaning: string;
 }
 
-/** One table of the data contract, as its Parquet files are. `columns` does not include the partition column. */
+/** One table of the data contract, as in its Parquet files. `columns` does not include the partition column. */
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];

@@ -4,7 +4,7 @@ import { constants, createGzip, gzip } from 'node:zlib';
 /**
  * The gzip level. Measured (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of level 6
  * and makes real reports 2 % larger, but makes very regular reports a third to a half larger. Above level 6, each
- * percent saved costs a third more time.
+ * percent of saved size costs a third more time.
  */
 export const GZIP_LEVEL = 6;
 
@@ -21,7 +21,7 @@ export const gzippedChunks = (
   pipeline(
     chunks,
     createGzip({ level, chunkSize: CHUNK_BYTES, memLevel: constants.Z_MAX_MEMLEVEL }),
-    // The reader of the result gets the error.
+    // The reader of the gzipped chunks gets the error.
     () => {},
   );
 

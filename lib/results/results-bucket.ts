@@ -31,7 +31,7 @@ export interface ReportFile {
 /** The query engine's result file. */
 export interface EngineResult {
   readonly bytes: number;
-  /** Absent if the result is larger than `maxBytes`. */
+  /** Absent if the result is larger than the `maxBytes` of `readResult`. */
   readonly content?: Uint8Array;
 }
 
@@ -41,19 +41,19 @@ export interface ResultsBucket {
   head(key: ResultsKey): Promise<ObjectFacts | undefined>;
   /** Resolves to undefined if there is no object with this key. */
   read(key: ResultsKey): Promise<StoredDocument | undefined>;
-  /** Writes a new object. Undefined if the key is taken; nothing is written then. */
+  /** Writes a new object. If the key is taken, writes nothing and resolves to undefined. */
   create(key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
-  /** Replaces an object. Undefined if it has changed since `was` was read; nothing is written then. */
+  /** Replaces an object. If it has changed since `was` was read, writes nothing and resolves to undefined. */
   replace(was: StoredDocument, key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /**
-   * The query engine's result, with its content if it is small; undefined if it is gone.
+   * Reads the query engine's result, with the content if the result is small. Resolves to undefined if it is gone.
    * @param location `s3://bucket/key`
    * @param maxBytes the content of a larger result is not read
    */
   readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
   /**
    * Writes a small file. Does nothing if the key is taken: a key's content is always the same.
-   * @param tries the most tries; without it, S3 is asked until the request's time is over
+   * @param tries the most tries; if absent, tries until the request's time is over
    */
   writeFile(key: ResultsKey, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
   /** `s3://bucket/key` */
@@ -67,11 +67,11 @@ export interface ResultsBucket {
 
 /** Files of any size in the results bucket: for the publishing function only. */
 export interface LargeFiles {
-  /** The query engine's result, however large, piece by piece; undefined if it is gone. */
+  /** Opens the query engine's result, of any size, for reading. Resolves to undefined if the result is gone. */
   openResult(location: string): Promise<Readable | undefined>;
   /**
-   * Writes a large file in parts; it appears whole or not at all. Does nothing if the key is taken. Resolves to the
-   * file's size in bytes. If there is no content, writes nothing and resolves to undefined.
+   * Writes a large file in parts. The file appears whole or not at all. Does nothing if the key is taken. Resolves to
+   * the file's size in bytes. If there is no content, writes nothing and resolves to undefined.
    * @param open opens the content; called again for each try
    */
   uploadFile(

@@ -17,7 +17,7 @@ const data = v.object({
 
 /** Members of every kind of progress. */
 const every = {
-  /** How often the report was started again because files changed under its query. */
+  /** How often the report was started again because files changed during its query. */
   dataChanges: v.number(),
 };
 

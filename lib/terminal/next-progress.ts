@@ -1,33 +1,35 @@
 import { duration, type Progress, progressBar, progressLine } from './progress-line.ts';
 
-/** Ten seconds: often enough to see that it goes on, and six lines a minute in a log. */
+/** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
 const LINE_EVERY_MS = 10_000;
 
-/** A terminal is redrawn at most ten times a second. */
+/** The bar on a terminal is redrawn at most ten times a second. */
 const BAR_EVERY_MS = 100;
 
 /** What has been shown until now. */
 export interface Shown {
-  /** The work under way, when it was first reported, and how much was done then. */
+  /** The name of the work under way; empty if the work has ended. */
   readonly what: string;
+  /** When the work was first reported. */
   readonly beganAt: number;
+  /** How much was done when the work was first reported. */
   readonly beganWith: number;
-  /** When something was last written; undefined before the first. */
+  /** When something was last written; undefined if nothing has been written. */
   readonly writtenAt: number | undefined;
 }
 
 export interface NextProgress {
   readonly shown: Shown;
-  /** What to write now, with its control characters or its line's end; empty where nothing is due. */
+  /** The text to write now, with its control characters or its line end; empty if nothing is to be written. */
   readonly text: string;
 }
 
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * What to write for this progress. On a terminal with `columns` columns it is a bar that is redrawn in place. In a
- * log (`columns` is undefined) it is a line: the first at once, then one every ten seconds, and one at the end of
- * work that took ten seconds. Work that is done at its first report shows nothing.
+ * Decides what to write for this progress. A terminal with `columns` columns gets a bar that is redrawn in place. A log
+ * (`columns` is undefined) gets a line at once, a line every ten seconds, and a line at the end of work that took at
+ * least ten seconds. Work that is done at its first report shows nothing.
  */
 export function nextProgress(
   before: Shown | undefined,
@@ -57,7 +59,7 @@ export function nextProgress(
   return { shown: { ...shown, writtenAt: nowMs }, text: lineWith(noteOf(shown, progress, tookMs)) };
 }
 
-/** The estimated time left, at the average speed so far. None in the first two seconds. */
+/** A note of the estimated time left, at the average speed until now; empty in the first two seconds. */
 function noteOf({ beganWith }: Shown, { done, total }: Progress, tookMs: number): string {
   if (tookMs < 2_000 || done <= beganWith) return '';
   return `, about ${duration((tookMs / (done - beganWith)) * (total - done))} left`;

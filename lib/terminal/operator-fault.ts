@@ -16,7 +16,7 @@ export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>
   }
 }
 
-/** Runs a command. A fault of the operator's, or a refusal by AWS, ends it with one line and exit code 1. */
+/** Runs a command. If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. */
 export async function reportingFaults(command: () => Promise<void>): Promise<void> {
   try {
     await command();

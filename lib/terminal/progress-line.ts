@@ -1,4 +1,4 @@
-/** How far a piece of work has come. `done` and `total` are of one unit: files, rows or bytes. */
+/** How far a piece of work has come. `done` and `total` have the same unit: files, rows or bytes. */
 export interface Progress {
   readonly what: string;
   readonly done: number;
@@ -8,7 +8,7 @@ export interface Progress {
 const WIDEST = 40;
 const NARROWEST = 5;
 
-/** A bar no wider than the terminal: a wider line would wrap at each step. `note` is left out where it has no room. */
+/** A bar that is narrower than the terminal, so that its line does not wrap. Leaves out `note` if it does not fit. */
 export function progressBar({ what, done, total }: Progress, columns: number, note = ''): string {
   const amount = amountOf(done, total);
   const room = columns - `${what}: [] ${amount} `.length;

@@ -10,10 +10,10 @@ export interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** The width where a terminal does not tell its own. */
+/** The width if a terminal does not report its own width. */
 const USUAL_COLUMNS = 80;
 
-/** Shows how far long work has come: on a terminal a bar in place, elsewhere a line each ten seconds. */
+/** Shows the progress of long work: on a terminal as a bar, otherwise as a line every ten seconds. */
 export function showProgress(stream: ProgressStream, now: () => number = Date.now): OnProgress {
   let shown: Shown | undefined;
   return (what, done, total) => {
@@ -28,15 +28,12 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
   };
 }
 
-/**
- * How often `repeatedProgress` repeats. Work of less than a second shows nothing. `nextProgress` decides how often a line is
- * shown.
- */
+/** How often `repeatedProgress` repeats the last step. `nextProgress` decides how often a line is shown. */
 const AGAIN_EVERY_MS = 1_000;
 
 /**
- * Repeats the last step every second until it is disposed of, so that a long step is not silent. A step with nothing
- * done is shown only then: most work ends before.
+ * Repeats the last step every second until it is disposed of, so that a long step is not silent. If nothing is done
+ * yet, a step is shown only when it is repeated, so that short work shows nothing.
  */
 export function repeatedProgress(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;

@@ -282,7 +282,7 @@ describe('a release', () => {
     .map((name) => `performance-reports-test-${name}`)
     .sort();
 
-  it('is a version of each function, to which the live alias leads; every caller of a function calls the alias', () => {
+  it('is a version of each function, which all callers reach through the live alias', () => {
     const names = aliases(made).map(({ Properties }) => Properties['Name']);
     expect(names).toEqual(ofType(made, 'AWS::Lambda::Function').map(() => 'live'));
     for (const { Properties } of [
@@ -294,7 +294,7 @@ describe('a release', () => {
       expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
   });
 
-  it('is deployed to API Gateway after each alias has got its one permission for the API', () => {
+  it('is deployed to API Gateway only after the API has its permission to call each function', () => {
     const permissions = Object.entries(made).filter(
       ([, { Type, Properties }]) =>
         Type === 'AWS::Lambda::Permission' && Properties['Principal'] === 'apigateway.amazonaws.com',
@@ -323,7 +323,7 @@ describe('a release', () => {
     expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
   });
 
-  it('gets the requests for reports, days and downloads step by step from CodeDeploy, after a check, if the stage says so', () => {
+  it('gets report, days and download requests in two steps, after a check, if the stage shifts them', () => {
     const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
     expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
     const [alarmId] = named(grown, 'ReleaseCrashes');

@@ -108,7 +108,7 @@ describe('the buckets', () => {
     ]);
   });
 
-  it('tell EventBridge of each new object in the results, which starts the publishing function', () => {
+  it('notify EventBridge of new objects in the results bucket, and of no others', () => {
     const telling = buckets.filter(({ Properties }) => Properties['NotificationConfiguration']);
     expect(telling).toEqual([named(made, 'Results2')[1], named(kept, 'Results2')[1]]);
     for (const { Properties } of telling)
@@ -117,7 +117,7 @@ describe('the buckets', () => {
       });
   });
 
-  it('allow every writer to write a report’s file only once', () => {
+  it('let nobody overwrite a report’s file', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
     expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
@@ -168,7 +168,7 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('are deleted with their stack; if the stage keeps its data, only after a failed creation', () => {
+  it('are deleted with their stack, or only after a failed creation if the stage keeps its data', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',

@@ -16,12 +16,18 @@ const honest: readonly (readonly [string, string])[] = [
   ['quotes and a semicolon', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]="TV"; 4K`],
   ['words of SQL', `requestedFields=${fields}&${window}&filter[DemandOrigin]=select -- or union`],
   ['angle brackets', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]=<unknown device>`],
-  ['an equals sign after on…', `requestedFields=${fields}&${window}&filter[DemandOrigin]=onair=1`],
+  [
+    'an equals sign after a word that begins with “on”',
+    `requestedFields=${fields}&${window}&filter[DemandOrigin]=onair=1`,
+  ],
   ['a URL', `requestedFields=${fields}&${window}&filter[DemandOrigin]=https://ads.example/x?y=1`],
-  ['a URL of an address', `requestedFields=${fields}&${window}&filter[DemandOrigin]=http://203.0.113.9/bid`],
+  [
+    'a URL with an IP address',
+    `requestedFields=${fields}&${window}&filter[DemandOrigin]=http://203.0.113.9/bid`,
+  ],
   ['a file name', `requestedFields=${fields}&${window}&filter[DemandOrigin]=exchange.log`],
   ['a relative path', `requestedFields=${fields}&${window}&filter[DemandOrigin]=app/../bundle`],
-  ['a long list', `requestedFields=${fields}&${window}&${manyPlacements.join('&')}`],
+  ['a long list of filter values', `requestedFields=${fields}&${window}&${manyPlacements.join('&')}`],
 ];
 
 /** The core rules that inspect a query, as AWS documents them. Each is read in the widest possible sense. */
@@ -67,7 +73,7 @@ describe('the firewall', () => {
       });
   });
 
-  it('answers a caller over its limit with the same 429 as the gateway', () => {
+  it('answers a caller over its limit with a problem document, as the gateway does', () => {
     expect(JSON.parse(responseBodies['too-many-requests']?.content ?? '')).toEqual({
       type: 'urn:problem-type:performance-reports:too-many-requests',
       title: 'Too many requests',
@@ -76,7 +82,7 @@ describe('the firewall', () => {
     });
   });
 
-  it('only counts, and does not block, requests that match six core rules; docs/security.md names each', () => {
+  it('only counts requests that match one of six core rules, all of which docs/security.md names', () => {
     const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
     expect(rules[1]).toMatchObject({
       statement: {

@@ -39,7 +39,7 @@ describe('a stage without an existing identity provider', () => {
     });
   });
 
-  it('lets only the probe’s function read the secret of the probe’s client', () => {
+  it('keeps the id and the secret of the probe’s client in Secrets Manager', () => {
     const [secret] = ofType(resources, 'AWS::SecretsManager::Secret');
     expect(resolved(secret?.Properties)).toMatchObject({
       Name: 'performance-reports-test-probe',
@@ -98,7 +98,7 @@ describe('the clients that an older version made', () => {
   const resources = identity ? resourcesOf(identity) : {};
 
   it.each(Object.entries(deployed))(
-    'keep their resource, which CloudFormation does not delete: %s',
+    'keep their logical id and their settings, and CloudFormation does not delete them: %s',
     (name, id) => {
       expect(resources[id]).toMatchObject({
         Type: 'AWS::Cognito::UserPoolClient',
@@ -120,7 +120,7 @@ describe('the clients that an older version made', () => {
     },
   );
 
-  it('cause an error if the stage file still names them', () => {
+  it('cause an error if the stage file names them in the old setting `clients`', () => {
     const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
     expect(() => readStage('test', { ...newAccount, identity })).toThrow(
       /identity\.clients: `clients` is no longer part of the stage file.*formerClients.*docs\/partners\.md/,

@@ -122,7 +122,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('fire if reports fail in a long and a short window so often that a month’s error budget lasts only days', () => {
+  it('fire if failed reports, in a long and a short window, would use up a month’s budget in days', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -163,7 +163,7 @@ describe('the alarms', () => {
       expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
   });
 
-  it('fire for the bytes that the workgroup scans, even by failed queries', () => {
+  it('fire for the bytes that the workgroup scans in an hour, including those of failed queries', () => {
     const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
     expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
     expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
@@ -199,7 +199,7 @@ describe('the alarms', () => {
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
   });
 
-  it('fire for lost events, as long as the queue of lost events has one', () => {
+  it('fire for events that are lost, and while an event waits in the queue of lost events', () => {
     expect(named('events-are-lost')).toMatchObject({ Threshold: 1 });
     expect(metricsOf('events-are-lost')).toEqual([
       'AWS/SQS ApproximateNumberOfMessagesVisible performance-reports-test-lost-events Maximum',

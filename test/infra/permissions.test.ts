@@ -96,7 +96,7 @@ describe('public access', () => {
     );
   });
 
-  it('is denied without TLS 1.2', () => {
+  it('is denied, like all other access to a bucket, if the request does not use TLS 1.2 or later', () => {
     const policies = all.flatMap((resources) => ofType(resources, 'AWS::S3::BucketPolicy'));
     expect(policies).toHaveLength(5);
     for (const policy of policies)
@@ -111,7 +111,7 @@ describe('public access', () => {
       ]);
   });
 
-  it('cannot start a function: only the API and two rules can do so', () => {
+  it('cannot start a function: only API Gateway and EventBridge can', () => {
     const permissions = all.flatMap((resources) => ofType(resources, 'AWS::Lambda::Permission'));
     expect(permissions.length).toBeGreaterThan(10);
     for (const { Properties } of permissions) {
@@ -129,7 +129,7 @@ describe('grants', () => {
       for (const action of list(Action)) expect(action).toMatch(/^[a-z0-9-]+:[A-Za-z]+$/);
   });
 
-  it('have only wildcards that nothing narrower can replace', () => {
+  it('have only the wildcards that are listed with a reason', () => {
     const wildcards = allowing
       .flatMap(({ Resource }) => list(Resource).map((resource) => ({ resource })))
       .filter(({ resource }) => resource.includes('*'));
@@ -249,7 +249,7 @@ describe('a function', () => {
     expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(reports.length + 1);
   });
 
-  it('has only statements on the list of statements, and each statement of that list', () => {
+  it('has exactly the statements that the list of statements names for it', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
     // The statements of two accounts: one has the register, the other has events with their own encryption key.
     const synthesized = (['newAccount', 'grownAccount'] as const).flatMap((account) =>
@@ -260,7 +260,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each action and folder on the list of parts, if a statement that the tests prove has several', () => {
+  it('has each proven statement’s actions and folders on the list of parts, if there are several', () => {
     const several = statements.flatMap(({ sid, functions, proof }) =>
       functions.flatMap((name) => {
         const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};

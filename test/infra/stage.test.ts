@@ -49,7 +49,7 @@ describe('the stages that come with the product', () => {
 });
 
 describe('the operator’s own stages', () => {
-  it('come from a file beside cdk.json that Git ignores', async () => {
+  it('come from a file beside cdk.json that is not in Git', async () => {
     expect(await ownStages()).toEqual({});
     expect(execFileSync('git', ['ls-files', 'stages.ts'], { encoding: 'utf8' })).toBe('');
   });
@@ -88,13 +88,13 @@ describe('readFlags', () => {
 describe('readStage', () => {
   it.each([
     ['an empty account', newAccount],
-    ['an account with everything', grownAccount],
+    ['a grown account', grownAccount],
   ])('accepts the settings of %s', (_, input) => {
     expect(readStage('test', input)).toMatchObject({ name: 'test', ...input });
   });
 
   it.each([
-    ['nothing at all', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
+    ['a stage without settings', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
     ['an unknown setting', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
     [
       'the setting that `executions` replaced',
@@ -108,7 +108,7 @@ describe('readStage', () => {
       'executions: Invalid value: Expected >=10 but received 9',
     ],
     [
-      'a period that CloudWatch does not know',
+      'a number of log days that CloudWatch does not offer',
       { logDays: 15 },
       'logDays: CloudWatch keeps no logs for 15 days',
     ],
@@ -129,12 +129,12 @@ describe('readStage', () => {
       'identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined',
     ],
     [
-      'an unknown kind of identity',
+      'an unknown identity provider',
       { identity: { provider: 'okta' } },
       'identity.provider: Invalid type: Expected ("existing" | "cognito") but received "okta"',
     ],
     [
-      'claims that name no claim',
+      'entitlements by claims without a claim',
       { entitlements: { by: 'claims' } },
       `entitlements: expected one or more of ${ownerNames.join(', ')}`,
     ],
@@ -149,12 +149,12 @@ describe('readStage', () => {
       'events.prefix: expected a prefix that ends with a slash, received "warehouse"',
     ],
     [
-      'a limit below what Athena takes',
+      'a scan limit below Athena’s minimum',
       { queries: { maxGigabytesScanned: 0.001 } },
       'queries.maxGigabytesScanned: Invalid value: Expected >=0.01 but received 0.001',
     ],
     [
-      'a value for every company that is a company’s id',
+      'a value for every company that could be a company’s id',
       {
         entitlements: {
           by: 'claims',
@@ -165,7 +165,7 @@ describe('readStage', () => {
       'entitlements.everyCompanyValue: must not be a number',
     ],
     [
-      'a probe without a client',
+      'a probe without a secret for its client',
       {
         identity: {
           provider: 'existing',
@@ -177,7 +177,7 @@ describe('readStage', () => {
       'probe.secretArn: expected if the identity provider is an existing issuer, and only then',
     ],
     [
-      'an address beside a topic of the operator’s own',
+      'an alarm address together with the operator’s own topic',
       {
         alarms: {
           gigabytesScannedPerHour: 20,
@@ -188,7 +188,7 @@ describe('readStage', () => {
       'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
     ],
     [
-      'a topic that is no ARN',
+      'an alarm topic that is not an ARN',
       { alarms: { gigabytesScannedPerHour: 20, topicArn: 'pages' } },
       'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
     ],
@@ -221,12 +221,12 @@ describe('readStage', () => {
       `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`,
     ],
     [
-      'a contact that nobody can write to',
+      'a contact that is neither an e-mail address nor a URL',
       { access: { contact: 'the reports team' } },
       `access.contact: expected ${CONTACT_FORM}, received "the reports team"`,
     ],
     [
-      'an account of eleven digits',
+      'an account number of eleven digits',
       { environment: { account: '12345678901', region: 'eu-west-1' } },
       'environment.account: expected the 12 digits of an AWS account, received "12345678901"',
     ],
@@ -238,7 +238,7 @@ describe('readStage', () => {
   });
 
   it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
-    'refuses the name "%s" with Cognito, which refuses such a domain in the middle of the deployment',
+    'refuses the stage name "%s" with Cognito, which would refuse its domain during the deployment',
     (name) => {
       expect(() => readStage(name, newAccount)).toThrow(
         'its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain',

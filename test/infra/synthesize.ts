@@ -71,7 +71,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
     'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
 };
 
-/** A value in which readable texts replace the references, for which CloudFormation puts in real texts. */
+/** A value with readable texts in place of the references that CloudFormation resolves. */
 export function resolved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(resolved);
   if (typeof value !== 'object' || value === null) return value;

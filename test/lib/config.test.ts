@@ -31,7 +31,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads which claim governs which report', () => {
+  it('reads which claim gives access to which report', () => {
     const { entitlements } = readConfig({
       ...env,
       ENTITLEMENTS: 'claims',
@@ -46,7 +46,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads the place of the lake, the highest age of its listing in milliseconds, and the bytes that a query may scan', () => {
+  it('reads the place of the lake, the highest age of its listing, and the scan limit', () => {
     const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
     expect(readConfig({ ...env, ...lake })).toMatchObject({
       lake: { bucket: 'events', prefix: '' },
@@ -56,7 +56,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
-  it('treats 0 as no limit, for the bytes that a query may scan and for the queries of a partner', () => {
+  it('treats 0 as no limit, both for the bytes that a query may scan and for the queries of a partner', () => {
     expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject({
       scanLimit: undefined,
       queriesPerPartner: undefined,
@@ -84,7 +84,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads the claim that a token must carry beside the scope: both variables or neither', () => {
+  it('reads the claim that a token must carry beside the scope, and refuses one of its two variables alone', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
     expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
       name: 'roles',
@@ -136,16 +136,16 @@ describe('readConfig', () => {
     expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
   });
 
-  it('refuses partners without a register', () => {
+  it('refuses ENTITLEMENTS=partners without the bucket of a register', () => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
   });
 
-  it('refuses claims without the name of a claim', () => {
+  it('refuses ENTITLEMENTS=claims without the name of a claim', () => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('COMPANY_CLAIMS');
   });
 
   it.each([
-    ['no JSON', 'roles'],
+    ['a text that is no JSON', 'roles'],
     ['a claim of an unknown owner', '{"nobodysCompanies":{"claim":"roles"}}'],
     ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
   ])('refuses %s as COMPANY_CLAIMS', (_, claims) => {

@@ -129,7 +129,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'is unavailable for every key while a provider that was never reached is down',
+    'is unavailable for every key if the provider is down from the beginning',
     [
       { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
       { at: 2 * SECOND - 1, isDown: false, kid: 'first', gets: 'unavailable', reads: 1 },

@@ -17,13 +17,13 @@ describe('parseDocument', () => {
   });
 
   it.each([
-    ['', 'nothing'],
+    ['', 'an empty text'],
     ['{', 'no JSON'],
     ['{"a":1,"a":1}', 'a member twice'],
-    ['[{"b":{"a":1,"b":2,"a":3}}]', 'a member twice, deep'],
+    ['[{"b":{"a":1,"b":2,"a":3}}]', 'a member twice, in an inner object'],
     ['{"a":1,"\\u0061":1}', 'a member twice, written in two ways'],
-    ['{"":1,"":2}', 'an empty name twice'],
-    ['{"__proto__":1,"__proto__":2}', 'a member of prototypes twice'],
+    ['{"":1,"":2}', 'a member with an empty name twice'],
+    ['{"__proto__":1,"__proto__":2}', 'the member __proto__ twice'],
     ['{"a":{"b":1},"a":{"b":1,"c":2}}', 'a member twice, the last one with more members'],
     ['{"a":{"b":1,"c":2},"a":{}}', 'a member twice, the last one empty'],
   ])('gives undefined for %s: %s', (text) => {

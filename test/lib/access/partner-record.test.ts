@@ -30,11 +30,11 @@ describe('readPartner', () => {
     ],
     ['no company at all', { publisherCompanies: [] }],
     ['a name of one letter', { name: 'a' }],
-    ['a name of digits and hyphens, as long as can be', { name: `${'1-'.repeat(31)}23` }],
-    ['no contact', { contact: '' }],
+    ['the longest possible name, of digits and hyphens', { name: `${'1-'.repeat(31)}23` }],
+    ['an empty contact', { contact: '' }],
     ['a fraction of a second in its date', { since: '2026-01-01T00:00:00.123Z' }],
-    ['its right taken away', { active: false }],
-    ['no annotation', { annotations: {} }],
+    ['the member active set to false', { active: false }],
+    ['empty annotations', { annotations: {} }],
   ])('reads a record with %s', (_, change) => {
     expect(read({ ...record, ...change })).toEqual({ ...record, ...change });
   });
@@ -45,7 +45,7 @@ describe('readPartner', () => {
   });
 
   it.each(['publisherCompanies', 'advertiserCompanies'] as const)(
-    'reads an older record, which lacks %s, with an empty list of those companies',
+    'reads an older record without %s as if that list were empty',
     (owner) => {
       expect(read(without(owner))).toEqual({ ...record, [owner]: [] });
     },
@@ -59,33 +59,36 @@ describe('readPartner', () => {
   );
 
   it.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
     ['a list', [record]],
-    ['a member that is unknown here, which may be a restriction', { ...record, until: '2026-02-01' }],
+    ['an unknown member, which may be a restriction', { ...record, until: '2026-02-01' }],
     ['an unknown member beside annotations', { ...record, annotations: {}, until: '2026-02-01' }],
     ['an annotation that is no text', { ...record, annotations: { until: null } }],
     ['annotations that are no object', { ...record, annotations: 'until 2026-02-01' }],
-    ['another form', { ...record, form: 2 }],
-    ['the form as a text', { ...record, form: '1' }],
+    ['another format version', { ...record, form: 2 }],
+    ['the format version as a text', { ...record, form: '1' }],
     ['another client', { ...record, client: 'client-2' }],
-    ['the client in other letters', { ...record, client: 'CLIENT-1' }],
+    ['the client in upper case', { ...record, client: 'CLIENT-1' }],
     ['a company that is a number', { ...record, publisherCompanies: [7] }],
-    ['a company beyond 64 bits', { ...record, publisherCompanies: ['9223372036854775808'] }],
-    ['one company among others that is no id', { ...record, publisherCompanies: ['7', 'x'] }],
+    [
+      'a company id that is too large for a signed 64-bit integer',
+      { ...record, publisherCompanies: ['9223372036854775808'] },
+    ],
+    ['a company that is no id, among valid ids', { ...record, publisherCompanies: ['7', 'x'] }],
     ['companies as a text', { ...record, publisherCompanies: '7' }],
     ['a star for every company', { ...record, publisherCompanies: '*' }],
     ['every company within a list', { ...record, publisherCompanies: ['every-company'] }],
-    ['companies of an advertiser that are no list', { ...record, advertiserCompanies: { id: '7' } }],
+    ['advertiser companies that are no list', { ...record, advertiserCompanies: { id: '7' } }],
     ['an empty name', { ...record, name: '' }],
     ['a name with a hyphen at its end', { ...record, name: 'partner-' }],
     ['a name with a hyphen at its beginning', { ...record, name: '-partner' }],
-    ['a name with two hyphens together', { ...record, name: 'first--partner' }],
+    ['a name with two hyphens side by side', { ...record, name: 'first--partner' }],
     ['a name in upper case', { ...record, name: 'Partner' }],
     ['a name of 65 characters', { ...record, name: 'p'.repeat(65) }],
     ['a contact that is no text', { ...record, contact: null }],
     ['a date without a time', { ...record, since: '2026-01-01' }],
-    ['a right that is no boolean', { ...record, active: 'true' }],
+    ['a member active that is no boolean', { ...record, active: 'true' }],
   ])('refuses a record that is or holds %s', (_, document) => {
     expect(read(document)).toBeUndefined();
   });
@@ -99,7 +102,7 @@ describe('readPartner', () => {
 });
 
 describe('annotations', () => {
-  it('decide nothing, even if they have the names of members that decide', () => {
+  it('never affect access, even if they have the names of members that do', () => {
     const annotations = {
       active: 'false',
       publisherCompanies: 'every-company',
@@ -120,7 +123,7 @@ describe('companiesOf', () => {
     advertiserCompanies: ['8'],
   };
 
-  it('gives the companies of the report’s own side as numbers, each once, in ascending order', () => {
+  it('gives the companies that can own rows of the report, as numbers, each once, in ascending order', () => {
     expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);
     expect(companiesOf(both, advertiserReport)).toEqual([8n]);
   });

@@ -36,13 +36,13 @@ describe('readEntitlement', () => {
     ['a fraction', 7.5],
     ['a number that JavaScript can’t hold exactly', 2 ** 53],
     ['a number that JavaScript can’t hold exactly, among others', [7, 2 ** 53]],
-    ['an exponent', '1e3'],
+    ['a number with an exponent', '1e3'],
     ['a hexadecimal number', '0x10'],
-    ['commas', '7,12'],
-    ['words', 'all'],
+    ['numbers separated by commas', '7,12'],
+    ['a word', 'all'],
     ['a word among numbers', '7 all'],
     ['a null among numbers', [7, null]],
-    ['65 bits', '9223372036854775808'],
+    ['a number that is too large for a signed 64-bit integer', '9223372036854775808'],
     ['SQL', '7) OR (1=1'],
     ['two stars', '**'],
     ['digits of another script', '٧'],
@@ -50,7 +50,7 @@ describe('readEntitlement', () => {
     expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();
   });
 
-  it('takes no value as “every company” if none is configured', () => {
+  it('never gives access to every company if the stage configures no value for it', () => {
     for (const claim of ['*', 'undefined', 'null', ''])
       expect(readEntitlement({ companies: claim }, { ...rule, everyCompany: undefined })).toBeUndefined();
   });

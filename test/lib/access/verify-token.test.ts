@@ -45,14 +45,14 @@ describe('a token of an API without a required claim', () => {
     ['the scope in a JSON array', { scope: ['other', scope] }, 'good'],
     ['the scope among others', { scope: `other ${scope} another` }, 'good'],
     ['the scope in scp', { scp: scope }, 'good'],
-    ['a scope that begins as ours does', { scope: `${scope}.all` }, 'not authorized'],
-    ['a list of scopes that begin as ours does', { scp: [`${scope}s`, `${scope}/`] }, 'not authorized'],
-    ['a scope that ends as ours does', { scope: `https://${scope}` }, 'not authorized'],
+    ['a scope that begins with ours', { scope: `${scope}.all` }, 'not authorized'],
+    ['a list of scopes that begin with ours', { scp: [`${scope}s`, `${scope}/`] }, 'not authorized'],
+    ['a scope that ends with ours', { scope: `https://${scope}` }, 'not authorized'],
     ['the beginning of the scope', { scope: apiScope }, 'not authorized'],
     ['another scope of the API', { scope: `${apiScope}/read` }, 'not authorized'],
-    ['the scope in other letters', { scope: scope.toUpperCase() }, 'not authorized'],
-    ['the scope joined to another', { scope: `other,${scope}` }, 'not authorized'],
-    ['the scope as a key', { scp: { [scope]: true } }, 'not authorized'],
+    ['the scope in upper case', { scope: scope.toUpperCase() }, 'not authorized'],
+    ['the scope joined to another by a comma', { scope: `other,${scope}` }, 'not authorized'],
+    ['the scope as the name of a member', { scp: { [scope]: true } }, 'not authorized'],
     ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
   ])('gives access to the API only with the scope: %s', async (_, claims, expected) => {
     expect(await outcome(claims)).toBe(expected);
@@ -68,7 +68,7 @@ describe('a token of an API with a required role', () => {
     ['the scope and no role', { scope }, 'not authorized'],
     ['the API in aud and another role', { aud: apiScope, roles: ['Reports.ReadWrite'] }, 'not authorized'],
     ['only the role', { roles: ['Reports.Read'] }, 'not authorized'],
-    ['a scope that begins as ours does', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
+    ['a scope that begins with ours', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
   ])('gives access to the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {
     expect(await outcome(claims, role)).toBe(expected);
@@ -81,7 +81,7 @@ describe('a token with the scope', () => {
     ['has expired', () => ({ exp: 1 }), BAD],
     ['is not valid yet', () => ({ nbf: 9e9, exp: 9e9 + 1 }), BAD],
     ['is of another issuer', () => ({ iss: 'https://elsewhere.example' }), BAD],
-    ['is of an issuer below ours', (issuer) => ({ iss: `${issuer}/other` }), BAD],
+    ['is of an issuer whose URL begins with ours', (issuer) => ({ iss: `${issuer}/other` }), BAD],
     ['names no issuer', () => ({ iss: undefined }), BAD],
     ['lists our issuer and another', (issuer) => ({ iss: [issuer, 'https://elsewhere.example'] }), BAD],
   ])('is refused if it %s', async (_, claims, message) => {
@@ -126,7 +126,7 @@ describe('an Authorization header', () => {
 
   it.each<[string, (token: string) => string]>([
     ['in lower case', (token) => `bearer ${token}`],
-    ['and several blanks behind it', (token) => `Bearer   ${token}`],
+    ['followed by several blanks', (token) => `Bearer   ${token}`],
   ])('is accepted with the scheme %s', async (_, header) => {
     expect(await verified(header)).toMatchObject({ scope });
   });

@@ -56,18 +56,18 @@ describe('whoseRows', () => {
       refused('no-companies'),
     ],
     [
-      'is refused if the report has no rule',
+      'is refused if the report’s owner has no rule',
       advertiserReport,
       { publisherCompanies: rule('publishers') },
       refused('no-companies'),
     ],
-  ])('by claims: a caller %s', async (_, report, rules, verdict) => {
+  ])('decides only by the token’s claims: a caller %s', async (_, report, rules, verdict) => {
     expect(await verdictOn({ by: 'claims', rules }, report, 'client-1')).toEqual({ verdict, sought: [] });
   });
 
   it.each<[string, Report, string | undefined, object]>([
     [
-      'in the register',
+      'that is in the register',
       publisherReport,
       'client-1',
       { partner: 'first-partner', state: 'entitled', entitlement: [7n] },
@@ -79,14 +79,14 @@ describe('whoseRows', () => {
       { partner: 'first-partner', ...refused('no-companies') },
     ],
     ['that is not in the register', publisherReport, 'stranger', refused('unknown-client')],
-  ])('by partners: asks the register about a client %s', async (_, report, client, verdict) => {
+  ])('asks the register about a client %s', async (_, report, client, verdict) => {
     expect(await verdictOn({ by: 'partners', bucket: 'register' }, report, client)).toEqual({
       verdict,
       sought: [client],
     });
   });
 
-  it('by partners: refuses a token that names no client, and does not ask the register', async () => {
+  it('refuses a token that names no client, and does not ask the register', async () => {
     expect(await verdictOn({ by: 'partners', bucket: 'register' }, publisherReport)).toEqual({
       verdict: refused('unknown-client'),
       sought: [],

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
 
-/** A stand-in for an AWS service that answers as a test says, with the clients for it and the requests that it got. */
+/** A stand-in for an AWS service. A test decides how it answers, and sees the requests that it got. */
 export interface AnsweringServer {
   readonly clients: Clients;
   /** Method and path of each request, for example `GET /results/jobs/1.json`. */

@@ -72,7 +72,7 @@ describe('start', () => {
     ]);
   });
 
-  it('sends no empty list of parameters, which Athena refuses', async () => {
+  it('sends no list of parameters if it would be empty, since Athena refuses an empty list', async () => {
     const { queries, inputs } = athenaOf({
       command: 'StartQueryExecution',
       answer: { QueryExecutionId: 'q1' },
@@ -129,7 +129,7 @@ describe('get', () => {
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
 
-  it('answers “forgotten” for an execution that Athena no longer has', async () => {
+  it('answers “forgotten” if Athena refuses the request as invalid', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: refused });
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
@@ -220,7 +220,7 @@ describe('executionOf', () => {
       { state: 'scan-limit-exceeded', ...ended },
     ],
     ['without a time of submission', { State: 'RUNNING' }, { state: 'forgotten', id: 'q1' }],
-  ])('reads an execution that is %s', (_, status, expected) => {
+  ])('reads an execution: %s', (_, status, expected) => {
     const location = { ResultConfiguration: { OutputLocation: 's3://elsewhere/reused.csv' } };
     const given = { ...(status && { Status: status }), Statistics, ...location };
     expect(executionOf('q1', given, OBSERVED_AT)).toEqual(expected);
@@ -237,7 +237,7 @@ describe('executionOf', () => {
     },
   );
 
-  it('reads an ended execution without completion time and statistics: the end is then the time at which it was observed', () => {
+  it('reads an ended execution without completion time and statistics, as one that ended when it was observed', () => {
     const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
     expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
       state: 'failed',

@@ -29,13 +29,13 @@ describe('AwsCallFailed', () => {
   it.each([
     ['text', 'S3 HeadObject: text, status none, request none'],
     [undefined, 'S3 HeadObject: undefined, status none, request none'],
-  ])('accepts %j as its cause, which is no error', (thrown, message) => {
+  ])('accepts a cause that is no error: %j', (thrown, message) => {
     expect(new AwsCallFailed('S3 HeadObject', thrown).message).toBe(message);
   });
 });
 
 describe('metadataOf', () => {
-  it('gives the status and request id of an SDK error, and nothing for any other error', () => {
+  it('gives the status and request id of an SDK error, and neither for anything else', () => {
     expect(metadataOf(cause)).toEqual({ httpStatusCode: 400, requestId: 'abc-1' });
     expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });

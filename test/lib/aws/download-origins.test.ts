@@ -14,10 +14,10 @@ describe('the origins of downloads', () => {
   const OURS = 'http://127.0.0.1:9000';
 
   it.each<[string, string | undefined, string | undefined, string[]]>([
-    ['that of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
-    ['that of an S3 elsewhere', OURS, undefined, [OURS]],
+    ['the origin of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
+    ['the S3 endpoint that the environment names', OURS, undefined, [OURS]],
     [
-      'those of the bucket and of the edge',
+      'the origins of the bucket and of the edge',
       undefined,
       EDGE,
       ['https://results.s3.eu-west-1.amazonaws.com', EDGE],

@@ -66,7 +66,7 @@ describe('uploadFile', () => {
     expect(store.faults.current()[0]?.matched).toBe(3);
   });
 
-  it('tries a part three times before it begins the file again', async () => {
+  it('tries a part up to three times before it begins the file again', async () => {
     const key = freshFile();
     const open = opening(Buffer.alloc(9 * MIB, 'x'));
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500, times: 2 }]);
@@ -113,9 +113,9 @@ describe('uploadFile', () => {
     );
   });
 
-  it('gives its one try all the time there is, however slow the content is', async () => {
+  it('gives one try all of the time, however slow the content is', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    // Time limits are a hundred times shorter: a small call would be given up after 40 ms.
+    // The test makes all time limits a hundred times shorter. A small call would be given up after 40 ms.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
     const open = vi.fn(async () => {
       if (open.mock.calls.length === 1) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -170,7 +170,7 @@ describe('uploadFile, if its content is a result from S3,', () => {
     expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
   });
 
-  it('names the failed call: the read of the result', async () => {
+  it('throws an error that names the read of the result as the failed call', async () => {
     await expect(copying(files(LONGER_THAN_A_TEST_MS), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
       'S3 GetObject: NoSuchBucket, status 404',
     );

@@ -99,7 +99,7 @@ describe('an answer of S3 that is not read to its end', () => {
     await expect(make()).rejects.toThrow(Overloaded);
   });
 
-  it('makes read ask again if the connection broke', async () => {
+  it('makes read send its request again if the connection breaks', async () => {
     server.answer = (request, response) => {
       halfAnswer(request, response);
       server.answer = (_, next) => void next.writeHead(200, { ETag: '"2"' }).end('{"a":1}');
@@ -131,7 +131,7 @@ describe('the clients', () => {
       if (waiting.length === 60) for (const answer of waiting) answer();
     };
     const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
-    // This is less time than one try may take.
+    // Each call has less time than one try may take.
     const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
     expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });

@@ -10,13 +10,13 @@ import { startObjectStore } from '../../../local/object-store/object-store.ts';
 export const Bucket = 'results';
 export const MIB = 2 ** 20;
 
-/** URL of an object: `s3://bucket/key`. */
+/** The location of an object of the bucket, `s3://bucket/key`. */
 export const location = (key: string) => `s3://${Bucket}/${key}`;
 
 /** The file name and the metadata that a report's file is stored with. */
 export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
 
-/** Starts the one-machine S3 with a results bucket. The environment then leads the functions' clients there. */
+/** Starts the one-machine S3 with a results bucket, and sets the environment so that the functions' clients use it. */
 export async function startResultsStore() {
   const faults: Faults = createFaults();
   const directory = await mkdtemp(join(tmpdir(), 'results-store-'));

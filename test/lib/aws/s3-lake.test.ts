@@ -48,7 +48,7 @@ describe('a lake that fits one page of a listing', () => {
   it.each<[string, string[], string[]]>([
     ['nothing at all', [], []],
     ['nothing in the window', [...before, ...after], []],
-    ['markers of folders', [`${FOLDER}day=2026-01-02/`], [`${FOLDER}day=2026-01-02/`]],
+    ['the object that marks a folder', [`${FOLDER}day=2026-01-02/`], [`${FOLDER}day=2026-01-02/`]],
     [
       'another folder whose name begins like a day',
       [`${FOLDER}day=2026-01-02b/x`, `${FOLDER}day=2026-01-02`],
@@ -66,8 +66,8 @@ describe('a lake that fits one page of a listing', () => {
 
   it.each<[string, string[], true | undefined]>([
     ['it has no object at all', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
-    ['there is something on another day', before, undefined],
-    ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
+    ['it has an object on another day', before, undefined],
+    ['it has only the object that `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
   ])('reports whether the table is missing: %s', async (_, keys, isTableMissing) => {
     const { s3 } = s3Of(keys);
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
@@ -82,7 +82,7 @@ describe('a lake that fits one page of a listing', () => {
     expect(inputs).toHaveLength(1);
   });
 
-  it('lists a day if one second of it is in the window, and not a day that begins when the window ends', async () => {
+  it('is listed for a day of which one second is in the window, but not for a day that begins when the window ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);
     const days = async (end: string) =>
@@ -132,9 +132,9 @@ describe('a lake of many files', () => {
       [...files('2026-01-02', 1_000), ...files('2026-01-03', 1)],
     ],
     ['whose days take several pages', [...files('2026-01-02', 2_300), ...files('2026-01-03', 1_001)]],
-    ['whose first day is full', files('2026-01-02', 1_001)],
+    ['whose first day has one file more than a page', files('2026-01-02', 1_001)],
     [
-      'whose names are of high code points',
+      'whose names have characters of high code points',
       [
         ...files('2026-01-02', 998),
         `${FOLDER}day=2026-01-03/a`,
@@ -231,7 +231,7 @@ describe('a listing', () => {
     await lake.list(advertiserReport, window, 1_000);
     await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
-    // The extra call looks whether the other table has any object.
+    // The fifth call looks whether the other table has any object.
     expect(inputs).toHaveLength(5);
     // A window with other times of the same days uses the same listing.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
@@ -254,7 +254,7 @@ describe('a listing', () => {
 describe('the listing of a lake', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('is undefined if no bucket is configured, and the log says so', async () => {
+  it('is undefined if no bucket is configured, and the caller is notified', async () => {
     const { s3, inputs } = s3Of([]);
     const told: unknown[] = [];
     const onListingUnavailable = (error: unknown) => told.push(error);
@@ -264,7 +264,7 @@ describe('the listing of a lake', () => {
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 
-  it('is undefined if S3 forbids it, and the log says so', async () => {
+  it('is undefined if S3 forbids it, and the caller is notified of the error', async () => {
     const { s3 } = s3Of([], { [`${FOLDER}day=`]: refusal });
     const told: unknown[] = [];
     const lake = lakeOf(s3, new Map(), (error) => told.push(error));
@@ -273,7 +273,7 @@ describe('the listing of a lake', () => {
     expect(told[0]).toMatchObject({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
   });
 
-  it('throws if the bucket is wrong or S3 throttles', async () => {
+  it('fails if the bucket is wrong or S3 throttles', async () => {
     const told: unknown[] = [];
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });

@@ -7,8 +7,8 @@ const PAGE = 1_000;
 export const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /**
- * Lists these keys as S3 does. If `errors` has a prefix, listing that prefix throws its error. All calls that run at
- * the same time are answered in one round: the number of rounds says how many calls had to come one after the other.
+ * An S3 that lists these keys. The listing of a prefix in `errors` throws the error of that prefix. All calls that run
+ * at the same time are answered in one round, so the number of rounds shows how many calls ran one after the other.
  */
 export function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>> = {}) {
   const sorted = keys.toSorted(byBytes);
@@ -71,6 +71,6 @@ export function s3Of(keys: readonly string[], errors: Readonly<Record<string, un
   };
 }
 
-/** Days from an instant on, `YYYY-MM-DD`, one after the other. */
+/** `count` days in a row from the instant `start` on, as `YYYY-MM-DD`. */
 export const daysOf = (start: number, count: number) =>
   Array.from({ length: count }, (_, nth) => new Date(start + nth * 86_400_000).toISOString().slice(0, 10));

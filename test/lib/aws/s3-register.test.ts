@@ -26,8 +26,8 @@ const named = (name: string, httpStatusCode: number) =>
   new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
 
 /**
- * A bucket that answers for each client with its text, with its error, or, for null, without a body. It records the
- * keys that were asked for.
+ * A bucket that answers for each client with the given text or error, or without a body if that is null. It records the
+ * requested keys.
  */
 function bucketOf(texts: Map<string, string | Error | null>) {
   const asked: string[] = [];
@@ -52,7 +52,7 @@ function bucketOf(texts: Map<string, string | Error | null>) {
 }
 
 describe('the register in S3', () => {
-  it('finds a client by a key that is made from its id and can’t be guessed without it', async () => {
+  it('finds a client by a key that is made from the client’s id and can’t be guessed without the id', async () => {
     const { find, asked } = bucketOf(new Map([['client-1', JSON.stringify(recordOf('client-1'))]]));
     expect(await find('client-1')).toEqual(recordOf('client-1'));
     // The key's digest comes from `printf client-1 | sha256sum`.
@@ -60,7 +60,10 @@ describe('the register in S3', () => {
   });
 
   it.each([
-    ['gets a 403 from S3, as a missing object does if the role may not list', named('AccessDenied', 403)],
+    [
+      'is answered with 403, as a missing object is for a role without the right to list',
+      named('AccessDenied', 403),
+    ],
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
     ['is empty', ''],
@@ -94,7 +97,11 @@ describe('the register in S3', () => {
       JSON.stringify({ ...recordOf('client-1'), contact: String.raw`"a":{"a":1}, \" ":":` }),
       { contact: String.raw`"a":{"a":1}, \" ":":` },
     ],
-    ['lines and blanks', `${JSON.stringify(recordOf('client-1'), null, 2).replaceAll('":', '" :\t')}\n`, {}],
+    [
+      'line breaks and blanks',
+      `${JSON.stringify(recordOf('client-1'), null, 2).replaceAll('":', '" :\t')}\n`,
+      {},
+    ],
   ])('finds a client whose record has %s', async (_, found, more) => {
     expect(await bucketOf(new Map([['client-1', found]])).find('client-1')).toEqual({
       ...recordOf('client-1'),
@@ -113,7 +120,7 @@ describe('the register in S3', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('keeps a record, or the fact that there is none, for less than a minute', async () => {
+  it('keeps a record, or the fact that a client has no record, for less than a minute', async () => {
     const texts = new Map<string, string | Error>([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked } = bucketOf(texts);
     await find('client-1');
@@ -140,7 +147,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('drops records that are too old to be used again', async () => {
+  it('drops entries of the cache that are too old to be used again', async () => {
     const { find, cache } = bucketOf(new Map());
     for (let client = 0; client < 50; client++) await find(`stranger-${client}`);
     expect(cache.size).toBe(50);

@@ -27,23 +27,26 @@ describe('withoutValues', () => {
     ],
     ['a partition of another schema', mismatch],
     [
-      'a column that is not there',
+      'a missing column',
       "COLUMN_NOT_FOUND: line 1:8: Column 'clicks' cannot be resolved or requester is not authorized to access requested resources",
     ],
     [
-      'a table that is not there',
+      'a missing table',
       "TABLE_NOT_FOUND: line 1:15: Table 'awsdatacatalog.reports_prod.publisher_events' does not exist",
     ],
-    ['a file of DuckDB’s', `HIVE_BAD_DATA: No magic bytes found at end of file '${localFile}'`],
+    [
+      'a local file that DuckDB can’t read',
+      `HIVE_BAD_DATA: No magic bytes found at end of file '${localFile}'`,
+    ],
     [
       'a result that may not be written',
       `PERMISSION_DENIED: Access denied when writing output to url: ${result} . Please ensure you are allowed to access the S3 bucket.`,
     ],
     [
-      'rights that are missing',
+      'missing rights',
       'Insufficient Lake Formation permission(s): Required Select on publisher_events (Service: AmazonDataCatalog; Status Code: 400; Error Code: AccessDeniedException; Proxy: null)',
     ],
-    ['resources that ran out', 'Query exhausted resources at this scale factor'],
+    ['exhausted resources', 'Query exhausted resources at this scale factor'],
     ['a fault of the engine', 'GENERIC_INTERNAL_ERROR: null'],
   ])('keeps an error about %s unchanged', (_, text) => {
     expect(withoutValues(text)).toBe(text);
@@ -163,17 +166,17 @@ describe('withoutValues, given an error that quotes values,', () => {
       expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
   });
 
-  it('leaves out a number after a character with which the code marks the parts that it keeps', () => {
+  it('leaves out numbers even after characters with which the code marks the text that it keeps', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );
   });
 
-  it('leaves out blanks at the ends', () => {
+  it('leaves out blanks at the ends, and all lines but the first', () => {
     expect(withoutValues(' GENERIC_INTERNAL_ERROR: null \t\nat line 1')).toBe('GENERIC_INTERNAL_ERROR: null');
   });
 
-  it('leaves out everything beyond 2,000 characters', () => {
+  it('leaves out everything after the first 2,000 characters', () => {
     expect(withoutValues('x'.repeat(2_000))).toBe('x'.repeat(2_000));
     expect(withoutValues('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)}…`);
   });

@@ -5,7 +5,7 @@ const ROW = new RegExp(`(${FIELD}(?:,${FIELD})*)\n`, 'y');
 const NUMBER = /^"(-?[0-9]+(\.[0-9]+)?)"$/;
 
 /**
- * The lines of the engine's CSV, each a list of fields with their quotes; undefined if the text is not in that dialect.
+ * The lines of the engine's CSV, each a list of fields with their quotes; undefined if the text is not such CSV.
  */
 function linesOf(file: string): string[][] | undefined {
   const lines: string[][] = [];
@@ -19,7 +19,7 @@ function linesOf(file: string): string[][] | undefined {
 }
 
 /**
- * The expected output of `retypeCsv`, found by regular expressions over the whole file. Each character is one byte.
+ * The expected output of `retypeCsv`, made by regular expressions over the whole file. Each character is one byte.
  * Undefined if `retypeCsv` must refuse the file.
  */
 export function retypeByParsing(columns: readonly CsvColumn[], file: Uint8Array): string | undefined {

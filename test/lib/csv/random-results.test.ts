@@ -6,7 +6,7 @@ import { type RandomResult, randomResult } from './random-result.ts';
 
 /**
  * The report, with one character for each byte; undefined if retypeCsv refuses the file. Fails if retypeCsv writes to
- * memory behind a piece.
+ * the memory after a piece.
  */
 async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
   const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
@@ -97,15 +97,15 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       }
   });
 
-  // Each text comes after the beginning of a valid file: the text may end a row or begin another.
+  // Each text follows the beginning of a valid file. The text may end a row or begin another row.
   it.each([
     ['a number', [clicks], '"a"\n"7"\n'],
     ['a text', [device], '"a"\n"x"\n'],
     ['a number after a text', [device, clicks], '"a","b"\n"x",'],
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
-    ['a name', [device], ''],
+    ['a column name', [device], ''],
   ])(
-    'gives the same report for every text of up to five of the bytes that retypeCsv tells apart, in place of %s',
+    'gives the same report for every text of up to five bytes that retypeCsv distinguishes, in place of %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

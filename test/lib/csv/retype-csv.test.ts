@@ -41,11 +41,11 @@ describe('retypeCsv', () => {
     '"2026-01-02T00:00:00Z",,0,12345678901234567890.000001\n' +
     ',"",,\n';
 
-  it('writes its own header, bare numbers, quoted text and instants, and distinguishes NULL from empty text', async () => {
+  it('writes its own header, numbers without quotes, quoted texts and instants, and NULL as an empty field', async () => {
     expect(await retype(file)).toBe(report);
   });
 
-  it('gives the same bytes however the file is cut', async () => {
+  it('gives the same bytes for chunks of any size', async () => {
     for (let chunkBytes = 1; chunkBytes <= Buffer.byteLength(file); chunkBytes++)
       expect(await retype(file, chunkBytes)).toBe(report);
   });
@@ -63,7 +63,7 @@ describe('retypeCsv', () => {
     expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
   });
 
-  it('writes a row of only one NULL as an empty line', async () => {
+  it('writes a row whose only value is NULL as an empty line', async () => {
     expect(await retype('"x"\n\n"a"\n', undefined, [{ name: 'DeviceOrProxy', type: 'string' }])).toBe(
       '"DeviceOrProxy"\n\n"a"\n',
     );
@@ -79,45 +79,51 @@ describe('retypeCsv', () => {
   );
 
   const day = '"2026-01-01T00:00:00Z"';
-  // Bytes are counted from the first one after the header, columns from 1.
+  // The byte is counted from 0 after the header, the column from 1.
   it.each([
     ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
     ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],
     ['a quote within a text without quotes', `${day},pho"ne","1","2"\n`, NO_QUOTES, 23, 2],
     ['a space before a quote', `${day}, "a","1","2"\n`, NO_QUOTES, 23, 2],
-    ['a quote in a text that is not doubled', `${day},"a"b","1","2"\n`, AFTER_QUOTE, 26, 2],
+    ['a text with a quote that is not doubled', `${day},"a"b","1","2"\n`, AFTER_QUOTE, 26, 2],
     ['a quote escaped by a backslash', `${day},"a\\"b","1","2"\n`, AFTER_QUOTE, 27, 2],
     ['a byte after a number', `${day},"a","1"2,"2"\n`, AFTER_QUOTE, 30, 3],
-    ['a semicolon for a comma', `${day};"a";"1";"2"\n`, AFTER_QUOTE, 22, 1],
+    ['a semicolon instead of a comma', `${day};"a";"1";"2"\n`, AFTER_QUOTE, 22, 1],
     ['CR and LF after a row', `${day},"a","1","2"\r\n`, AFTER_QUOTE, 34, 4],
     ['CR and LF after NULL', `${day},"a","1",\r\n`, NO_QUOTES, 31, 4],
-    ['a column too few', `${day},"a","1"\n`, TOO_FEW, 30, 3],
-    ['a column too many', `${day},"a","1","2","3"\n`, TOO_MANY, 34, 4],
+    ['a row with a column too few', `${day},"a","1"\n`, TOO_FEW, 30, 3],
+    ['a row with a column too many', `${day},"a","1","2","3"\n`, TOO_MANY, 34, 4],
     ['an empty line', `${day},"a","1","2"\n\n`, TOO_FEW, 35, 1],
     ['an exponent', `${day},"a","1","1.5E7"\n`, NO_NUMBER, 35, 4],
     ['NaN', `${day},"a","1","NaN"\n`, NO_NUMBER, 32, 4],
     ['Infinity', `${day},"a","1","-Infinity"\n`, NO_NUMBER, 33, 4],
-    ['a number column with letters', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
-    ['an empty number', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
-    ['only a minus', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
+    ['letters in a column of numbers', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
+    ['an empty text in a column of numbers', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
+    ['a minus without digits', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
     ['a minus within a number', `${day},"a","1-2","2"\n`, NO_NUMBER, 29, 3],
     ['two minuses', `${day},"a","--1","2"\n`, NO_NUMBER, 29, 3],
-    ['a plus', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],
+    ['a plus before a number', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],
     ['a point before the digits', `${day},"a","1",".5"\n`, NO_NUMBER, 32, 4],
     ['a point after the digits', `${day},"a","1","5."\n`, NO_NUMBER, 34, 4],
     ['two points', `${day},"a","1","1.2.3"\n`, NO_NUMBER, 35, 4],
     ['a thousands separator', `${day},"a","1,000","2"\n`, NO_NUMBER, 29, 3],
-    ['the byte before 0', `${day},"a","1/","2"\n`, NO_NUMBER, 29, 3],
-    ['the byte after 9', `${day},"a","1:","2"\n`, NO_NUMBER, 29, 3],
+    ['the ASCII character before 0 in a number', `${day},"a","1/","2"\n`, NO_NUMBER, 29, 3],
+    ['the ASCII character after 9 in a number', `${day},"a","1:","2"\n`, NO_NUMBER, 29, 3],
     ['a space in a number', `${day},"a"," 1","2"\n`, NO_NUMBER, 28, 3],
     ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
-    ['an end within a text', `${day},"a`, 'it ends within a row', 25, 2],
-    ['an end within the first value', '"2026-01-01T00:00:00Z', 'it ends within a row', 21, 1],
-    ['an end after the first value', day, 'it ends within a row', 22, 1],
-    ['an end after a comma', `${day},`, 'it ends within a row', 23, 2],
-    ['an end within a number', `${day},"a","1`, 'it ends within a row', 29, 3],
-    ['an end before the LF', `${day},"a","1","2"`, 'it ends within a row', 34, 4],
-    ['columns without an end', '"1",'.repeat(100_000), TOO_MANY, 15, 4],
+    ['a file that ends within a text', `${day},"a`, 'it ends within a row', 25, 2],
+    [
+      'a file that ends within the first value of a row',
+      '"2026-01-01T00:00:00Z',
+      'it ends within a row',
+      21,
+      1,
+    ],
+    ['a file that ends after the first value of a row', day, 'it ends within a row', 22, 1],
+    ['a file that ends after a comma', `${day},`, 'it ends within a row', 23, 2],
+    ['a file that ends within a number', `${day},"a","1`, 'it ends within a row', 29, 3],
+    ['a file that ends without an LF', `${day},"a","1","2"`, 'it ends within a row', 34, 4],
+    ['a row that never ends', '"1",'.repeat(100_000), TOO_MANY, 15, 4],
   ])('refuses %s, wherever the file is cut', async (_, rows, fault, byte, column) => {
     const error = refusal(fault, header.length + byte, column);
     for (const chunkBytes of [1, 2, 3, 7, 1_000_000])
@@ -127,9 +133,9 @@ describe('retypeCsv', () => {
   it.each([
     ['is empty', '', 'it ends within its header', 0, 1],
     ['ends within its header', '"w","x","y', 'it ends within its header', 10, 3],
-    ['has a header without an end', `"${'x'.repeat(70_000)}`, 'it ends within its header', 70_001, 1],
+    ['has a header that never ends', `"${'x'.repeat(70_000)}`, 'it ends within its header', 70_001, 1],
     ['has a header without quotes', 'w,x,y,z\n', 'a name without quotes', 0, 1],
-    ['has a name that is empty', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
+    ['has an empty field in its header', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
     ['has a header with a column too few', '"w","x","y"\n', TOO_FEW, 11, 3],
     ['has a header with a column too many', '"w","x","y","z","z"\n', TOO_MANY, 15, 4],
     ['begins with a byte order mark', `\ufeff${header}`, 'a name without quotes', 0, 1],
@@ -138,7 +144,7 @@ describe('retypeCsv', () => {
       await expect(retype(file, chunkBytes)).rejects.toEqual(refusal(fault, byte, column));
   });
 
-  it('throws an error of one line that names the fault and its place, and shows nothing of the file', () => {
+  it('throws an error whose message names the fault and its place, and quotes nothing from the file', () => {
     expect(String(refusal(NO_NUMBER, 1_234, 3))).toBe(
       "NotEngineCsv: the engine's result file is not in its CSV dialect: no number in a column of numbers (byte 1234, column 3)",
     );

@@ -5,7 +5,7 @@ import type { Progress } from '../../../lib/results/ticket.ts';
 import { dataFor, type Setting, termsNow, wanted as usual } from './setting.ts';
 import { settled } from './settled.ts';
 
-/** One request: its answer or error, and how long it took. */
+/** The outcome of one request: its answer or its error, and how long it took. */
 export interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
@@ -53,7 +53,7 @@ export async function following(
 
 export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
-/** Makes `Math.random` cover [0, 1) evenly, the same in every run. Returns a function that restores it. */
+/** Makes `Math.random` return the same numbers in every run, spread evenly. Returns a function that restores it. */
 export function evenDice(): () => void {
   let throws = 0;
   const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
@@ -62,8 +62,9 @@ export function evenDice(): () => void {
 
 const last = ({ results }: Setting, form: RegExp) => results.keys(form).at(-1) ?? '';
 
-/** The keys of the latest job: of the record of its attempts, and of its cached report. */
+/** The key of the latest job record. */
 export const recordKeyOf = (of: Setting) => last(of, /^jobs\/\w{64}\/[\w-]{32,36}\.json$/);
+/** The key of the latest cached report. */
 export const cachedKeyOf = (of: Setting) => last(of, /^cached\/\w{64}\.json$/);
 export const recordOf = (of: Setting) => of.results.document(recordKeyOf(of)) as Record<string, unknown>;
 export const cachedOf = (of: Setting) => of.results.document(cachedKeyOf(of)) as Record<string, unknown>;

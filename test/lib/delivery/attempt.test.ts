@@ -24,7 +24,7 @@ function heldBy(phase: Phase) {
 }
 
 describe('createAttempt', () => {
-  it('writes the record before the engine is called, with a lease for as long as the request waits', async () => {
+  it('writes a record with a lease for as long as the request waits, and does not start the query yet', async () => {
     const { run, target, results, key } = await made();
     const phase = await createAttempt(run, target, undefined, {});
     const record = {
@@ -72,7 +72,7 @@ describe('createAttempt', () => {
       expect(other).toEqual({ at: 'following', target, cacheStatus: 'collapsed', seen });
   });
 
-  it('replaces only the record that was read', async () => {
+  it('replaces the record only if it is still the one that was read', async () => {
     const { run, target, results, key } = await made();
     const read = results.put(key, { form: 0 });
     const created = await createAttempt(run, target, read, {});
@@ -80,7 +80,7 @@ describe('createAttempt', () => {
     expect(results.document(key)).toEqual(heldBy(created).record);
   });
 
-  it('counts the query that ended before, but only in the request whose record was written', async () => {
+  it('counts the query of the previous attempt, but only in the request whose record was written', async () => {
     const { run, target, finished, facts } = await made();
     const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
     await createAttempt(run, target, undefined, { ended });
@@ -145,7 +145,7 @@ describe('following', () => {
 });
 
 describe('takeOver', () => {
-  it('changes only writer, lease and elapsed time of the record, and takes the time from S3’s clock', async () => {
+  it('changes only writer, lease and elapsed time of the record; S3’s clock gives the elapsed time', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
@@ -172,14 +172,14 @@ describe('takeOver', () => {
     });
   });
 
-  it('keeps the token of an attempt that was never started, so that Athena starts one query', async () => {
+  it('keeps the attempt’s token if no start is recorded, so that Athena starts only one query', async () => {
     const { run, target, results, key } = await made();
     const stored = results.put(key, startingRecord());
     const held = heldBy(await takeOver(run, target, stored, startingRecord(), 'collapsed'));
     expect(held.record).toEqual({ ...startingRecord(), writer: expect.stringMatching(UUID) });
   });
 
-  it('succeeds for only one request; the other follows its attempt', async () => {
+  it('succeeds for only one of two requests; the other request follows the attempt', async () => {
     const { run, target, results, key } = await made();
     const stored = results.put(key, underWayRecord());
     await takeOver(run, target, stored, underWayRecord(), 'collapsed');
@@ -212,7 +212,7 @@ describe('release', () => {
     expect(results.document(key)).toMatchObject({ elapsedMs: 9_000, runningAt: START });
   });
 
-  it('does not change a record that another request has written since', async () => {
+  it('does not overwrite a record that another request has written meanwhile', async () => {
     const { run, target, results, key } = await made();
     const held = heldBy(await createAttempt(run, target, undefined, {}));
     results.put(key, succeededRecord());
@@ -222,7 +222,7 @@ describe('release', () => {
 });
 
 describe('withElapsed', () => {
-  it('adds the time that has passed to a query under way, and nothing to one that is not started', () => {
+  it('adds the passed time to the record of a query under way, and does not change a record without a query', () => {
     expect(withElapsed(underWayRecord({ elapsedMs: 5 }), 20)).toEqual(underWayRecord({ elapsedMs: 25 }));
     expect(withElapsed(startingRecord(), 20)).toEqual(startingRecord());
   });

@@ -1,13 +1,13 @@
 import { vi } from 'vitest';
 
 /**
- * The one clock of S3 and Athena in memory. The machine's clock is the fake one of the tests: a test may set it wrong
- * without changing this clock.
+ * The common clock of the S3 and the Athena in memory. The machine's clock is the fake clock of the tests. A test may
+ * set the machine's clock wrong without changing this clock.
  */
 export interface AwsClock {
   /** The time of this clock, in milliseconds since 1970. */
   now(): number;
-  /** The time in the `Date` header of an answer given now, rounded down to the second. */
+  /** The time in the `Date` header of an answer that is given now: `now()`, rounded down to the second. */
   date(): number;
   /** Puts the machine's clock forward by `ms`, or back if `ms` is negative. */
   skewMachine(ms: number): void;

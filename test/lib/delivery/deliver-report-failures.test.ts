@@ -73,7 +73,7 @@ describe('a query that fails', () => {
     ]);
   });
 
-  it('causes an internal error for all who waited if its retry fails too; the next caller gets another query', async () => {
+  it('causes an internal error for all waiting callers if its retry fails too; the next caller gets another query', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
     const answers = await settled(Promise.all([request(of), request(of), request(of)]));
     for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
@@ -82,7 +82,7 @@ describe('a query that fails', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('causes an internal error at once if the failure is final', async () => {
+  it('causes an internal error at once if the failure is not retryable', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
     expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
@@ -102,7 +102,7 @@ describe('a query that fails', () => {
 });
 
 describe('a query that exceeds the scan limit', () => {
-  it('is refused; the same request under the same limit is then refused without a query', async () => {
+  it('causes a refusal; the same request under the same limit is then refused without a query', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.finished).toEqual(['scan-limit-exceeded']);
@@ -141,7 +141,7 @@ describe('a query that exceeds the scan limit', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is refused as too large even if it ends only when its time is up', async () => {
+  it('causes the refusal ReportTooLarge even if it ends only after the longest time that a query may run', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 620_000 });
     const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
     expect(answer.error).toBeInstanceOf(ReportTooLarge);
@@ -168,7 +168,7 @@ describe('a query’s failure that no request has noticed', () => {
     await leave(of);
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.finished).toEqual(['scan-limit-exceeded', 'scan-limit-exceeded']);
-    // A request noticed the second failure at the query's end, and listed the lake then: the refusal is kept.
+    // A request noticed the second failure at the query's end and listed the lake then, so the refusal is cached.
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.queries.started).toHaveLength(2);
   });
@@ -189,7 +189,7 @@ describe('a query’s failure that no request has noticed', () => {
   });
 
   it.each([0, 3, -3])(
-    'causes an error for the caller who started the query, however late the next hop comes, with a clock %d h ahead',
+    'causes an error for the caller who started the query, however late the next hop comes (clock ahead by %d h)',
     async (hours) => {
       const of = setting({ ends: 'failed', afterMs: 40_000 });
       const { askedAt } = termsNow();
@@ -246,7 +246,7 @@ describe("a result that is not Athena's CSV", () => {
   });
 });
 
-describe('an execution that Athena calls succeeded, without a place for its result', () => {
+describe('an execution that has succeeded, but for which Athena names no location of a result', () => {
   it('is recorded and counted as a failure; the next caller gets another query', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 }, { afterMs: 100 });
     const { get } = of.queries;

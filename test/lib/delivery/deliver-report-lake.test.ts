@@ -45,7 +45,7 @@ describe('a lake that changes', () => {
     expect([statusOf(await ask(of)), keyOf(await ask(of))]).toEqual(['hit', keyOf(first)]);
   });
 
-  it('during the query: only those who waited get the report, without a version and not cached', async () => {
+  it('during the query: only callers that waited get the report, which has no version and is not cached', async () => {
     const of: Setting = setting({ afterMs: 100, onStart: change(() => of, 'b.parquet') }, {});
     const answer = await ask(of);
     expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
@@ -57,7 +57,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('during the query and back again: the service notices the change by the times of the files', async () => {
+  it('during the query, only in the times of its files: the report gets no version', async () => {
     const of: Setting = setting({
       afterMs: 100,
       onStart: () => {
@@ -78,7 +78,8 @@ describe('a lake that changes', () => {
     const listingMs = 60_000;
     const first = await ask(of, { listingMs });
     expect(recordOf(of)).toMatchObject({ isOfVersion: false, goodForMs: listingMs - 20 });
-    // The result was seen after 20 ms. Another function may still have a listing from before the change.
+    // The result was seen after 20 ms. Another function may still have a listing from before the change. The
+    // next line makes the lake look like that listing.
     of.lake.objects = of.lake.objects?.slice(0, 1);
     const again = await ask(of, { listingMs });
     expect([statusOf(again), keyOf(again), versionOf(again)]).toEqual(['hit', keyOf(first), undefined]);
@@ -98,7 +99,7 @@ describe('a lake that changes', () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('during each of four queries that fail: the caller gets a 503, also in the waiting room', async () => {
+  it('during each of four queries that fail: the caller gets a 503 in the waiting room', async () => {
     const plan = (name: string) => ({
       ends: 'failed' as const,
       afterMs: 30_000,
@@ -137,7 +138,7 @@ describe('a lake that changes', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('only in the times of its files: the caller gets the cached report, without a query', async () => {
+  it('only in the times of its files: the next request gets the cached report, without a query', async () => {
     const of = setting({ afterMs: 100 });
     const first = await ask(of);
     of.lake.writeAgain();
@@ -193,7 +194,7 @@ describe('a lake that changes', () => {
     [9_999, true],
     [10_000, false],
   ])(
-    "or does not change: a request that comes %d ms after the query's end makes a cached report: %s",
+    'not at all during the query: a request that comes %d ms after the query’s end makes a cached report: %s',
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();
@@ -227,7 +228,7 @@ describe('a lake that can not be listed', () => {
     expect(recordOf(of)).not.toHaveProperty('goodForMs');
   });
 
-  it('does not make a failure look like changed files', async () => {
+  it('does not count as changed when a query fails', async () => {
     const of = setting({ ends: 'failed' });
     of.lake.objects = undefined;
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);

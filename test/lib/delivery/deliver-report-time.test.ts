@@ -27,10 +27,8 @@ beforeEach(() => {
 });
 
 describe('a query that takes too long', () => {
-  /**
-   * Limits in the relation that the handlers use: a caller waits a little longer than a query may be queued and run.
-   */
   const limits = { longestQueryMs: 60_000, longestQueueMs: 20_000 };
+  /** As in the handlers, a caller waits a little longer than a query may be queued and run. */
   const PATIENCE_MS = 83_000;
   const now = () => ({
     ...limits,
@@ -53,7 +51,7 @@ describe('a query that takes too long', () => {
     ]);
     expect(recordOf(of)).toMatchObject({ state: 'failed', cause: 'took-too-long' });
     expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
-    // A request first saw the query running some seconds after its start.
+    // The running time counts from the moment at which a request first saw the query running, a few seconds later.
     expect(Date.now()).toBeLessThanOrEqual(START + 66_000);
   });
 
@@ -175,7 +173,7 @@ describe("a query that waits in Athena's queue", () => {
     expect(of.queries.stopped).toEqual([]);
   });
 
-  it('is stopped when it has waited there for too long, and its caller gets Unavailable', async () => {
+  it('is stopped when it has been queued for too long, and its caller gets Unavailable', async () => {
     const of = setting({ ends: 'never', queuedMs: 1e9 });
     const answer = await follow(of, { ...terms(), longestQueueMs: 30_000, giveUpAt: START + 93_000 });
     // The caller has waited from the start, and has too little time left for a second query.
@@ -185,8 +183,8 @@ describe("a query that waits in Athena's queue", () => {
 });
 
 /**
- * Sends a request whose function is killed after `afterMs`: the request never gives up its lease. Resolves to the same
- * services.
+ * Sends a request whose function is killed after `afterMs`, so that the request never gives up its lease. Resolves to
+ * the same services, as other requests use them.
  */
 async function killed(of: Setting, afterMs: number): Promise<Setting> {
   void request(of);
@@ -199,7 +197,7 @@ async function killed(of: Setting, afterMs: number): Promise<Setting> {
 }
 
 describe('a request whose function is killed', () => {
-  it('is followed by another request when its lease is over', async () => {
+  it('is replaced by another request when its lease has ended', async () => {
     const of = await killed(setting({ afterMs: 10_000 }), 1_000);
     const answer = await follow(of);
     expect([textOf(of, answer), of.queries.started.length]).toEqual([CSV, 1]);
@@ -209,7 +207,7 @@ describe('a request whose function is killed', () => {
     expect(Date.now()).toBeLessThan(START + 28_000);
   });
 
-  it('is not followed by a request that has no time left to ask', async () => {
+  it('is not replaced by a request that has no time left to ask Athena', async () => {
     const of = await killed(setting({ ends: 'never' }), 1_000);
     const first = await ask(of, { waitUntil: Date.now() + 1_000 });
     await vi.advanceTimersByTimeAsync(60_000);
@@ -219,7 +217,7 @@ describe('a request whose function is killed', () => {
     expect(of.queries.asked.get('q1')).toBeUndefined();
   });
 
-  it('is followed by another request even if it had not started its query yet', async () => {
+  it('is replaced by another request even if it had not started its query yet', async () => {
     const broken = setting({ afterMs: 100 });
     const { start } = broken.queries;
     broken.queries.start = () => new Promise(() => {});
@@ -232,7 +230,7 @@ describe('a request whose function is killed', () => {
 });
 
 describe('a machine whose clock is hours wrong', () => {
-  it.each([3, -3])('(%d h ahead) holds no lease longer than it said', async (hours) => {
+  it.each([3, -3])('holds no lease longer than its record says (clock ahead by %d h)', async (hours) => {
     const wrong = setting({ afterMs: 40_000 });
     wrong.clock.skewMachine(hours * 3_600_000);
     const of = await killed(wrong, 100);
@@ -243,7 +241,7 @@ describe('a machine whose clock is hours wrong', () => {
     expect(Date.now()).toBeLessThan(START + 43_000);
   });
 
-  it.each([3, -3])('(%d h ahead) takes no lease from the request that holds it', async (hours) => {
+  it.each([3, -3])('takes no lease from the request that holds it (clock ahead by %d h)', async (hours) => {
     const of = await killed(setting({ ends: 'never' }), 1_000);
     const { writer } = recordOf(of);
     of.clock.skewMachine(hours * 3_600_000);
@@ -254,7 +252,7 @@ describe('a machine whose clock is hours wrong', () => {
   });
 
   it.each([3, -3])(
-    '(%d h ahead) stops no query too early, and delivers as any other machine does',
+    'stops no query too early, and delivers as any other machine does (clock ahead by %d h)',
     async (hours) => {
       const of = setting({ afterMs: 40_000 });
       await ask(of);

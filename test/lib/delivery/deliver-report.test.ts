@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 describe('a report that nobody has requested before', () => {
-  it('needs one query; the service writes, caches and counts it once', async () => {
+  it('needs one query, and is written, cached and counted once', async () => {
     const of = setting({ afterMs: 500 });
     const answer = await ask(of);
     expect(answer.delivery).toMatchObject({
@@ -83,7 +83,7 @@ describe('a report that nobody has requested before', () => {
     of.lake.looks.length = 0;
     const second = await ask(of);
     expect(second.delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
-    // The job record is read beside the cached report, and the request does not wait for it.
+    // The job record is read at the same time, but the request does not wait for that read.
     expect(of.results.calls).toEqual([`read ${cachedKeyOf(of)}`, `read ${recordKeyOf(of)}`]);
     expect(of.lake.looks).toEqual([0]);
     expect(of.queries.asked).toEqual(asked);
@@ -118,7 +118,7 @@ describe('a report that nobody has requested before', () => {
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
-  it('still reaches all who wait when the request that asked Athena has ended', async () => {
+  it('still reaches all waiting callers after the request that asked Athena has ended', async () => {
     const of = setting({ afterMs: 40_000 });
     const answers = await settled(
       Promise.all([request(of), ...Array.from({ length: 20 }, () => following(of))]),
@@ -130,7 +130,7 @@ describe('a report that nobody has requested before', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('soon reaches a request that joins it shortly before its end', async () => {
+  it('soon reaches a request that comes shortly before the end of the query', async () => {
     const of = setting({ afterMs: 400 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(350);
@@ -138,7 +138,7 @@ describe('a report that nobody has requested before', () => {
     await settled(first);
   });
 
-  it('names its execution, as soon as there is one, in the log of a request that joins it', async () => {
+  it('adds its execution to the log of a request that joins it, once the record names the execution', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -161,7 +161,7 @@ describe('a report that nobody has requested before', () => {
     expect(statusOf(await ask(of))).toBe('collapsed');
   });
 
-  it('is started again if its record is deleted meanwhile', async () => {
+  it('is queried again if its record is deleted during its query', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -173,7 +173,7 @@ describe('a report that nobody has requested before', () => {
     await settled(first);
   });
 
-  it('leads a request that joins it to a waiting URL in time', async () => {
+  it('gives a request that joins it a waiting URL when the time of that request is up', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -189,10 +189,10 @@ describe('a report that nobody has requested before', () => {
   });
 });
 
-describe('a report whose files are gone, and whose record names none', () => {
+describe('a report whose files are gone, and whose record names no files', () => {
   /**
-   * Makes a report, and puts its records back to what they are for a large report before its publication has noted the
-   * files. Deletes the files.
+   * Makes a report, removes the files from its records, and deletes the files. The records of a large report look like
+   * this before its publication has noted the files.
    */
   const made = async (of: Setting) => {
     const first = await ask(of);
@@ -240,7 +240,7 @@ describe('a cached report', () => {
 });
 
 describe('a gzipped file that can not be written', () => {
-  it('neither prevents nor delays the plain one, and the next request does not look for it', async () => {
+  it('neither prevents nor delays the plain file, and the next request does not look for the gzipped one', async () => {
     const of = setting({ afterMs: 100 });
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
@@ -254,7 +254,7 @@ describe('a gzipped file that can not be written', () => {
     expect(of.results.callsOf('head')).toEqual([]);
   });
 
-  it('delays the plain one by at most a second if the write is slow', async () => {
+  it('delays the plain file by at most a second if its own write never ends', async () => {
     const of = setting({ afterMs: 100 });
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
@@ -269,7 +269,7 @@ describe('a gzipped file that can not be written', () => {
 describe('a large result', () => {
   const large = { afterMs: 100, bytes: LARGE };
 
-  it('is published by the publishing function, and delivered when the file is there', async () => {
+  it('is published by the publishing function, and delivered once the file exists', async () => {
     const of = setting(large);
     const answering = request(of);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -292,7 +292,7 @@ describe('a large result', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('causes an error for those who wait when its publication is given up; the next request runs another query', async () => {
+  it('causes an error for the waiting callers when its publication is given up; the next request runs another query', async () => {
     const of = setting(large, { afterMs: 100 });
     const answering = Promise.all([following(of), following(of)]);
     await vi.advanceTimersByTimeAsync(40_000);
@@ -321,7 +321,7 @@ describe('a request that can not go on', () => {
     throw new Overloaded('Later.', 30);
   };
 
-  it('starts no query when its caller has no time left', async () => {
+  it('starts no further query when its caller has no time left', async () => {
     const of: Setting = setting({
       ends: 'failed',
       afterMs: 40_000,
@@ -379,7 +379,7 @@ describe('a request that can not go on', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('throws Overloaded when its caller has no more time to wait', async () => {
+  it('throws Overloaded if S3 throttles and its caller has no time left to wait', async () => {
     const of = setting({ afterMs: 24_500 });
     of.results.before('writeFile', () => {
       vi.setSystemTime(START + 30_000);
@@ -408,7 +408,7 @@ describe('a request that can not go on', () => {
     expect((await Promise.all(answers)).map(statusOf).sort()).toEqual(['collapsed', 'miss']);
   });
 
-  it('throws Overloaded when there is no attempt yet for which its caller could wait', async () => {
+  it('throws Overloaded if S3 throttles before there is an attempt for which its caller could wait', async () => {
     const of = setting({});
     of.results.before('read cached/', late);
     expect((await ask(of)).error).toBeInstanceOf(Overloaded);
@@ -441,7 +441,7 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is recognised too if it records a failure, which is counted', async () => {
+  it('is recognised too if it records a failure, and the failed query is counted', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     losing(of, 'replace', 'failed');
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
@@ -460,7 +460,7 @@ describe('a stored document of a job', () => {
       expect(stored).toMatchObject({ form: 2, executionId: 'q2' });
   });
 
-  it('is judged again if another request wrote it first', async () => {
+  it('is judged again if another request has written it first', async () => {
     const of = setting({ afterMs: 100 });
     of.results.before('create jobs/', () => {
       const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';

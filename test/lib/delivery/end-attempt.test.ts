@@ -79,7 +79,7 @@ describe('recordEnd', () => {
     expect(facts.finishedQueries).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
-  it('counts the query even if the answer of the write was lost', async () => {
+  it('counts the query even if the answer to the write was lost', async () => {
     const { run, target, results, key, hold, finished } = await made();
     const held = hold();
     const { replace } = results;
@@ -129,7 +129,7 @@ describe('recordAnswer', () => {
     expect(results.document(cachedKey)).toEqual(other);
   });
 
-  it('writes nothing if the cached report is deleted meanwhile', async () => {
+  it('writes nothing if an existing cached report is deleted before it is read', async () => {
     const { run, target, results, cachedKey } = await made();
     results.put(cachedKey, { form: 0 });
     results.before(`read ${cachedKey}`, () => results.objects.delete(cachedKey));

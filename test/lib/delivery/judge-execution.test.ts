@@ -107,7 +107,7 @@ describe('judgeExecution, if the execution has ended,', () => {
       { ...retry, ...changed },
       { next: 'data-changed', execution: retryable },
     ],
-  ])('judges an execution that is %s', (_, execution, more, verdict) => {
+  ])('judges this execution: %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 
@@ -117,7 +117,7 @@ describe('judgeExecution, if the execution has ended,', () => {
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
     ['before its caller came, while files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
     ['long ago, in an attempt that was created for this caller', 3_600_000, { callerWaitedMs: 1 }, 'refuse'],
-  ])('judges a failure that ended %s', (_, agoMs, more, next) => {
+  ])('judges an execution that failed %s', (_, agoMs, more, next) => {
     const execution = { ...final, completedAt: NOW - agoMs, submittedAt: NOW - agoMs - 10 };
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
   });
@@ -138,15 +138,20 @@ describe('judgeExecution, if the execution has ended,', () => {
       { callerLeftMs: 8_999 },
       'took-too-long',
     ],
-    ['5 % before the longest time to run', ranFor(9_500), {}, 'start-next'],
-    ['more than 5 % before the longest time to run', ranFor(9_499), {}, 'refuse'],
+    ['after 95 % of the longest time to run', ranFor(9_500), {}, 'start-next'],
+    ['after less than 95 % of the longest time to run', ranFor(9_499), {}, 'refuse'],
     ['while files changed', ranFor(RUN), changed, 'data-changed'],
     ['after its longest time in the queue', queuedFor(QUEUE), {}, 'start-next'],
-    ['5 % before the longest time in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
-    ['more than 5 % before the longest time in the queue', queuedFor(3_799), {}, 'refuse'],
-    ['after its longest run since the queue', ranFor(20_000), { runningAt: NOW - RUN }, 'start-next'],
+    ['after 95 % of the longest time in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
+    ['after less than 95 % of the longest time in the queue', queuedFor(3_799), {}, 'refuse'],
     [
-      'long after it was submitted, but soon after the queue',
+      'after the longest time to run, counted from the end of the queue',
+      ranFor(20_000),
+      { runningAt: NOW - RUN },
+      'start-next',
+    ],
+    [
+      'long after it was submitted, but after less than 95 % of the longest time to run',
       ranFor(13_000),
       { runningAt: NOW - 9_499 },
       'refuse',
@@ -159,7 +164,7 @@ describe('judgeExecution, if the execution has ended,', () => {
       'refuse',
     ],
     [
-      'after queue and run, first seen running late',
+      'after 95 % of the longest times in the queue and running together',
       ranFor(13_300),
       { runningAt: NOW - 5_000 },
       'start-next',
@@ -181,7 +186,7 @@ describe('judgeExecution, if the execution has not ended,', () => {
     ['under way, when its caller has 1 ms left', running(10), { callerLeftMs: 1 }, { next: 'wait' }],
     ['under way, when its caller has no time left', running(10), timeUp, { next: 'give-up' }],
     [
-      'under way, 1 ms after the time of its caller was up',
+      'under way, 1 ms after its caller’s time was up',
       running(10),
       { callerLeftMs: -1 },
       { next: 'give-up' },
@@ -191,27 +196,32 @@ describe('judgeExecution, if the execution has not ended,', () => {
     ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
     ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
     [
-      'seen running for the first time, 1 ms younger than queue and run together',
+      'seen running for the first time, 1 ms younger than the longest queue and run together',
       running(RUN + QUEUE - 1),
       {},
       { next: 'wait' },
     ],
-    ['older than queue and run', running(RUN + QUEUE), {}, stop(running(RUN + QUEUE), true)],
     [
-      'too old, when its caller has too little time left for another',
+      'as old as the longest queue and run together',
+      running(RUN + QUEUE),
+      {},
+      stop(running(RUN + QUEUE), true),
+    ],
+    [
+      'running for too long, when its caller has too little time left for another',
       running(RUN),
       { ...ranSince(RUN), callerLeftMs: 8_999 },
       stop(running(RUN), false),
     ],
     [
-      'too old, when its caller has no time left',
+      'running for too long, when its caller has no time left',
       running(RUN),
       { ...ranSince(RUN), ...timeUp },
       stop(running(RUN), false),
     ],
     ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, { next: 'wait' }],
     ['queued for as long as the limit', running(QUEUE, true), {}, stop(running(QUEUE, true), true)],
-    ['running longer than it may be queued', running(QUEUE), {}, { next: 'wait' }],
+    ['running, and older than the longest time in the queue', running(QUEUE), {}, { next: 'wait' }],
   ])('judges an execution that is %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
@@ -219,11 +229,16 @@ describe('judgeExecution, if the execution has not ended,', () => {
 
 describe('limitLeftMs', () => {
   it.each([
-    ['of the queue, for one that is queued', running(1_000, true), undefined, QUEUE - 1_000],
-    ['of the run, for one that is first seen running now', running(1_000), undefined, RUN],
-    ['of the run, for one that was first seen running earlier', running(1_000), NOW - 300, RUN - 300],
-    ['of queue and run, for one that was queued for long', running(QUEUE + 500), NOW, RUN - 500],
-    ['of the queue, for one that went back to it', running(1_000, true), NOW - 300, QUEUE - 1_000],
+    ['in the queue, for a query that is queued', running(1_000, true), undefined, QUEUE - 1_000],
+    ['to run, for a query that is first seen running now', running(1_000), undefined, RUN],
+    ['to run, for a query that was first seen running earlier', running(1_000), NOW - 300, RUN - 300],
+    [
+      'for queue and run together, for a query that was queued for long',
+      running(QUEUE + 500),
+      NOW,
+      RUN - 500,
+    ],
+    ['in the queue, for a query that went back to the queue', running(1_000, true), NOW - 300, QUEUE - 1_000],
   ])('is the time left %s', (_, execution, runningAt, leftMs) => {
     expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, runningAt })).toBe(leftMs);
   });

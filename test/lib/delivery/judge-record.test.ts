@@ -36,7 +36,7 @@ describe.each([
     // S3 gives ages in whole seconds: the code adds a second, so that no request loses a lease that it still holds.
     it.each([
       ['watches the attempt while its lease lasts', 25_000, 25_999, 'watch'],
-      ['takes the attempt over when the lease is surely over', 25_000, 26_000, 'take-over'],
+      ['takes the attempt over once the lease has surely ended', 25_000, 26_000, 'take-over'],
       ['watches the attempt in the first moment of a lease of 0 ms', 0, 0, 'watch'],
       ['takes the attempt over if its lease was given up', undefined, 0, 'take-over'],
     ])('%s', (_, leaseMs, ageMs, next) => {
@@ -54,7 +54,12 @@ describe('judgeRecord, for an attempt that no request asks Athena about,', () =>
   it.each([
     ['takes the attempt over while its query may be under way', leftStarting, 3_599_999, 'take-over'],
     ['starts a new attempt if the old one’s query must have ended', leftStarting, 3_600_000, 'start'],
-    ['takes over an execution of any age, to count it', leftUnderWay, 3_600_000, 'take-over'],
+    [
+      'takes over an attempt of any age that is under way, to count its query',
+      leftUnderWay,
+      3_600_000,
+      'take-over',
+    ],
   ])('%s', (_, record, ageMs, next) => {
     expect(judge(record, ageMs, facts).next).toBe(next);
     expect(judge(record, ageMs, waiting).next).toBe(next);
@@ -68,13 +73,13 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
     ['a cached report on the last day that its files are kept', cached, LONGEST_KEPT_MS, false],
     ['a report without a version', ofNoVersion, 0, false],
     [
-      'a report without a version that may be given for 2 s, 1 ms before their end',
+      'a report without a version that may be given for 2 s, after 1.999 s',
       { ...ofNoVersion, goodForMs: 2_000 },
       1_999,
       true,
     ],
     [
-      'a report without a version that may be given for 2 s, at their end',
+      'a report without a version that may be given for 2 s, after 2 s',
       { ...ofNoVersion, goodForMs: 2_000 },
       2_000,
       false,
@@ -95,7 +100,7 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
   });
 
   it.each([9, 11, undefined])(
-    'starts a new attempt if the scan limit is now %s and the report exceeded another one',
+    'starts a new attempt if the scan limit is now %s and the report exceeded a limit of 10',
     (scanLimit) => {
       expect(judge(overLimit, 0, { ...facts, scanLimit })).toEqual({ next: 'start' });
     },
@@ -107,14 +112,14 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
 });
 
 describe('judgeRecord, for a request that waits already', () => {
-  it('delivers the result, of a version or not, however old', () => {
+  it('delivers a report of any age, even without a version', () => {
     expect(judge(ofNoVersion, 2 * LONGEST_KEPT_MS, waiting)).toEqual({
       next: 'deliver',
       record: ofNoVersion,
     });
   });
 
-  it('refuses the request if its attempt failed or exceeded the scan limit, even if the limit has changed since', () => {
+  it('refuses the request after its attempt failed or exceeded the scan limit, even if the limit is different now', () => {
     const verdict = { next: 'refuse', record: overLimit };
     expect(judge(overLimit, 0, { ...waiting, scanLimit: 99 })).toEqual(verdict);
     expect(judge(failed, 0, waiting)).toEqual({ next: 'refuse', record: failed });
@@ -123,14 +128,14 @@ describe('judgeRecord, for a request that waits already', () => {
   // S3 gives ages in whole seconds: a failure that may be older than the caller's wait counts as older.
   it.each<[string, boolean, number, string]>([
     ['refuses after a failure that the request has waited for', false, 3_999, 'refuse'],
-    ['starts a new attempt after one that ended before the request came', false, 4_000, 'start'],
+    ['starts a new attempt after a failure before the request came', false, 4_000, 'start'],
     ['refuses after the failure of the attempt that its caller started', true, 9_000, 'refuse'],
   ])('%s', (_, isForThisCaller, ageMs, next) => {
     const joined = { ...waiting, waits: { isForThisCaller, forMs: 6_999 } };
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
-  it('starts a query again if the request that held the lease had no time left for that', () => {
+  it('starts a new attempt after a failure that the holder of the lease had no time to repeat', () => {
     expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, hasTimeForAnother: false })).toEqual({
       next: 'start',
     });
@@ -144,7 +149,7 @@ describe('judgeRecord, for a request that waits already', () => {
     [true, { next: 'start' }],
     [false, { next: 'refuse', record: tookTooLong }],
   ])(
-    'starts another attempt after a query that was stopped, if there is time for it: %s',
+    'starts another attempt after a stopped query only if the caller has time for it: %s',
     (hasTimeForAnother, verdict) => {
       expect(judge(tookTooLong, 0, { ...waiting, hasTimeForAnother })).toEqual(verdict);
     },

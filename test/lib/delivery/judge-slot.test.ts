@@ -17,10 +17,10 @@ const LONGEST_MS = 600_000;
 describe('judgeSlot', () => {
   it.each<[string, Slot[], number, JobRecord | undefined, object]>([
     ['nothing is under way', [], 1, undefined, { next: 'take', slot: wanted, others: [] }],
-    ['there is room', [a], 2, undefined, { next: 'take', slot: wanted, others: [a] }],
-    ['there is no room', [a, b], 2, undefined, { next: 'wait' }],
-    ['the limit was lowered below what is held', [a, b], 1, undefined, { next: 'wait' }],
-    ['no query may be under way', [], 0, undefined, { next: 'wait' }],
+    ['one of two slots is free', [a], 2, undefined, { next: 'take', slot: wanted, others: [a] }],
+    ['all slots are taken', [a, b], 2, undefined, { next: 'wait' }],
+    ['more slots are held than a lowered limit allows', [a, b], 1, undefined, { next: 'wait' }],
+    ['the limit is zero', [], 0, undefined, { next: 'wait' }],
     [
       'a slot was held for the longest time',
       [slot('a', { heldMs: LONGEST_MS }), b],
@@ -71,7 +71,7 @@ describe('judgeSlot', () => {
       { next: 'take', slot: { ...wanted, id: 'earlier' }, others: [a] },
     ],
     [
-      'the job’s query was left while it ran',
+      'the job’s query has ended, but its record still says that it runs',
       [mine, a],
       2,
       underWayRecord({ slot: 'earlier' }),
@@ -84,7 +84,7 @@ describe('judgeSlot', () => {
       startingRecord({ slot: 'earlier' }),
       { next: 'take', slot: wanted, others: [a] },
     ],
-  ])('decides if %s', (_, held, count, latest, verdict) => {
+  ])('judges the case that %s', (_, held, count, latest, verdict) => {
     expect(judgeSlot(held, wanted, latest, { count, longestMs: LONGEST_MS })).toEqual(verdict);
   });
 });
@@ -95,19 +95,19 @@ describe('isUnderWay', () => {
   const { leaseMs: _, ...left } = startingRecord(own);
 
   it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
-    ['its attempt is created', held, startingRecord(own), 0, true],
-    ['a moment ago, no request knew whether its query was started', held, left, 59_999, true],
-    ['no request has learnt of its query for a minute', held, left, 60_000, false],
-    ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
+    ['its attempt was created a moment ago', held, startingRecord(own), 0, true],
+    ['its lease was given up not quite a minute ago, and no start is recorded', held, left, 59_999, true],
+    ['its lease was given up a minute ago, and no start is recorded', held, left, 60_000, false],
     [
-      'its lease ended a minute ago, and no request knows whether its query was started',
+      'its lease ended not quite a minute ago, and no start is recorded',
       held,
       startingRecord(own),
-      85_000,
-      false,
+      84_999,
+      true,
     ],
+    ['its lease ended a minute ago, and no start is recorded', held, startingRecord(own), 85_000, false],
     [
-      'a request that takes the attempt over has taken the slot a moment ago',
+      'a request has just taken the slot again, to take the attempt over',
       slot('a', { heldMs: 29_999 }),
       startingRecord(own),
       85_000,
@@ -115,10 +115,16 @@ describe('isUnderWay', () => {
     ],
     ['no request asks any more about its running query', held, underWayRecord(own), 9e9, true],
     ['its query has ended', held, succeededRecord(own), 0, false],
-    ['no attempt is created yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
-    ['the record is that of the attempt before', slot('a', { heldMs: 29_999 }), succeededRecord(), 0, true],
+    ['it was just taken, and no attempt is created yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
     [
-      'no attempt was created for longer than a request lives',
+      'it was just taken, and the record is that of the previous attempt',
+      slot('a', { heldMs: 29_999 }),
+      succeededRecord(),
+      0,
+      true,
+    ],
+    [
+      'no attempt was created in the longest time that a request lives',
       slot('a', { heldMs: 30_000 }),
       undefined,
       0,
@@ -126,7 +132,7 @@ describe('isUnderWay', () => {
     ],
     ['the attempt is created with another slot', held, startingRecord({ slot: 'other' }), 0, false],
     ['the attempt is created without a slot', held, underWayRecord(), 0, false],
-  ])('says whether a slot is in use if %s', (_, of, record, ageMs, expected) => {
+  ])('judges whether a slot is in use: %s', (_, of, record, ageMs, expected) => {
     expect(isUnderWay(of, record, ageMs)).toBe(expected);
   });
 });
@@ -134,21 +140,24 @@ describe('isUnderWay', () => {
 describe('readSlots', () => {
   const document = { form: 2, slots: [slot('a', { heldMs: 500 })] };
 
-  it('reads the slots, and adds the age of the document to the time that each is held', () => {
+  it('reads the slots, and adds the age of the document to the time that each slot was held', () => {
     expect(readSlots({ document, etag: '', ageMs: 2_000 })).toEqual([slot('a', { heldMs: 2_500 })]);
   });
 
   it.each<[string, unknown]>([
     ['of form 1', { form: 1, leases: [] }],
     ['of another form', { ...document, form: 3 }],
-    ['with a record outside `jobs/`', { ...document, slots: [{ id: 'a', record: 'a', heldMs: 0 }] }],
-    ['without an id', { ...document, slots: [{ record: 'jobs/a', heldMs: 0 }] }],
+    [
+      'with a slot whose record is outside `jobs/`',
+      { ...document, slots: [{ id: 'a', record: 'a', heldMs: 0 }] },
+    ],
+    ['with a slot that has no id', { ...document, slots: [{ record: 'jobs/a', heldMs: 0 }] }],
     ['that is no JSON', undefined],
-  ])('finds none in a document %s', (_, other) => {
+  ])('finds no slots in a document %s', (_, other) => {
     expect(readSlots({ document: other, etag: '', ageMs: 0 })).toEqual([]);
   });
 
-  it('finds none if nothing is stored', () => {
+  it('finds no slots if nothing is stored', () => {
     expect(readSlots(undefined)).toEqual([]);
   });
 });

@@ -59,7 +59,7 @@ const without = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 
 describe('leadAttempt', () => {
-  it('starts the query with the attempt’s token, records the execution, and then its end', async () => {
+  it('starts the query with the attempt’s token, then records the execution, then records its end', async () => {
     const { leading, target, queries, created, record, results, key } = await creating([{ afterMs: 5_000 }]);
     const led = leading();
     await vi.advanceTimersByTimeAsync(0);
@@ -100,7 +100,7 @@ describe('leadAttempt', () => {
     expect(finished).toEqual(['succeeded']);
   });
 
-  it('logs no cost for a query that has not ended', async () => {
+  it('logs only the execution of a query that has not ended, and no figures', async () => {
     const { lead, facts } = await creating([{ ends: 'never' }]);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
     expect(Object.keys(facts)).toEqual(['queryExecutionId']);
@@ -120,7 +120,7 @@ describe('leadAttempt, when its time is up', () => {
     const { runningAt, elapsedMs, ...others } = record();
     expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1' }));
     expect(runningAt).toBeGreaterThan(START + 5_000);
-    // By then, Athena has had the query for 25 s; Athena gives times in whole seconds.
+    // Athena has had the query for 25 s, but gives its times in whole seconds.
     expect(elapsedMs).toBeGreaterThan(24_000);
     expect(elapsedMs).toBeLessThanOrEqual(25_000);
   });
@@ -144,9 +144,9 @@ describe('leadAttempt, when its time is up', () => {
   });
 
   it.each<[string, Plan, number]>([
-    ['since it was first seen running', {}, 10_000],
-    ['since it was first seen running after the queue', { queuedMs: 8_000 }, 10_000],
-    ['not at all, since it is queued', { queuedMs: 1e9 }, 0],
+    ['the time since it was first seen running', {}, 10_000],
+    ['the time since it was first seen running, without the time in the queue', { queuedMs: 8_000 }, 10_000],
+    ['zero for a query that never left the queue', { queuedMs: 1e9 }, 0],
   ])('records how long a stopped query has run: %s', async (_, plan, engineMs) => {
     const { lead, record, queries } = await creating([{ ends: 'never', ...plan }], {
       longestQueryMs: 10_000,
@@ -162,7 +162,7 @@ describe('leadAttempt, when its time is up', () => {
 describe('leadAttempt, on an error', () => {
   it.each<[string, Error]>([
     ['the engine is at its limit', new Overloaded('busy', 30)],
-    ['the start fails otherwise', new Error('boom')],
+    ['the start fails for another reason', new Error('boom')],
   ])('gives up the lease if %s, and throws the error', async (_, boom) => {
     const { lead, queries, free, record, finished } = await creating([{}]);
     queries.start = () => Promise.reject(boom);
@@ -181,7 +181,7 @@ describe('leadAttempt, on an error', () => {
     expect(record()).toEqual(without({ ...free, state: 'under-way', executionId: 'q1', elapsedMs: 0 }));
   });
 
-  it('does not change a record that another request has written since', async () => {
+  it('does not overwrite a record that another request has written meanwhile', async () => {
     const { lead, queries, results, key, record } = await creating([{}]);
     const boom = new Error('boom');
     queries.start = async () => {
@@ -202,7 +202,7 @@ describe('leadAttempt, on an error', () => {
     expect((await lead()).error).toBe(boom);
   });
 
-  it('throws, after the query, if the record of the execution can not be written', async () => {
+  it('throws after the query’s end if the execution could not be recorded', async () => {
     const { lead, results, key } = await creating([{ afterMs: 100 }]);
     results.before(`replace ${key}`, () => {
       throw new Unavailable('busy', 30);
@@ -220,21 +220,21 @@ describe('leadAttempt, on an error', () => {
 });
 
 describe('leadAttempt, if another request has taken the lease,', () => {
-  it('delivers, and does not count the query', async () => {
+  it('delivers the report, and does not count the query', async () => {
     const { lead, results, key, finished } = await creating([{ afterMs: 5_000 }]);
     setTimeout(() => results.put(key, { form: 0 }), 1_000);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
     expect(finished).toEqual([]);
   });
 
-  it('delivers even if its record was replaced before it could record the execution', async () => {
+  it('still delivers the report when the lease was taken before the execution was recorded', async () => {
     const { lead, results, key, finished, record } = await creating([{ afterMs: 5_000 }]);
     results.put(key, { form: 0 });
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
     expect([finished, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('begins again, and counts nothing, instead of creating a retry of the failed query', async () => {
+  it('begins again instead of retrying the failed query, and does not count that query', async () => {
     const early = await creating([{ ends: 'retryable', afterMs: 1_000 }]);
     early.results.put(early.key, { form: 0 });
     expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
@@ -252,8 +252,8 @@ describe('leadAttempt, if another request has taken the lease,', () => {
   });
 });
 
-describe('leadAttempt, if the query fails,', () => {
-  it('creates a retry, with the slot of the first attempt, when Athena says that the failure is retryable', async () => {
+describe('leadAttempt, at the end of the query,', () => {
+  it('creates a retry in the slot of the first attempt if Athena calls the failure retryable', async () => {
     const { run, phase, key, results, finished } = await creating([{ ends: 'retryable' }]);
     const record = { ...phase.held.record, slot: 'slot-1' };
     const held = { stored: results.put(key, record), record };
@@ -262,7 +262,7 @@ describe('leadAttempt, if the query fails,', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('gives up the lease of an attempt that it has taken over if no slot is free for the retry', async () => {
+  it('gives up the lease of an attempt that it took over if no slot is free for the retry', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1 },
@@ -280,7 +280,7 @@ describe('leadAttempt, if the query fails,', () => {
     expect([finished, queries.started.length]).toEqual([[], 1]);
   });
 
-  it('counts a failure that it has no time left to repeat, even if no caller comes back', async () => {
+  it('counts the failed query, and records that it was not repeated, if no time is left for a retry', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1, giveUpAt: START + 60_000 },
@@ -304,7 +304,7 @@ describe('leadAttempt, if the query fails,', () => {
     expect([finished, queries.started.length]).toEqual([['failed'], 1]);
   });
 
-  it('records how long ago the query had failed, including the time that listing the lake took', async () => {
+  it('records how long ago the query failed, including the time for listing the lake', async () => {
     const { lead, record, backends } = await creating([{ ends: 'failed' }]);
     const list = backends.lake.list.bind(backends.lake);
     vi.spyOn(backends.lake, 'list').mockImplementation((...given) => {
@@ -329,7 +329,7 @@ describe('leadAttempt, if the query fails,', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('repeats a retry as a retry, and a first attempt as a first one, if Athena has forgotten the execution', async () => {
+  it('repeats a forgotten execution: a retry as a retry, and a first attempt as a first attempt', async () => {
     for (const isRetry of [true, false]) {
       const { run, phase, key, results, finished } = await creating([{ ends: 'forgotten' }]);
       const record = { ...phase.held.record, isRetry };
@@ -341,7 +341,7 @@ describe('leadAttempt, if the query fails,', () => {
     }
   });
 
-  it('compares listings only if the lake can be listed', async () => {
+  it('lists the lake after a failure only if the lake can be listed', async () => {
     for (const isListed of [true, false]) {
       const { run, phase, lake, target } = await creating([{ ends: 'failed' }]);
       const data = { ...target.data, isListed };
@@ -350,7 +350,7 @@ describe('leadAttempt, if the query fails,', () => {
     }
   });
 
-  it('does not list the lake for the result of a lake that can not be listed', async () => {
+  it('lists no lake after a success, and gives no data version, if the lake can not be listed', async () => {
     const { run, phase, lake, target } = await creating([{}]);
     const data = { ...target.data, isListed: false };
     const step = await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));
@@ -372,16 +372,16 @@ describe('leadAttempt, when it sees the result,', () => {
     expect([lake.looks, results.callsOf('readResult')]).toEqual([[0], ['readResult athena/q1.csv']]);
   });
 
-  it('lists and reads again if Athena names another result', async () => {
+  it('lists the lake again if Athena names another result, and reads that result', async () => {
     const location = 's3://results/athena/q0.csv';
     const { lake, results, file, leading } = await creating([{ afterMs: 1_000, location }]);
     results.putResult(location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","7"\n');
-    // There is an object at the place of this execution's result before the execution has ended.
+    // An object exists at the usual key of this execution's result before the execution has ended.
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
     setTimeout(() => lake.add('2026-01-01', 'b.parquet'), 500);
     const { step } = await settled(leading());
     expect(file()?.text).toBe(CSV.replace(',1', ',7'));
-    // The listing from before the change does not count.
+    // The early listing, from before the change, is not used.
     expect(step).not.toHaveProperty('delivery.dataVersion');
     expect([lake.looks, results.callsOf('readResult')]).toEqual([
       [0, 0],
@@ -389,7 +389,7 @@ describe('leadAttempt, when it sees the result,', () => {
     ]);
   });
 
-  it('ignores an early listing and an early result that fail when the execution itself has failed', async () => {
+  it('ignores errors of the early listing and of the early read if the execution itself has failed', async () => {
     const { lead, results, lake, record } = await creating([{ ends: 'failed', afterMs: 1_000 }]);
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
     results.before('readResult', () => {

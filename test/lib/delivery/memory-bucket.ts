@@ -8,7 +8,7 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
   readonly objects: MemoryS3['objects'];
   /** Every call, for example `head reports/…`. */
   readonly calls: string[];
-  /** Puts a document into the bucket as another process would; resolves to what a reader gets. */
+  /** Puts a document into the bucket, as another process would. Returns what a reader of the document gets. */
   put(key: string, document: unknown): StoredDocument;
   /** Puts an engine's result into the bucket. */
   putResult(location: string, text: string, bytes?: number): void;
@@ -46,8 +46,8 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
   const results = memoryResults(s3, {
-    // Not async: an async function would take turns of the event loop, and some tests let two requests meet in the same
-    // turn.
+    // Not async: an async function would take extra turns of the event loop, and some tests need two requests in the
+    // same turn.
     call({ method, key }, tryOnce) {
       try {
         called(method, key);

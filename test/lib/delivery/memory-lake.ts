@@ -4,13 +4,13 @@ import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/lake.ts';
 export interface MemoryLake extends Lake {
   /** The objects that the next listing shows; undefined if the lake can not be listed. */
   objects: readonly LakeObject[] | undefined;
-  /** Whether the lake holds nothing of the table, on any day. */
+  /** Whether the lake has no object of the table on any day. */
   isTableMissing: boolean;
-  /** The greatest age that each call allowed its listing, in milliseconds. */
+  /** For each call of `list`, the greatest age that it allowed for a listing, in milliseconds. */
   readonly looks: number[];
   /** Adds a file to a day. */
   add(day: string, name: string): void;
-  /** Gives the same files a later time, as if each was written again. */
+  /** Gives every file a later time, as if each file was written again. */
   writeAgain(): void;
 }
 

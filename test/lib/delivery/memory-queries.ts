@@ -3,7 +3,7 @@ import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
-/** How an execution goes in the engine in memory. */
+/** How an execution runs and ends in the engine in memory. */
 export interface Plan {
   readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'scan-limit-exceeded' | 'forgotten' | 'never';
   /** How long the execution is queued before it runs, in milliseconds. */
@@ -16,7 +16,7 @@ export interface Plan {
   readonly bytes?: number;
   /** Whether the result's file is gone. */
   readonly isLost?: boolean;
-  /** The place of the result that the engine reports, if it is not the usual one of this execution. */
+  /** The location that the engine reports for the result, if it is not the usual location. */
   readonly location?: string;
   /** Called when the execution starts. */
   readonly onStart?: () => void;
@@ -43,7 +43,7 @@ export interface MemoryQueries extends QueryService {
 /** The bytes scanned and the engine time of every execution in these tests. */
 export const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
 
-/** An engine that runs one execution for each plan; a start beyond the plans fails the test. */
+/** An engine that runs one execution for each plan. A start for which no plan is left throws. */
 export function memoryQueries(
   bucket: MemoryBucket,
   plans: readonly Plan[],

@@ -12,12 +12,12 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** How long each call takes, in milliseconds. All other pauses of these deliveries are shorter than this together. */
+/** How long each call takes, in milliseconds: longer than all other pauses of a delivery together. */
 const CALL_MS = 1_000;
 
 type Call = (...given: never[]) => Promise<unknown>;
 
-/** The same service with slow calls. Calls that start at the same time end at the same time. */
+/** Makes the calls of a service slow. Calls that start at the same time end at the same time. */
 const slow = <T extends object>(service: T): T =>
   new Proxy(service, {
     get(target, name) {
@@ -30,7 +30,7 @@ const slow = <T extends object>(service: T): T =>
     },
   });
 
-/** How many calls come one after the other until the report is ready, including the first listing. */
+/** Counts the calls that run one after the other until the report is ready, including the first listing. */
 async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Promise<number> {
   const { lake, results, queries } = of.backends;
   const backends: DeliveryBackends = { lake: slow(lake), results: slow(results), queries: slow(queries) };
@@ -49,24 +49,25 @@ const withSlots = { queriesPerPartner: 5 };
 const withGzip = { acceptsGzip: true };
 
 describe('the calls to AWS that a report waits for, one after the other', () => {
-  // The eight calls: the listing; the stored documents of the job; the attempt; the start; the look that finds the
-  // result; Athena, the closing listing and the result; the files; the records. A slot is written before the attempt.
+  // The eight are the listing; the job's stored documents; the attempt; the start; the look that finds the result;
+  // Athena's answer, the closing listing and the result, all at the same time; the files; the records. With a limit of
+  // queries, the ninth writes the slot before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
-    ['plain, for a client without a limit of queries', {}, 8],
-    ['for a caller that accepts gzip', withGzip, 8],
-    ['for a client with a limit of queries', withSlots, 9],
-    ['for such a client that accepts gzip', { ...withSlots, ...withGzip }, 9],
+    ['a plain file, no limit', {}, 8],
+    ['a gzipped file, no limit', withGzip, 8],
+    ['a plain file, a limit', withSlots, 9],
+    ['a gzipped file, a limit', { ...withSlots, ...withGzip }, 9],
   ])(
-    'are eight for a fresh report, and nine for a client with a limit of queries: %s',
+    'are eight for a fresh report, and nine if the client has a limit of queries: %s',
     async (_, terms, calls) => {
       expect(await callsInARow(setting({}), terms)).toBe(calls);
     },
   );
 
   it.each<[string, Partial<DeliveryTerms>, Partial<DeliveryTerms>]>([
-    ['plain, for a client without a limit of queries', {}, {}],
-    ['for a caller that accepts gzip, if the report was made for one that does not', {}, withGzip],
-    ['for a client with a limit of queries', withSlots, withSlots],
+    ['a plain file, no limit of queries', {}, {}],
+    ['a gzipped file of a report that was first requested plain', {}, withGzip],
+    ['a plain file, a limit of queries', withSlots, withSlots],
   ])('are two for a cached report: %s', async (_, first, second) => {
     const of = setting({});
     await callsInARow(of, first);

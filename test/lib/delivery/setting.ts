@@ -11,7 +11,7 @@ import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
 
-/** When the fake clock of these tests begins: a whole second. */
+/** The time at which the fake clock of these tests begins, a whole second. */
 export const START = 1_700_000_000_000;
 
 export const LARGE = 16 * 1024 * 1024 + 1;
@@ -84,7 +84,7 @@ export function setting(...plans: Plan[]) {
 
 export type Setting = ReturnType<typeof setting>;
 
-/** The data state that a request's report is to be made from. */
+/** The state of the data from which a request's report is to be made. */
 export const dataFor = (
   { lake }: Pick<Setting, 'lake'>,
   { request }: Wanted,
@@ -93,7 +93,7 @@ export const dataFor = (
 ): Promise<DataState> =>
   left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
 
-/** The record of an attempt that was created and has not started its query yet. */
+/** The record of an attempt that has not started its query yet. */
 export const startingRecord = (
   more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
 ): OpenRecord => ({

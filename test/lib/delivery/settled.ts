@@ -13,7 +13,7 @@ export async function settled<T>(promise: Promise<T>): Promise<T> {
   promise.then(mark, mark);
   const from = Date.now();
   for (let steps = 0; ; steps++) {
-    // Everything that needs no time runs before any time passes.
+    // Work that waits for no timer runs before the clock moves.
     await vi.advanceTimersByTimeAsync(0);
     if (isDone) return promise;
     if (steps > MAX_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');

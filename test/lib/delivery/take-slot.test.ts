@@ -29,7 +29,7 @@ beforeEach(() => {
   };
 });
 
-/** The report of January up to this day. */
+/** The request for a report from 1 January up to and including `day`. */
 const reportOf = (day: number, client = 'client-1'): Wanted => ({
   request: parseRequest(publisherReport, {
     accept: undefined,
@@ -46,7 +46,7 @@ const reportOf = (day: number, client = 'client-1'): Wanted => ({
 
 const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
 
-/** An answer, and when the answer came, in milliseconds after START. */
+/** Adds to an answer the time at which it came, in milliseconds after START. */
 const answered = <T extends Answer>(answer: Promise<T>) =>
   answer.then((given) => ({ ...given, atMs: Date.now() - START }));
 
@@ -58,7 +58,7 @@ const follow = (of: Setting, wanted: Wanted, terms = TWO) => answered(following(
 
 const queries = (count: number, plan: Plan): Plan[] => Array.from({ length: count }, () => plan);
 
-/** The largest number of these executions that ran at the same time. */
+/** The largest number of executions that ran at the same time. */
 function mostAtOnce({ queries: { started } }: Setting): number {
   const running = started.map(
     ({ submittedAt: at }) =>
@@ -69,13 +69,13 @@ function mostAtOnce({ queries: { started } }: Setting): number {
   return Math.max(...running);
 }
 
-describe('a client with more reports than may be under way', () => {
+describe('a client that requests more reports than it has slots', () => {
   it('never has more queries under way than it has slots, and gets every report', async () => {
     const of = setting(...queries(6, { afterMs: 3_000 }));
     const answers = await settled(Promise.all([1, 2, 3, 4, 5, 6].map((day) => follow(of, reportOf(day)))));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(6).fill('ready'));
     expect(mostAtOnce(of)).toBe(2);
-    // Three rounds of queries, and between them at most two pauses of 2.6 s until a request looks at the slots again.
+    // Six queries in two slots take three rounds. After a round, the next request finds the free slot within 2.6 s.
     expect(Math.max(...answers.map(({ atMs }) => atMs))).toBeLessThan(3 * 3_000 + 2 * 2_600 + 500);
     expect(of.facts.waitsForShare).toBe(true);
   });
@@ -92,7 +92,7 @@ describe('a client with more reports than may be under way', () => {
       Promise.all([
         request(of, reportOf(1)),
         request(of, reportOf(2)),
-        // After this second, the others have taken all slots.
+        // Within this second, the two earlier requests take both slots.
         new Promise((resolve) => setTimeout(resolve, 1_000)).then(() => follow(of, reportOf(3), terms)),
       ]),
     );
@@ -107,7 +107,7 @@ describe('a client with more reports than may be under way', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('gets a 503 at once while S3 throttles the slots, but keeps waiting if it waited already', async () => {
+  it('gets a 503 for its first request, but stays in the waiting room later, if S3 throttles the read of its slots', async () => {
     const of = setting(...queries(2, { afterMs: 60_000 }), { afterMs: 100 });
     const refuse = () =>
       of.results.before('read slots/', () => {
@@ -152,8 +152,8 @@ describe('a client with more reports than may be under way', () => {
   });
 });
 
-describe('a query that fails and that another client repeats', () => {
-  it('still counts for the client that first started it', async () => {
+describe('a failed query that a request of another client repeats', () => {
+  it('takes a slot of the client that started it first, even when it is repeated', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -161,22 +161,22 @@ describe('a query that fails and that another client repeats', () => {
     const next = follow(of, reportOf(2), one);
     const answers = await settled(Promise.all([other, next]));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
-    // Both attempts count for client-1, though client-2's request started the second: client-1's next report had to
-    // wait for both.
+    // Both attempts take the slot of client-1, though a request of client-2 started the second one. So the next report
+    // of client-1 waits until both queries have ended.
     expect(answers[1]?.atMs).toBeGreaterThan(40_000);
   });
 });
 
-describe('the number of S3 calls for a slot', () => {
+describe('the S3 calls for a slot', () => {
   const slotCalls = ({ results }: Setting) => results.calls.filter((call) => call.includes('slots/'));
 
-  it('is two for a new query: a read and a write', async () => {
+  it('are two for a new query: a read and a write', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     expect(slotCalls(of).map((call) => call.split(' ')[0])).toEqual(['read', 'create']);
   });
 
-  it('delays no cached report', async () => {
+  it('delay no cached report', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     const { read } = of.results;
@@ -184,7 +184,7 @@ describe('the number of S3 calls for a slot', () => {
     expect((await settled(request(of, reportOf(1)))).delivery).toMatchObject({ cacheStatus: 'hit' });
   });
 
-  it('includes no read of a job record while the client has a free slot', async () => {
+  it('include no read of a job record while the client has a free slot', async () => {
     const of = setting(...queries(2, { afterMs: 20_000 }));
     await settled(request(of, reportOf(1), { ...TWO, waitUntil: Date.now() + 1_000 }));
     const firstRecord = recordKeyOf(of);
@@ -194,7 +194,7 @@ describe('the number of S3 calls for a slot', () => {
     expect(of.results.calls).not.toContain(`read ${firstRecord}`);
   });
 
-  it('is zero if the stage has no limit', async () => {
+  it('are not made if the stage has no limit of queries for a client', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1), { queriesPerPartner: undefined }));
     expect(slotCalls(of)).toEqual([]);
@@ -202,7 +202,7 @@ describe('the number of S3 calls for a slot', () => {
 });
 
 describe('a query that nobody waits for any more', () => {
-  /** The first report's request ends before its query; the next report needs the slot. */
+  /** The client has one slot, so its next report needs the slot of the first query. */
   const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
   const leave = (of: Setting) => settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
 
@@ -215,7 +215,7 @@ describe('a query that nobody waits for any more', () => {
     expect(next.atMs).toBeLessThan(43_000);
   });
 
-  it('gives its slot back after the longest queue and run together, if it leaves no result', async () => {
+  it('gives its slot back after the longest times in the queue and running together if it leaves no result', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await leave(of);
     const next = await settled(
@@ -228,7 +228,7 @@ describe('a query that nobody waits for any more', () => {
 });
 
 describe('a query that a request asks Athena about', () => {
-  it('holds its slot until its end is recorded, and no other request looks for its result', async () => {
+  it('keeps its slot until its end is recorded: a request for another report does not look for its result', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
@@ -261,7 +261,7 @@ describe('an attempt that is taken over before its start is recorded', () => {
     const record = jobRecordKey(job, data);
     of.results.put(record, startingRecord({ slot: 'slot-1', leaseMs: 0 }));
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
-    // Athena answers the start before the other request has created the attempt.
+    // The request that created the attempt records its start before this request has taken the attempt over.
     of.results.before(`replace ${record}`, () => of.results.put(record, underWayRecord({ slot: 'slot-1' })));
     const answer = await settled(request(of, wanted, one));
     expect(answer.delivery?.state).toBe('waiting');
@@ -280,11 +280,11 @@ describe('slots that several requests write at the same time', () => {
     expect((of.results.document(key) as { slots: unknown[] }).slots).toHaveLength(9);
   });
 
-  it('send a request whose writes were all too late to the waiting room', async () => {
+  it('send a request to the waiting room if another request always writes first', async () => {
     const of = setting();
     let etags = 0;
     const taken = () => {
-      // Another request writes between this request's read and write, each time it tries.
+      // Each time that this request tries, another request writes between its read and its write.
       of.results.put(slotsKey('client-1'), { form: 2, slots: [], nth: etags++ });
       of.results.before('replace slots/', taken);
     };
@@ -299,7 +299,7 @@ describe('slots that several requests write at the same time', () => {
   });
 
   it.each(['create', 'replace'] as const)(
-    'are taken even if the answer of the %s was lost',
+    'are taken even if the answer to the %s was lost',
     async (operation) => {
       const of = setting({ afterMs: 100 });
       if (operation === 'replace') of.results.put(slotsKey('client-1'), { form: 2, slots: [] });
@@ -330,7 +330,7 @@ describe('the record of a query that takes a slot', () => {
     expect(recordOf(of)).toMatchObject({ state: 'succeeded', slot: slot?.id });
   });
 
-  it('is shared by three requests of the client at the same time, which start one query', async () => {
+  it('serves three simultaneous requests for the same report, which start one query in one slot', async () => {
     const of = setting({ afterMs: 1_000 });
     const one = { queriesPerPartner: 1 };
     const answers = await settled(Promise.all([1, 2, 3].map(() => request(of, reportOf(1), one))));
@@ -340,7 +340,7 @@ describe('the record of a query that takes a slot', () => {
 });
 
 describe('a slot taken by a machine whose clock is wrong', () => {
-  it.each([3, -3])('is free again as soon as any other if the clock was %d h ahead', async (hours) => {
+  it.each([3, -3])('becomes free as soon as any other slot (clock ahead by %d h)', async (hours) => {
     const of = setting({ afterMs: 20_000 }, { afterMs: 100 });
     const one = { queriesPerPartner: 1 };
     of.clock.skewMachine(hours * 3_600_000);

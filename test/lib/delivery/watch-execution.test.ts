@@ -33,13 +33,15 @@ interface Watched {
   /** The execution as the watch last saw it. */
   readonly execution?: Execution | undefined;
   readonly runningAt?: number | undefined;
-  /** How many times the callback for a seen result ran, and what it returned. */
+  /** How often the callback for a seen result ran. */
   readonly begins: number;
+  /** What that callback returned. */
   readonly begun?: string | undefined;
   readonly error?: unknown;
   readonly ms: number;
-  /** How many calls Athena and S3 each got. */
+  /** How many calls Athena got. */
   readonly athena: number;
+  /** How many calls S3 got. */
   readonly s3: number;
 }
 
@@ -90,7 +92,7 @@ async function watch(
   );
   await settled(ended);
   const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
-  // Once the request is answered, the watch may begin no further call. One may still be under way.
+  // After the watch has ended, it makes at most one more call to S3.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(results.calls.length - calls.s3).toBeLessThanOrEqual(1);
   return { ...(await ended), ...calls, begins };
@@ -104,7 +106,7 @@ const underWay = (more: { observedAt: number; submittedAt?: number; isQueued?: b
   ...more,
 });
 /**
- * Athena gives the time of its answer in whole seconds, and is not asked many times a second: a limit is noticed late.
+ * A limit is noticed up to two seconds late: Athena gives the time of its answer in whole seconds, and is seldom asked.
  */
 const expectSoonAfter = (ms: number, limitMs: number) => {
   expect(ms).toBeGreaterThanOrEqual(limitMs);
@@ -156,7 +158,7 @@ describe('watchExecution, looking for the result,', () => {
       {},
       {
         change: (queries, results) => {
-          // Athena shows the end later than the result appears.
+          // The result appears before Athena reports the end.
           setTimeout(() => results.putResult('s3://results/athena/q1.csv', ''), 500);
           queries.onGet = () => {
             askedBefore ??= results.callsOf('head').length;
@@ -169,14 +171,14 @@ describe('watchExecution, looking for the result,', () => {
     expect(execution).toMatchObject({ state: 'succeeded' });
   });
 
-  it('does not call back if the result has another place, which only Athena knows', async () => {
+  it('does not call back if the result has another location, which only Athena knows', async () => {
     const location = 's3://results/athena/q0.csv';
     const { begins, begun, execution } = await watch({ afterMs: 1_000, location });
     expect([begins, begun]).toEqual([0, undefined]);
     expect(execution).toMatchObject({ state: 'succeeded', location });
   });
 
-  it('looks for the result at once in a query that it has taken over, and after 20 ms in one that its request has started', async () => {
+  it('looks at once for the result of a query that it took over, and after 20 ms for the result of a new query', async () => {
     const ended = { ends: 'succeeded' } as const;
     expect(await watch(ended, {}, { takenOverAfterMs: 8_000 })).toMatchObject({ ms: 0, athena: 1, s3: 1 });
     expect((await watch(ended)).ms).toBe(20);
@@ -191,7 +193,7 @@ describe('watchExecution, looking for the result,', () => {
     expect(execution).toMatchObject({ state: 'succeeded' });
   });
 
-  it('asks again soon if the result has appeared and Athena does not show the end yet', async () => {
+  it('asks Athena again soon if the result has appeared and Athena does not report the end yet', async () => {
     const { ms, athena } = await watch(
       { afterMs: 1_000 },
       {},
@@ -207,7 +209,7 @@ describe('watchExecution, looking for the result,', () => {
     expect(athena).toBeLessThanOrEqual(6);
   });
 
-  it('answers in time if the result has appeared and Athena never shows the end', async () => {
+  it('ends in time if the result has appeared and Athena never reports the end', async () => {
     const { execution, ms, athena } = await watch(
       { ends: 'never' },
       {},
@@ -221,7 +223,7 @@ describe('watchExecution, looking for the result,', () => {
 });
 
 describe('watchExecution, if there is no result,', () => {
-  it('does not ask Athena in the first seconds of a query that its request has started', async () => {
+  it('looks only in S3 for the first 1.9 s of a query that its request has started', async () => {
     const { athena, s3, ms } = await watch({ ends: 'failed', afterMs: 0 });
     expect(athena).toBe(1);
     expect(ms).toBeGreaterThan(1_900);
@@ -240,12 +242,12 @@ describe('watchExecution, if there is no result,', () => {
     expect(ms).toBe(25_000);
   });
 
-  it('does not ask if the request must be answered before the first time to ask', async () => {
+  it('does not ask Athena when the request must be answered before the first question is due', async () => {
     const { athena, ms, execution } = await watch({ ends: 'never' }, { waitUntil: START + 1_000 });
     expect([athena, ms, execution]).toEqual([0, 1_000, undefined]);
   });
 
-  it('asks at least once about a query that it has taken over', async () => {
+  it('asks Athena at least once about a query that it has taken over', async () => {
     const { athena, ms, execution } = await watch(
       { ends: 'never' },
       { waitUntil: START + 1_000 },
@@ -257,31 +259,35 @@ describe('watchExecution, if there is no result,', () => {
 });
 
 describe('watchExecution, if the query takes too long,', () => {
-  // Here, Athena is first asked about a query after 3 s: from then on, the query is known to run.
+  // In these tests, Athena is first asked after 3 s. From then on, the query is known to run.
   it.each<[string, Partial<WatchTerms>, number]>([
     ['has run for too long', { longestQueryMs: 5_000 }, 8_000],
-    ['has had the time of queue and run', { longestQueryMs: 5_000, longestQueueMs: 1_000 }, 6_000],
+    [
+      'has had the longest times in the queue and running together',
+      { longestQueryMs: 5_000, longestQueueMs: 1_000 },
+      6_000,
+    ],
     ['has a caller whose time is up', { giveUpAt: START + 5_000 }, 5_000],
-  ])('asks a last time about a query that %s', async (_, more, afterMs) => {
+  ])('asks Athena a last time about a query that %s', async (_, more, afterMs) => {
     const { execution, ms } = await watch({ ends: 'never' }, more);
     expect(execution).toEqual(underWay({ observedAt: expect.any(Number) as number }));
     expectSoonAfter(ms, afterMs);
   });
 
   it.each<[string, Partial<WatchTerms>, number]>([
-    ['has run for too long', { longestQueryMs: 5_000 }, 7_999],
-    ['has a caller whose time is up', { giveUpAt: START + 5_000 }, 4_999],
+    ['the query has run for too long', { longestQueryMs: 5_000 }, 7_999],
+    ['the caller’s time is up', { giveUpAt: START + 5_000 }, 4_999],
     [
-      'has run for too long as the request must be answered',
+      'the query has run for too long, half a second before the request must be answered',
       { longestQueryMs: 5_000, waitUntil: START + 8_500 },
       7_999,
     ],
-  ])('notices an end just before a query %s', async (_, more, afterMs) => {
+  ])('notices an end 1 ms before the time when %s', async (_, more, afterMs) => {
     const { execution } = await watch({ ends: 'scan-limit-exceeded', afterMs }, more);
     expect(execution).toMatchObject({ state: 'scan-limit-exceeded' });
   });
 
-  it('counts from the time of submission that Athena reports', async () => {
+  it('counts the time from the submission that Athena reports', async () => {
     // Athena answered the start of this query 3 s late.
     const { execution, ms } = await watch(
       { ends: 'never' },
@@ -292,7 +298,7 @@ describe('watchExecution, if the query takes too long,', () => {
     expectSoonAfter(ms, 7_000);
   });
 
-  it('counts the time that a query had before it was taken over', async () => {
+  it('counts the time that a query ran before it was taken over', async () => {
     const { ms, athena } = await watch(
       { ends: 'never' },
       { longestQueryMs: 5_000 },
@@ -303,7 +309,7 @@ describe('watchExecution, if the query takes too long,', () => {
   });
 
   it.each([1, 500, 999])(
-    'ends in time, by few calls to Athena, even if the query was submitted %d ms after a full second',
+    'ends in time, with few calls to Athena, even if the query was submitted %d ms after a full second',
     async (afterMs) => {
       const [longestQueryMs, answerMs] = [10_000, 1_000 - afterMs];
       const limits = { longestQueryMs, longestQueueMs: 0 };
@@ -315,13 +321,13 @@ describe('watchExecution, if the query takes too long,', () => {
 });
 
 describe('watchExecution, if the query is in Athena’s queue,', () => {
-  it('does not count the time in the queue as time of running', async () => {
+  it('does not count the time in the queue as running time', async () => {
     const { execution, ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 60_000 },
       { longestQueryMs: 30_000, waitUntil: START + 300_000 },
     );
     expect(execution).toMatchObject({ state: 'under-way', isQueued: false });
-    // After it was first seen running, the query had its 30 s.
+    // The query may run for 30 s after it was first seen running.
     expect(runningAt).toBeGreaterThan(START + 60_000);
     expect(runningAt).toBeLessThan(START + 150_000);
     expectSoonAfter(ms, (runningAt ?? 0) - START + 30_000);
@@ -336,7 +342,7 @@ describe('watchExecution, if the query is in Athena’s queue,', () => {
     expectSoonAfter(ms, 20_000);
   });
 
-  it('counts from the time at which another request first saw the query running', async () => {
+  it('counts the running time from the moment when another request first saw the query running', async () => {
     const { ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 50_000 },
       { longestQueryMs: 20_000 },
@@ -348,7 +354,7 @@ describe('watchExecution, if the query is in Athena’s queue,', () => {
 });
 
 describe('watchExecution, if Athena does not answer,', () => {
-  it('goes on if Athena throttles, which says nothing about the query', async () => {
+  it('goes on until Athena no longer throttles, since the query itself goes on', async () => {
     let calls = 0;
     const { execution } = await watch(
       { afterMs: 3_000 },
@@ -367,9 +373,9 @@ describe('watchExecution, if Athena does not answer,', () => {
   });
 
   it.each<[string, Plan]>([
-    ['a result that is there', { afterMs: 3_000 }],
-    ['a query that runs', { ends: 'never' }],
-  ])('ends without an execution, for %s, if Athena throttles every call', async (_, plan) => {
+    ['the result appears', { afterMs: 3_000 }],
+    ['the query runs on', { ends: 'never' }],
+  ])('ends without an execution when Athena throttles every call: %s', async (_, plan) => {
     const { execution, ms, athena } = await watch(
       plan,
       {},
@@ -383,7 +389,7 @@ describe('watchExecution, if Athena does not answer,', () => {
     expect(athena).toBeLessThan(14);
   });
 
-  it('seldom asks about a query that takes too long', async () => {
+  it('seldom asks Athena about a query that takes too long', async () => {
     const { athena } = await watch(
       { ends: 'never' },
       { longestQueryMs: 5_000 },

@@ -34,7 +34,7 @@ const gzippedWrites = (results: ReturnType<typeof memoryBucket>, as: () => Promi
 };
 
 describe('reportFile', () => {
-  it('names the execution, and the version if the report has one', () => {
+  it('names the execution, and the data version if the report has one', () => {
     expect(reportFile('report.csv', 'q1', 'v1')).toEqual({
       fileName: 'report.csv',
       metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' },
@@ -44,7 +44,7 @@ describe('reportFile', () => {
 });
 
 describe('writeReport', () => {
-  it('makes both files of the result, and returns their sizes', async () => {
+  it('makes both files from the result, and returns their sizes', async () => {
     const results = memoryBucket();
     const files = await settled(write(results));
     const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
@@ -55,7 +55,7 @@ describe('writeReport', () => {
     expect([...results.calls].sort()).toEqual([`writeFile ${KEY}`, `writeFile ${GZIPPED}`]);
   });
 
-  it('leaves files of another request unchanged', async () => {
+  it('does not overwrite files that another request has written', async () => {
     const results = memoryBucket();
     await settled(write(results));
     const etags = () => [KEY, GZIPPED].map((key) => results.objects.get(key)?.etag);
@@ -91,7 +91,7 @@ describe('writeReport', () => {
     expect(Date.now()).toBe(START + 1_000);
   });
 
-  it('returns both files if the gzipped one is written a little later', async () => {
+  it('returns both sizes if the gzipped file is written within a second after the plain one', async () => {
     const results = memoryBucket();
     gzippedWrites(results, () => new Promise((resolve) => setTimeout(resolve, 999)));
     expect(await settled(write(results))).toEqual({ plain: CSV.length, gzip: expect.any(Number) });

@@ -28,17 +28,17 @@ describe('dataState', () => {
   });
 
   it.each<[string, LakeObject[]]>([
-    ['a file more', [...files, at('day=2026-01-03/b.parquet')]],
-    ['a file less', [first, third]],
-    ['a file of another name', [first, { ...second, key: `${FOLDER}day=2026-01-01/c.parquet` }, third]],
-    ['a file of another day', [first, { ...second, key: `${FOLDER}day=2026-01-02/b.parquet` }, third]],
-    ['a file of another content', [first, { ...second, etag: '"other"' }, third]],
+    ['one more file', [...files, at('day=2026-01-03/b.parquet')]],
+    ['one file less', [first, third]],
+    ['a file with another name', [first, { ...second, key: `${FOLDER}day=2026-01-01/c.parquet` }, third]],
+    ['a file on another day', [first, { ...second, key: `${FOLDER}day=2026-01-02/b.parquet` }, third]],
+    ['a file with other content', [first, { ...second, etag: '"other"' }, third]],
     [
-      'a file of another content whose ETag has the same length',
+      'a file with other content whose ETag has the same length',
       [first, { ...second, etag: sameLength }, third],
     ],
-    ['a file of another size', [first, { ...second, bytes: 51 }, third]],
-    ['a file deeper in a day', [...files, at('day=2026-01-03/hour=05/b.parquet')]],
+    ['a file with another size', [first, { ...second, bytes: 51 }, third]],
+    ['a file in a folder within a day', [...files, at('day=2026-01-03/hour=05/b.parquet')]],
     ['no file at all', []],
   ])('has another version and another fingerprint with %s', (_, objects) => {
     const after = stateOf(...objects);
@@ -48,13 +48,13 @@ describe('dataState', () => {
 
   it.each<[string, LakeObject[]]>([
     ['a marker of a complete day', [...files, at('day=2026-01-03/_SUCCESS')]],
-    ['a marker of a folder', [at('day=2026-01-01/'), ...files]],
+    ['a marker of a day’s folder', [at('day=2026-01-01/'), ...files]],
     ['a folder in which a writer is at work', [...files, at('day=2026-01-03/_temporary/')]],
-    ['a marker of a folder in a day', [at('day=2026-01-01/hour=05/'), ...files]],
+    ['a marker of a folder within a day', [at('day=2026-01-01/hour=05/'), ...files]],
     ['a file that was written again unchanged', [first, { ...second, lastModified: 2_000 }, third]],
     ['a marker on a day without files', [...files, at('day=2026-01-04/_SUCCESS')]],
-    ['a file beside the days', [...files, at('notes.txt')]],
-    ['a folder that is no day', [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')]],
+    ['a file outside the folders of the days', [...files, at('notes.txt')]],
+    ['a file in a folder that is no day', [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')]],
   ])('has the same version and another fingerprint with %s', (_, objects) => {
     const after = stateOf(...objects);
     expect(after.version).toBe(before.version);
@@ -62,27 +62,27 @@ describe('dataState', () => {
   });
 
   it.each<[string, LakeObject[]]>([
-    ['a file that a writer has begun', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
-    ['a file that Athena hides', [...files, at('day=2026-01-03/.b.parquet.crc')]],
+    ['a file that a writer has not finished', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
+    ['a file that Athena ignores', [...files, at('day=2026-01-03/.b.parquet.crc')]],
     ['a hidden file on a day without files', [...files, at('day=2026-01-04/_started')]],
-    ['a name that is nearly the marker', [...files, at('day=2026-01-03/_SUCCESS.crc')]],
-    ['a hidden file beside the days', [...files, at('_delta_log/1.json')]],
+    ['a hidden file whose name begins like the marker’s', [...files, at('day=2026-01-03/_SUCCESS.crc')]],
+    ['a hidden file outside the folders of the days', [...files, at('_delta_log/1.json')]],
   ])('has the same version and the same fingerprint with %s, which no query reads', (_, objects) => {
     expect(stateOf(...objects)).toEqual(before);
   });
 
-  it('is the same in any order of the listed objects', () => {
+  it('does not depend on the order of the listed objects', () => {
     expect(stateOf(third, second, first)).toEqual(before);
     expect(stateOf(second, third, first)).toEqual(before);
   });
 
-  it('counts files even if the folder of the lake has a name that Athena would hide', () => {
+  it('counts files even if a folder above the table has a name that Athena would ignore', () => {
     const folder = '_lake/.v2/publisher_events/';
     const objects = [lakeObject(`${folder}day=2026-01-01/a.parquet`)];
     expect(lakeDays({ objects, listedAt: 5 }, folder)).toMatchObject([{ files: 1 }]);
   });
 
-  it('never takes the end of one file’s facts for the start of the next file’s', () => {
+  it('never takes the end of a key for the start of the ETag', () => {
     const glued = [at('day=2026-01-01/a', { etag: 'b', bytes: 1 })];
     const split = [at('day=2026-01-01/ab', { etag: '', bytes: 1 })];
     expect(stateOf(...glued).version).not.toBe(stateOf(...split).version);
@@ -90,7 +90,7 @@ describe('dataState', () => {
 });
 
 describe('unlistedState', () => {
-  it('is different each time, so that the service gives no report twice', () => {
+  it('is different each time, so that no cached report is delivered', () => {
     const [one, other] = [unlistedState(), unlistedState()];
     expect(one).toEqual({ version: one.version, fingerprint: one.version, isListed: false });
     expect(one.version).not.toBe(other.version);
@@ -105,7 +105,7 @@ describe('lakeDays', () => {
     ]);
   });
 
-  it('gives the days in their order, in any order of the listed objects', () => {
+  it('gives the days in ascending order, whatever the order of the listed objects', () => {
     expect(daysOf(third, second, first)).toEqual(daysOf(...files));
   });
 
@@ -117,12 +117,12 @@ describe('lakeDays', () => {
     );
   });
 
-  it('accepts no marker deeper in a day, and no other name', () => {
+  it('accepts no marker in a folder within a day, and no marker of another name', () => {
     const objects = [at('day=2026-01-03/hour=1/_SUCCESS'), at('day=2026-01-03/_SUCCESS.crc'), third];
     expect(daysOf(...objects)).toMatchObject([{ isMarkedComplete: false, files: 1 }]);
   });
 
-  it('shows a day that holds only markers, without files', () => {
+  it('shows a day that has a marker but no files', () => {
     expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([
       { day: '2026-01-03', files: 0, bytes: 0, isMarkedComplete: true },
     ]);

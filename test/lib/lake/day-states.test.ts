@@ -82,7 +82,7 @@ describe('dayStates', () => {
     expect(asked('2026-02-01T12:00:00Z', '2026-02-01T13:00:00Z')).toEqual(whole);
   });
 
-  it('reads each object a few times, however many days there are', () => {
+  it('reads each object no more often for 400 days than for 40 days', () => {
     const readsPerObject = (days: number) => {
       let reads = 0;
       const objects = Array.from({ length: days * 10 }, (_, nth) => {
@@ -104,7 +104,7 @@ describe('dayStates', () => {
 });
 
 describe('listedWindow', () => {
-  it('begins a month earlier, to see whether the lake marks its days', () => {
+  it('begins 31 days earlier, to see whether the lake’s writers mark complete days', () => {
     expect(listedWindow(window)).toEqual({
       start: window.start - MARKER_LOOKBACK_DAYS * 86_400_000,
       end: window.end,

@@ -71,8 +71,8 @@ describe('the check of a release', () => {
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([[HOOK, 'Succeeded']]);
     expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
-    // Before the pull, the check sends each function its own request. The one that the report function answers with 401
-    // is not in this list.
+    // Before the pull, the check sends each function its own request. The request that the report function answers with
+    // 401 is not in this list.
     const [, report, waitingRoom] = asked;
     expect(asked.map(({ version }) => version)).toEqual([
       'arn:downloads:5',
@@ -103,7 +103,7 @@ describe('the check of a release', () => {
       { 'arn:publisher:8': () => seeOther('/prod/reporting/downloads/t/1') },
     ],
     [
-      'leads to a function that is not shifted',
+      'leads to a function that has no new version',
       { 'arn:publisher:8': () => seeOther('/prod/reporting/fields') },
     ],
     [
@@ -116,7 +116,7 @@ describe('the check of a release', () => {
     expect(told).toEqual([[HOOK, 'Failed']]);
   });
 
-  it('refuses versions of another release, whatever their answers', async () => {
+  it('refuses versions of another release, whatever they answer', async () => {
     const { outcome, lines } = await check(delivering, HOOK, 'ba9876543210');
     expect(outcome).toEqual({ status: 'Failed' });
     expect(lines).toEqual([

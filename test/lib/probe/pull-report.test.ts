@@ -47,7 +47,7 @@ function world(
 }
 
 describe('a pull of the probe', () => {
-  it('takes a token and yesterday’s report, as a partner does, and counts the report’s rows', async () => {
+  it('requests a token and yesterday’s report, as a partner does, and counts the report’s rows', async () => {
     const { calls, pull } = world();
     expect(await pull()).toBe(1);
     expect(calls).toEqual([
@@ -116,7 +116,7 @@ describe('the probe', () => {
         publishStoredMetrics: () => counted.push('published'),
       } as unknown as Parameters<typeof probeHandler>[0]['metrics'],
     })();
-    // No test takes an hour, and two different clocks would differ by more than an hour.
+    // A duration between two different clocks would be negative or longer than an hour.
     for (const time of times) expect(time).toSatisfy((ms: number) => ms >= 0 && ms < 3_600_000);
     return { counted, lines };
   };

@@ -5,13 +5,13 @@ import { reportPath, routes } from '../../../lib/routes.ts';
 describe.each(reports)('the catalogue of $name', (report) => {
   const { fields, levels } = report;
 
-  it('has each name once, of letters and digits, because lists and filters are written with commas and brackets', () => {
+  it('has each name once, of letters and digits only: commas and brackets separate names in a request', () => {
     const names = fields.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
   });
 
-  it('has dimensions and metrics, each of a valid type', () => {
+  it('has only dimensions and metrics, each of a valid type', () => {
     const [dimensions, metrics] = [dimensionsOf(report), metricsOf(report)];
     expect(dimensions.length + metrics.length).toBe(fields.length);
     for (const { type } of dimensions) expect(['datetime', 'integer', 'string']).toContain(type);
@@ -19,7 +19,7 @@ describe.each(reports)('the catalogue of $name', (report) => {
       expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
   });
 
-  it('has a name, which makes a path that no other route has, and a title', () => {
+  it('has a title, and a name that makes a path of no other route', () => {
     expect(report.name).toMatch(/^[a-z]+$/);
     expect(routes.filter(({ path }) => path === reportPath(report))).toEqual([
       { path: reportPath(report), functionName: report.name, report },
@@ -27,7 +27,7 @@ describe.each(reports)('the catalogue of $name', (report) => {
     expect(report.title).toMatch(/^[A-Z]/);
   });
 
-  it('has the field whose company governs the rows, and the fields of its levels', () => {
+  it('has the field that identifies the rows’ owner, and the fields of its levels', () => {
     expect(fields).toContain(ownerOf(report));
     if (levels) expect(fields).toEqual(expect.arrayContaining([levels.metric, levels.finer, levels.coarser]));
   });

@@ -10,8 +10,8 @@ describe('columnFault', () => {
     ['a function', 'max(clicks)'],
     ['a number', '1'],
     ['a quoted name', '"clicks"'],
-    ['a name in capitals, which Glue does not keep', 'servedAds'],
-    ['nothing', ''],
+    ['a name with a capital letter, which Glue does not keep', 'servedAds'],
+    ['an empty name', ''],
   ])('refuses %s', (_, column) => {
     expect(columnFault('publisher_events', ['day', 'clicks', column])).toBe(
       `lib/report/catalogue.ts, publisher_events, column "${column}": ${NOT_A_COLUMN}`,
@@ -27,7 +27,7 @@ describe('columnFault', () => {
     },
   );
 
-  it.each(['day', 'event_time', 'clicks'])('refuses %s a second time', (column) => {
+  it.each(['day', 'event_time', 'clicks'])('refuses the column %s if it occurs twice', (column) => {
     expect(columnFault('publisher_events', ['day', 'event_time', 'clicks', column])).toMatch(
       /it is there twice/,
     );
@@ -49,7 +49,7 @@ describe('tablesOf', () => {
     },
   ];
 
-  it('refuses a catalogue with an expression, a column of two metrics, or a column that every table has', () => {
+  it('refuses a metric whose column is an expression, the column of another metric, or a column of every table', () => {
     expect(() => tablesOf(withColumn('clicks / served_ads'))).toThrow(NOT_A_COLUMN);
     expect(() => tablesOf(withColumn('clicks'))).toThrow('column "clicks": it is there twice');
     expect(() => tablesOf(withColumn('placement_opens'))).toThrow(
@@ -62,7 +62,7 @@ describe('tablesOf', () => {
 });
 
 describe('ColumnName', () => {
-  it('is the name or, for an invalid name, the sentence that says what to do', () => {
+  it('is the name if the name is valid, and otherwise the error message', () => {
     // `npm run types` checks the types: it reports an error if one of these lines is wrong.
     const names: [ColumnName<'served_ads'>, ColumnName<'opens_2'>] = ['served_ads', 'opens_2'];
     const sentences: [ColumnName<'clicks / served_ads'>, ColumnName<'sum(clicks)'>] = [

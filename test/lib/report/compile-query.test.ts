@@ -51,19 +51,19 @@ describe('compileQuery', () => {
 
   it.each([
     [
-      'whole days',
+      'a window of whole days',
       '2026-01-01T00:00:00Z',
       '2026-01-03T00:00:00Z',
       "day BETWEEN '2026-01-01' AND '2026-01-02'",
     ],
     [
-      'from within a day',
+      'a window that begins within a day',
       '2026-01-01T10:30:00Z',
       '2026-01-03T00:00:00Z',
       "day BETWEEN '2026-01-01' AND '2026-01-02' AND event_time >= TIMESTAMP '2026-01-01 10:30:00'",
     ],
     [
-      'up to within a day',
+      'a window that ends within a day',
       '2026-01-01T00:00:00Z',
       '2026-01-03T00:00:01Z',
       "day BETWEEN '2026-01-01' AND '2026-01-03' AND event_time < TIMESTAMP '2026-01-03 00:00:01'",
@@ -99,7 +99,7 @@ describe('compileQuery', () => {
     expect(one).toEqual(other);
   });
 
-  it('reads only the partitions that an hour filter names', () => {
+  it('reads only the days that contain the hours of a filter', () => {
     const { sql } = compile(publisherReport, 'Clicks', {
       'filter[DateTime]': ['2026-01-05T03:00:00Z', '2026-01-05T04:00:00Z'],
     });
@@ -117,7 +117,7 @@ describe('compileQuery', () => {
     expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
   });
 
-  it('puts the caller’s companies into the SQL text, and into its look-up of containers too', () => {
+  it('puts the caller’s companies into the SQL text, and also into its look-up of containers', () => {
     const { sql, parameters } = compile(
       publisherReport,
       'Opens',

@@ -18,7 +18,7 @@ import { expectedReport } from '../../e2e/expected-report.ts';
 import { allBut, type Lets, meaningOf } from './operator-meanings.ts';
 import { operatorRecords, WINDOW } from './operator-records.ts';
 
-/** An operator under test, and the filters that replace those of the read request. */
+/** An operator under test, and the filters that replace the filters of the parsed request. */
 interface Tested {
   readonly words: string;
   readonly operator: OperatorName;
@@ -122,7 +122,7 @@ async function reportOn(
 
 describe('the rows of a report', () => {
   it.each(CASES)(
-    'under $words, on $dimension.name of $report.name, are those that the operator’s meaning gives',
+    'under $words, on $dimension.name of $report.name, are the rows that the operator’s meaning gives',
     async ({ words, operator, lets, replaced, report, dimension, lists }) => {
       const { name: field } = dimension;
       const wanted = wantedOf(dimension);
@@ -143,7 +143,7 @@ describe('the rows of a report', () => {
   );
 
   it.each(CASES)(
-    'under $words, on $dimension.name of $report.name, are those of the caller’s companies',
+    'under $words, on $dimension.name of $report.name, are only rows of the caller’s companies',
     async ({ words, operator, lets, replaced, report, dimension, lists }) => {
       const { name: field } = dimension;
       const wanted = wantedOf(dimension);

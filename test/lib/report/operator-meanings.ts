@@ -3,7 +3,7 @@ import type { FilterOperator, OperatorName } from '../../../lib/report/filter-op
 /** Whether a filter lets a value pass; null is an unknown value. */
 export type Lets = (value: string | null, wanted: readonly string[]) => boolean;
 
-/** The meaning of each operator in plain JavaScript. It shares nothing with the SQL. */
+/** The meaning of each operator in plain JavaScript, independent of the SQL. */
 const MEANINGS: Readonly<Record<OperatorName, Lets>> = {
   filter: (value, wanted) => value !== null && wanted.includes(value),
 };

@@ -1,8 +1,8 @@
 import type { EventRow } from '../../e2e/expected-report.ts';
 
 /**
- * Records in two hours of one day, on another day, and outside the window; of containers with placements in the window,
- * and of one without.
+ * Records in several hours of two days, and one record outside the window. In the window, containers 100 and 101 have
+ * records of placements, and container 102 has none.
  */
 const RECORDS = [
   ['2026-01-02T10:15:00Z', 11n, 100n, 1n, 1n, 'tv'],

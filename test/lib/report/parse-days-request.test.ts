@@ -33,10 +33,15 @@ describe('parseDaysRequest', () => {
   });
 
   it.each<[string, Parameters, string, string]>([
-    ['no start', { startInclusive: undefined }, 'startInclusive', MISSING],
-    ['no end', { endExclusive: undefined }, 'endExclusive', MISSING],
-    ['no version', { 'api-version': undefined }, 'api-version', MISSING],
-    ['another version', { 'api-version': ['2.0'] }, 'api-version', '"2.0" is not supported. Supported: 1.0.'],
+    ['a request without a start', { startInclusive: undefined }, 'startInclusive', MISSING],
+    ['a request without an end', { endExclusive: undefined }, 'endExclusive', MISSING],
+    ['a request without a version', { 'api-version': undefined }, 'api-version', MISSING],
+    [
+      'an unsupported version',
+      { 'api-version': ['2.0'] },
+      'api-version',
+      '"2.0" is not supported. Supported: 1.0.',
+    ],
     [
       'an empty window',
       { endExclusive: good.startInclusive },
@@ -44,13 +49,13 @@ describe('parseDaysRequest', () => {
       'Must be later than startInclusive.',
     ],
     [
-      '400 days and a second',
+      'a window of 400 days and a second',
       { endExclusive: ['2027-02-05T00:00:01Z'] },
       'endExclusive',
       'The window is longer than 400 days.',
     ],
     [
-      'a parameter of reports',
+      'a parameter that only reports have',
       { groupBy: ['Day'] },
       'groupBy',
       'Unknown parameter. Known are: startInclusive, endExclusive, api-version.',

@@ -54,7 +54,7 @@ describe('parseRequest', () => {
     });
   });
 
-  it('types filter values by their field, once each, and orders filters as the catalogue does', () => {
+  it('types filter values by their field, takes each value once, and orders filters as the catalogue does', () => {
     const { filters } = parse({
       'filter[DeviceOrProxy]': ['phone', 'desktop', 'phone'],
       'filter[PlacementId]': ['007', '-9223372036854775808', '7'],
@@ -96,10 +96,13 @@ describe('parseRequest', () => {
     ],
     ['only metrics', { requestedFields: ['Clicks'] }],
     ['only dimensions', { requestedFields: ['Day'] }],
-    ['exactly 32 days', { endExclusive: ['2026-02-02T00:00:00Z'] }],
-    ['one second', { endExclusive: ['2026-01-01T00:00:01Z'] }],
-    ['a leap day', { startInclusive: ['2028-02-29T00:00:00Z'], endExclusive: ['2028-02-29T12:00:00Z'] }],
-    ['a filter of 256 characters outside the basic plane', { 'filter[DeviceOrProxy]': ['🦊'.repeat(256)] }],
+    ['a window of exactly 32 days', { endExclusive: ['2026-02-02T00:00:00Z'] }],
+    ['a window of one second', { endExclusive: ['2026-01-01T00:00:01Z'] }],
+    [
+      'a window on 29 February',
+      { startInclusive: ['2028-02-29T00:00:00Z'], endExclusive: ['2028-02-29T12:00:00Z'] },
+    ],
+    ['a filter on a text of 256 emoji', { 'filter[DeviceOrProxy]': ['🦊'.repeat(256)] }],
   ])('accepts %s', (_, changes: Parameters) => {
     expect(() => parse(changes)).not.toThrow();
   });
@@ -112,15 +115,18 @@ describe('parseRequest', () => {
     'TEXT/CSV',
     'text/csv; charset=utf-8',
     'application/json, text/csv;q=0.1',
-  ])('accepts Accept: %s', (accept) => {
+  ])('accepts the Accept header %s', (accept) => {
     expect(() => parse({}, accept)).not.toThrow();
   });
 
-  it.each(['application/json', 'text/csv;q=0', 'text/plain', 'nonsense'])('refuses Accept: %s', (accept) => {
-    expect(faultsOf({}, accept)).toEqual([
-      { parameter: 'Accept', detail: 'The report is text/csv. Send Accept: text/csv, or none.' },
-    ]);
-  });
+  it.each(['application/json', 'text/csv;q=0', 'text/plain', 'nonsense'])(
+    'refuses the Accept header %s',
+    (accept) => {
+      expect(faultsOf({}, accept)).toEqual([
+        { parameter: 'Accept', detail: 'The report is text/csv. Send Accept: text/csv, or none.' },
+      ]);
+    },
+  );
 
   const namesOf = (fields: readonly Field[]) => fields.map(({ name }) => name).join(', ');
   const dimensions = namesOf(dimensionsOf(publisherReport));
@@ -144,15 +150,30 @@ describe('parseRequest', () => {
       'api-version',
       'Missing: this parameter is required.',
     ],
-    ['another version', { 'api-version': ['1'] }, 'api-version', '"1" is not supported. Supported: 1.0.'],
+    [
+      'an unsupported version',
+      { 'api-version': ['1'] },
+      'api-version',
+      '"1" is not supported. Supported: 1.0.',
+    ],
     [
       'a repeated parameter',
       { 'api-version': ['1.0', '1.0'] },
       'api-version',
       'Given 2 times: give it once.',
     ],
-    ['an empty list', { requestedFields: [''] }, 'requestedFields', 'Entry 1 of the list is empty.'],
-    ['an empty entry', { requestedFields: ['Day,'] }, 'requestedFields', 'Entry 2 of the list is empty.'],
+    [
+      'an empty list of fields',
+      { requestedFields: [''] },
+      'requestedFields',
+      'Entry 1 of the list is empty.',
+    ],
+    [
+      'an empty entry in a list of fields',
+      { requestedFields: ['Day,'] },
+      'requestedFields',
+      'Entry 2 of the list is empty.',
+    ],
     [
       'a field listed twice',
       { requestedFields: ['Day,Day'] },
@@ -184,13 +205,13 @@ describe('parseRequest', () => {
       `"Clicks" is a metric. Only dimensions can stand here: ${dimensions}.`,
     ],
     [
-      'groupBy beyond requestedFields',
+      'a field in groupBy that is not in requestedFields',
       { groupBy: ['Day,ContainerId'] },
       'groupBy',
       '"ContainerId" must also be in requestedFields.',
     ],
     [
-      'a requested dimension not in groupBy',
+      'a requested dimension that is not in groupBy',
       { requestedFields: ['Day,ContainerId'], groupBy: ['Day'] },
       'groupBy',
       '"ContainerId" is a requested dimension: add it here or leave it out of requestedFields.',
@@ -203,7 +224,7 @@ describe('parseRequest', () => {
       '"2026-01-01" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
     ],
     [
-      'an offset',
+      'a time with an offset',
       { startInclusive: ['2026-01-01T00:00:00+01:00'] },
       'startInclusive',
       '"2026-01-01T00:00:00+01:00" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
@@ -221,7 +242,7 @@ describe('parseRequest', () => {
       '"2026-02-30T00:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
     ],
     [
-      'hour 24',
+      'the hour 24',
       { endExclusive: ['2026-01-01T24:00:00Z'] },
       'endExclusive',
       '"2026-01-01T24:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
@@ -233,7 +254,7 @@ describe('parseRequest', () => {
       'Must be later than startInclusive.',
     ],
     [
-      '32 days and a second',
+      'a window of 32 days and a second',
       { endExclusive: ['2026-02-02T00:00:01Z'] },
       'endExclusive',
       'The window is longer than 32 days.',
@@ -263,19 +284,19 @@ describe('parseRequest', () => {
       'Write filter[DeviceOrProxy]. For several values, repeat it: filter[DeviceOrProxy]=…&filter[DeviceOrProxy]=…',
     ]),
     [
-      'an operator',
+      'a filter with a word in a second pair of brackets',
       { 'filter[PlacementId][gt]': ['1'] },
       'filter[PlacementId][gt]',
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
     [
-      'a filter written as a list with something behind it',
+      'a filter written as a list with a letter after the list’s brackets',
       { 'filter[DeviceOrProxy][0]x': ['a'] },
       'filter[DeviceOrProxy][0]x',
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
     [
-      'a filter’s name with something before it',
+      'a filter with a letter before its operator',
       { 'xfilter[DeviceOrProxy]': ['a'] },
       'xfilter[DeviceOrProxy]',
       `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
@@ -293,7 +314,7 @@ describe('parseRequest', () => {
       'Write groupBy, once, its names separated by commas: groupBy=FieldName,FieldName',
     ],
     [
-      'a repeated list',
+      'a repeated requestedFields',
       { requestedFields: ['Day', 'Clicks'] },
       'requestedFields',
       'Given 2 times: give it once, its names separated by commas.',
@@ -311,7 +332,7 @@ describe('parseRequest', () => {
       'The value must be a midnight, YYYY-MM-DDT00:00:00Z, or no record could match. For several values, repeat the parameter once a value.',
     ],
     [
-      'bytes that are no UTF-8, as the gateway hands them on',
+      'bytes that are not UTF-8, as the gateway passes them on',
       { 'filter[DeviceOrProxy]': ['a\ufffd'] },
       'filter[DeviceOrProxy]',
       'The value is not UTF-8. Percent-encode its UTF-8 bytes.',
@@ -323,7 +344,7 @@ describe('parseRequest', () => {
       `Write ${`filter[${'x'.repeat(5_000)}]`.slice(0, 100)}…. For several values, repeat it: ${`filter[${'x'.repeat(93)}…=…&`.repeat(2).slice(0, -1)}`,
     ],
     [
-      'an integer with a sign',
+      'an integer with a plus sign',
       { 'filter[PlacementId]': ['+1'] },
       'filter[PlacementId]',
       '"+1" is not an integer in decimal digits.',
@@ -347,7 +368,7 @@ describe('parseRequest', () => {
       '"١" is not an integer in decimal digits.',
     ],
     [
-      'an integer of 65 bits',
+      'an integer that is too large for a signed 64-bit integer',
       { 'filter[PlacementId]': ['9223372036854775808'] },
       'filter[PlacementId]',
       'The integer does not fit into 64 bits.',
@@ -360,32 +381,32 @@ describe('parseRequest', () => {
       'At most 256 characters.',
     ],
     [
-      'a newline',
+      'a text with a newline',
       { 'filter[DeviceOrProxy]': ['a\nb'] },
       'filter[DeviceOrProxy]',
       'The value contains control characters.',
     ],
     [
-      'a NUL',
+      'a text with a NUL character',
       { 'filter[DeviceOrProxy]': ['a\u0000'] },
       'filter[DeviceOrProxy]',
       'The value contains control characters.',
     ],
     [
-      'a day that is not at midnight',
+      'a filter on Day with a time that is not midnight',
       { 'filter[Day]': ['2026-01-01T01:00:00Z'] },
       'filter[Day]',
       'The value must be a midnight, YYYY-MM-DDT00:00:00Z, or no record could match.',
     ],
     [
-      'an hour that is not at minute 0',
+      'a filter on DateTime with a time that is not a whole hour',
       { 'filter[DateTime]': ['2026-01-01T01:30:00Z'] },
       'filter[DateTime]',
       'The value must be a whole hour, YYYY-MM-DDThh:00:00Z, or no record could match.',
     ],
     ['a misspelt parameter', { groupby: ['Day'] }, 'groupby', 'Unknown parameter. Did you mean "groupBy"?'],
     [
-      'an unknown parameter that resembles none',
+      'an unknown parameter that resembles no known parameter',
       { limit: ['1'] },
       'limit',
       `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
@@ -402,7 +423,7 @@ describe('parseRequest', () => {
     ]);
   });
 
-  it('knows only the fields of its own report', () => {
+  it('accepts only the fields of the requested report', () => {
     expect(
       faultsOf({ requestedFields: ['Opens'] }, undefined, advertiserReport).map(({ parameter }) => parameter),
     ).toEqual(['requestedFields']);

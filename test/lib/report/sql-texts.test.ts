@@ -28,7 +28,7 @@ const BY_PLACEMENT = { 'filter[PlacementId]': ['1', '2'] };
 describe('the SQL of a report', () => {
   it.each<[string, Report, string, Record<string, string[]>, string[]]>([
     [
-      'totals: neither grouped nor ordered',
+      'is neither grouped nor ordered for totals',
       publisherReport,
       'Opens,Clicks',
       {},
@@ -41,7 +41,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'grouped by placement: placement-level opens, without the records of containers',
+      'counts placement-level opens, without container records, if it is grouped by placement',
       publisherReport,
       'PlacementId,Opens',
       {},
@@ -56,7 +56,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'grouped and filtered by placement: the same with just the filter added',
+      'only adds the filter if it is both grouped and filtered by placement',
       publisherReport,
       'PlacementId,Opens',
       BY_PLACEMENT,
@@ -71,7 +71,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'opens filtered by placement: those of its containers, which no other metric counts',
+      'counts container records for Opens, but for no other metric, if it is filtered by placement',
       publisherReport,
       'Opens,Clicks',
       BY_PLACEMENT,
@@ -84,7 +84,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'no opens, filtered by placement: only its own records',
+      'looks up no containers for a filter on placements if Opens is not requested',
       publisherReport,
       'Clicks',
       BY_PLACEMENT,
@@ -97,7 +97,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'opens filtered by another dimension: no look-up of containers',
+      'looks up no containers for a filter on another dimension',
       publisherReport,
       'Opens,Clicks',
       { 'filter[ContainerId]': ['1'] },
@@ -110,7 +110,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'the advertiser report filtered by placement: no look-up of containers',
+      'looks up no containers in the advertiser report',
       advertiserReport,
       'Clicks',
       BY_PLACEMENT,
@@ -123,7 +123,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'filtered by days, in whatever order: those partitions, and event_time is not read',
+      'reads the partitions of a filter on days, in a fixed order, and does not read event_time',
       publisherReport,
       'Clicks',
       { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },

@@ -23,19 +23,19 @@ const most = [
 const read = (document: unknown) => readRecord({ document, etag: '"1"', ageMs: 0 });
 
 describe('readRecord', () => {
-  it.each([...least, ...most])('reads every member of a record that is $state: %o', (record) => {
+  it.each([...least, ...most])('reads every member of a record in the state $state: %o', (record) => {
     expect(read(structuredClone(record))).toEqual(record);
   });
 
   it.each(
     least.flatMap((record) => Object.keys(record).map((field) => [record.state, field, record] as const)),
-  )('treats a record that is %s, without its %s, as absent', (_state, field, record) => {
+  )('treats a record in the state %s without %s as absent', (_state, field, record) => {
     expect(read({ ...record, [field]: undefined })).toBeUndefined();
   });
 
   it.each<[string, unknown]>([
-    ['of the form before', { ...least[0], form: 1 }],
-    ['of another form', { ...least[0], form: 3 }],
+    ['of the previous format version', { ...least[0], form: 1 }],
+    ['of an unknown format version', { ...least[0], form: 3 }],
     ['of an unknown state', { ...least[0], state: 'paused' }],
     ['with a lease that is text', { ...least[0], leaseMs: '5' }],
     ['of an unknown cause', { ...least[4], cause: 'weather' }],
@@ -47,7 +47,7 @@ describe('readRecord', () => {
     expect(read(document)).toBeUndefined();
   });
 
-  it('finds none if nothing is stored', () => {
+  it('finds no record if nothing is stored', () => {
     expect(readRecord(undefined)).toBeUndefined();
   });
 });

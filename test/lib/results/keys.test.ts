@@ -29,12 +29,12 @@ describe('the keys of stored objects', () => {
     expect(key).toBe(expected);
   });
 
-  it('are safe in S3 for the slots of any client id, and different for each client', () => {
+  it('for slots hold a hash of the client’s id, different for each client', () => {
     expect(slotsKey('../a')).toMatch(/^slots\/[0-9a-f]{64}\.json$/);
     expect(slotsKey('../a')).not.toBe(slotsKey('a'));
   });
 
-  it('name the execution of a publication', () => {
+  it('for publications contain the execution’s id', () => {
     expect(publishedExecution(publicationKey('12-ab.json.x'))).toBe('12-ab.json.x');
   });
 });

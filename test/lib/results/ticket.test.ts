@@ -64,7 +64,7 @@ describe('a ticket', () => {
     expect((await openTicket(results, id)).entitlement).toBe('every-company');
   });
 
-  it('has an id of 256 random bits, another one for each ticket', async () => {
+  it('has an id of 256 random bits, different for each ticket', async () => {
     const results = memoryBucket();
     const one = () => issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
     const ids = await Promise.all(Array.from({ length: 50 }, one));
@@ -73,7 +73,7 @@ describe('a ticket', () => {
   });
 
   it.each([0, 3, -3])(
-    'knows how long its caller has waited, by S3’s clock, if the machine’s clock is %d h ahead',
+    'gives the caller’s waiting time by S3’s clock, even if the machine’s clock is %d h ahead',
     async (hours) => {
       const { clock, results, id } = await issued();
       await vi.advanceTimersByTimeAsync(5_000);
@@ -98,13 +98,13 @@ describe('a ticket', () => {
   });
 
   it.each<[string, object]>([
-    ['of another form', { form: 3 }],
-    ['of the form before, under a key of the present form', { form: 1 }],
+    ['of an unknown format version', { form: 3 }],
+    ['of the previous format version', { form: 1 }],
     ['of a report that does not exist', { report: 'nothing' }],
     ['whose companies are numbers', { companies: [1] }],
-    ['of no company', { companies: [] }],
+    ['with an empty list of companies', { companies: [] }],
     ['with an unknown cache status', { progress: { ...progress, cacheStatus: 'stale' } }],
-    ['that waits for nothing', { progress: { ...progress, waitsFor: 'nothing' } }],
+    ['that waits for something unknown', { progress: { ...progress, waitsFor: 'nothing' } }],
     ['without the time that its caller has waited', { waitedMs: undefined }],
   ])('%s counts as absent', async (_, more) => {
     const { results, id, key } = await issued();

@@ -9,6 +9,6 @@ it.each([
   [counted(20_000_000, 'record'), '20,000,000 records'],
   [counted(1, 'company', 'companies'), '1 company'],
   [counted(2, 'company', 'companies'), '2 companies'],
-])('counted writes numbers as a person does: %s', (text, expected) => {
+])('counted groups digits, and chooses the singular or the plural: %s', (text, expected) => {
   expect(text).toBe(expected);
 });

@@ -33,10 +33,10 @@ describe('progress in a log', () => {
   });
 
   it.each<[string, Step[], string[]]>([
-    ['nothing of work that is done at once', [[0, 'Days', 1, 1]], []],
+    ['nothing for work that is done at its first report', [[0, 'Days', 1, 1]], []],
     ['nothing if there is no work', [[0, 'Days', 0, 0]], []],
     [
-      'no end of work that took less than ten seconds',
+      'no last line for work that took less than ten seconds',
       [
         [0, 'Days', 0, 2],
         [9.9, 'Days', 2, 2],
@@ -44,7 +44,7 @@ describe('progress in a log', () => {
       ['Days: 0/2\n'],
     ],
     [
-      'the next work only when ten seconds have passed since the last line, timed by itself',
+      'the next work only ten seconds after the last line, timed separately',
       [
         [0, 'Footers', 0, 2],
         [9, 'Footers', 2, 2],
@@ -55,7 +55,7 @@ describe('progress in a log', () => {
       ['Footers: 0/2\n', 'Records: 1/4, about 9 s left\n', 'Records: 2/4, about 21 s left\n'],
     ],
     [
-      'work of the same name that follows, timed by itself',
+      'later work of the same name, timed separately',
       [
         [0, 'Records', 0, 4],
         [100, 'Records', 4, 4],
@@ -65,7 +65,7 @@ describe('progress in a log', () => {
       ['Records: 0/4\n', 'Records: 4/4, took 2 min\n', 'Records: 1/4, about 30 s left\n'],
     ],
     [
-      'rows and bytes as a percentage, hours and minutes',
+      'a large total as a percentage, and a long time in hours and minutes',
       [
         [0, 'Records', 0, 20_000_000],
         [600, 'Records', 1_000_000, 20_000_000],
@@ -81,7 +81,7 @@ describe('progress in a log', () => {
 describe('repeatedProgress', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('goes on reporting during a step of minutes, and is silent about work that ends at once', () => {
+  it('repeats the last step during a long step, and shows nothing for work that ends at once', () => {
     vi.useFakeTimers();
     const written: string[] = [];
     {
@@ -106,7 +106,7 @@ describe('progress on a terminal', () => {
   const bar = (filled: number, rest: string, width = 40) =>
     `${CLEAR}Days: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${rest}`;
 
-  it('is a bar in place, at most ten times a second, and stays if the work took ten seconds', () => {
+  it('is a bar that is redrawn at most ten times a second, and that stays if the work took ten seconds', () => {
     expect(
       shownBy({ isTTY: true, columns: 100 }, [
         [0, 'Days', 0, 4],
