@@ -8,7 +8,7 @@ export const DUCKDB_TYPE: Readonly<Record<ColumnType, string>> = {
   'decimal(18,6)': 'DECIMAL(18,6)',
 };
 
-/** What else a file may hold, because Athena reads it as the contract's type and loses nothing. */
+/** The other types that a file may have: Athena reads them as the contract's type and loses nothing. */
 const ALSO_READ: Readonly<Record<ColumnType, RegExp>> = {
   timestamp: /^TIMESTAMP(_NS| WITH TIME ZONE)$/,
   bigint: /^(TINYINT|SMALLINT|INTEGER|UTINYINT|USMALLINT|UINTEGER)$/,
@@ -16,6 +16,6 @@ const ALSO_READ: Readonly<Record<ColumnType, RegExp>> = {
   'decimal(18,6)': /^DECIMAL\(([6-9]|1[0-7]),6\)$/,
 };
 
-/** Whether the engines read a column of this type as the contract's. */
+/** Whether the engines read a column of the type `found` as the contract's type. */
 export const fits = (type: ColumnType, found: string): boolean =>
   found === DUCKDB_TYPE[type] || ALSO_READ[type].test(found);

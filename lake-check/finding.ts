@@ -1,17 +1,17 @@
 import type { LakeFacts } from './lake-facts.ts';
 
 /**
- * How bad it is, the worst first: `wrong`, reports are false and nobody notices; `fails`, reports fail; `warning`,
- * reports are right, but perhaps not what was meant; `advice`, they are right and could cost less.
+ * How bad a finding is, the worst first. `wrong`: reports are false and nobody notices. `fails`: reports fail.
+ * `warning`: reports are right, but perhaps not what was meant. `advice`: reports are right, but could cost less.
  */
 const SEVERITIES = ['wrong', 'fails', 'warning', 'advice'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** One thing that is not as the data contract has it, in however many files. */
+/** One kind of deviation from the data contract, in one or more files. */
 export interface Finding {
   readonly severity: Severity;
-  /** Where: files, or folders with a slash at their end, from the lake's root. */
+  /** The files or folders at fault, by their path from the lake's root. A folder has a slash at its end. */
   readonly paths: readonly string[];
   readonly column?: string;
   readonly found: string;
@@ -22,7 +22,7 @@ export interface Finding {
 /** Looks for one kind of fault. */
 export type Rule = (lake: LakeFacts) => Finding[];
 
-/** Whether reports over the lake can be relied on in spite of it. */
+/** Whether reports are right in spite of the finding. */
 export const isHarmless = ({ severity }: Finding): boolean => severity === 'warning' || severity === 'advice';
 
 /** Merges equal findings of several files into one. Sorts by severity, then by the number of files. */
@@ -46,6 +46,6 @@ function listed(paths: readonly string[]): string {
   return more > 1 ? `${paths.slice(0, SHOWN).join(', ')} and ${more} more` : paths.join(', ');
 }
 
-/** In one line: where, what was found, what is needed, and the cure. */
+/** A finding in one line: the paths, what was found, what is needed, and the cure. */
 export const lineOf = ({ paths, column, found, needed, cure }: Finding): string =>
   `${listed(paths)}: ${column ? `${column}: ` : ''}${found}; needed: ${needed}. ${cure}`;

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { tables } from '../lib/report/tables.ts';
 
-/** Commands for the operator to paste, with their paths filled in. */
+/** A command that the operator can paste, with its paths filled in. */
 const command = (name: string, ...words: readonly string[]): string =>
   `\`npm run lake -- ${[name, ...words.map(shellWord)].join(' ')}\``;
 
@@ -20,7 +20,7 @@ export const convertFiles = (location: string): string =>
 export const convertLake = (location: string): string =>
   command('convert', location, '--to', beside(location, 'converted'));
 
-/** A word of a shell's command line. */
+/** A text as one word of a shell's command line. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -28,7 +28,7 @@ const isBucket = (location: string): boolean => location.startsWith('s3://');
 
 /**
  * `/data/lake` and `converted` give `/data/lake-converted`; `/data/pandas.parquet` and `lake` give
- * `/data/pandas-lake`. A whole bucket has no place beside it: `s3://bucket` and `lake` give `s3://bucket/lake`.
+ * `/data/pandas-lake`. Nothing can lie beside a whole bucket: `s3://bucket` and `lake` give `s3://bucket/lake`.
  */
 function beside(location: string, suffix: string): string {
   const trimmed = location.replace(/\/+$/, '');
@@ -38,7 +38,10 @@ function beside(location: string, suffix: string): string {
   return join(dirname(named), `${basename(named).replace(/(\.(parquet|csv|tsv|txt|gz))+$/i, '')}-${suffix}`);
 }
 
-/** The lake whose table a location is, or lies in; undefined where no part of the path has a table's name. */
+/**
+ * The lake that a location belongs to: the location is the folder of one of its tables, or lies inside one. Undefined
+ * if no part of the path has a table's name.
+ */
 export function lakeAround(location: string): string | undefined {
   const path = isBucket(location) ? location : resolve(location);
   const parts = path.replace(/\/+$/, '').split('/');

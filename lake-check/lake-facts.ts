@@ -3,27 +3,27 @@ import type { Table } from '../lib/report/tables.ts';
 
 /** One file or object of a lake, before anything in it is read. */
 export interface ListedFile {
-  /** From the lake's root, with slashes: `publisher_events/day=2026-01-31/a.parquet`. */
+  /** The path from the lake's root, with slashes: `publisher_events/day=2026-01-31/a.parquet`. */
   readonly path: string;
   readonly size: number;
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** Equal for equal content, where the store tells: an ETag. */
+  /** Files of equal content have equal digests. Not every file has one. */
   readonly digest?: string;
   /** Changes whenever the file changes. Only files in folders have one. */
   readonly stamp?: string;
-  /** Why it can't be read: a file, a whole folder, or the records of a file. */
+  /** The reason why the file, the whole folder, or the records of the file can't be read. */
   readonly unreadable?: string;
 }
 
-/** A column's statistics from the footer, one value a row group; undefined where the footer has none. */
+/** A column's statistics from the footer, one value for each row group. A value that the footer lacks is undefined. */
 export interface ColumnStatistics {
   readonly min: readonly (string | undefined)[];
   readonly max: readonly (string | undefined)[];
   readonly nulls: readonly (number | undefined)[];
 }
 
-/** What a Parquet file says of itself in its footer. */
+/** The facts in a Parquet file's footer. */
 export interface Footer {
   /** DuckDB's name for the type of each column, by the column's name in lower case. */
   readonly types: ReadonlyMap<string, string>;
@@ -32,21 +32,21 @@ export interface Footer {
   readonly rows: number;
   readonly rowGroupRows: readonly number[];
   readonly compression: readonly string[];
-  /** Of the time, the measures and the company. */
+  /** The statistics of the time, the measures and the company, by column. */
   readonly statistics: ReadonlyMap<string, ColumnStatistics>;
 }
 
-/** Numbers of a file's records with some property. To get them, every record is read. */
+/** The numbers of a file's records that have some property. To get them, every record is read. */
 export interface ValueFacts {
   readonly withoutTime: number;
   readonly outsideDay: number;
-  /** Finer than a millisecond, and so late in an hour that Athena rounds them into the next. */
+  /** Records whose time is finer than a millisecond, so late in an hour that Athena rounds it into the next hour. */
   readonly roundedIntoNextHour: number;
   readonly withoutCompany: number;
-  /** By column. */
+  /** The number of negative values, by column. */
   readonly negative: ReadonlyMap<string, number>;
   readonly totals: ReadonlyMap<string, bigint>;
-  /** Records of the coarser level that count something which no report by the finer dimension shows. */
+  /** Records of the coarser level with a value of another metric. Reports by the finer dimension lack this value. */
   readonly coarserWithOthers: number;
   /** Records of the coarser level that count in the finer level's column. */
   readonly coarserWithFiner: number;
@@ -64,35 +64,35 @@ export interface DayFacts {
   /** `2026-01-31` */
   readonly day: string;
   readonly files: readonly FileFacts[];
-  /** When `_SUCCESS` was written, if it is there: the day is final. */
+  /** When `_SUCCESS` was written, if it exists. With this marker, the day is final. */
   readonly succeededAt?: number;
 }
 
 export interface TableFacts {
   readonly table: Table;
   readonly report: Report;
-  /** Whether there is anything of that name. */
+  /** Whether the lake holds anything in the table's folder. */
   readonly exists: boolean;
   readonly isFile: boolean;
   /** Days with data, in order. */
   readonly days: readonly DayFacts[];
-  /** Files that lie where no engine looks for them. */
+  /** Files in places where no engine looks for them. */
   readonly strays: readonly ListedFile[];
   /** Files whose name, or whose folder's name, begins with `_` or `.`: the engines leave them out. */
   readonly hidden: readonly ListedFile[];
-  /** How many companies there are, once every record has been read. */
+  /** The number of companies. It is known only after every record has been read. */
   readonly companies?: number;
 }
 
 export interface LakeFacts {
-  /** As the operator wrote it. */
+  /** The location as the operator wrote it. */
   readonly location: string;
-  /** Files and folders of the tables that can't even be listed or opened: they belong to no day. */
+  /** Files and folders of the tables that can't even be listed or opened. They belong to no day. */
   readonly unreadable: readonly ListedFile[];
-  /** What lies beside the tables. */
+  /** The names of the files and folders beside the tables. */
   readonly others: readonly string[];
   readonly tables: readonly TableFacts[];
-  /** The present UTC day: Athena reads none after it. */
+  /** The present UTC day. Athena reads no later day. */
   readonly today: string;
 }
 

@@ -1,20 +1,20 @@
 import type { ListedFile } from './lake-facts.ts';
 import type { LocalFile } from './read-footers.ts';
 
-/** Where a lake lies: a folder of this machine, or a bucket. */
+/** The place of a lake: a folder of this machine, or a bucket. */
 export interface LakeSource {
-  /** As the operator wrote it. */
+  /** The location as the operator wrote it. */
   readonly location: string;
   /**
-   * Everything in the lake, or in one folder of it, which may be missing. Rejects with an OperatorFault where the lake
-   * can't be listed.
+   * Lists everything in the lake, or in one folder of it. The list is empty if the folder does not exist. Rejects with
+   * an OperatorFault if the lake can't be listed.
    */
   list(folder?: string): Promise<ListedFile[]>;
   /** Puts the files' footers where DuckDB can read them. */
   footersOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
-  /** Puts whole files there. */
+  /** Puts whole files where DuckDB can read them. */
   filesOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
-  /** A digest of the whole content. */
+  /** A digest of the file's whole content. */
   digestOf(file: ListedFile): Promise<string>;
 }
 

@@ -2,7 +2,7 @@ import { reports } from '../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, tableOf } from '../lib/report/tables.ts';
 import type { DayFacts, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
 
-/** Spark's and Hadoop's marker: the day that holds it is complete. */
+/** The marker of Spark and Hadoop. A day that holds it is complete. */
 export const SUCCESS_MARKER = '_SUCCESS';
 
 const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
@@ -10,7 +10,7 @@ const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
 /** The folder of a day: `publisher_events/day=2026-01-31`. */
 export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
 
-/** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
+/** Sorts the files of a lake as Athena does: into tables, days, and files that the engines leave out. */
 export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
   const names = reports.map(({ table }) => table);
   const isOfTable = ({ path }: ListedFile) =>
@@ -58,17 +58,17 @@ function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'stray
   return { days, strays, hidden };
 }
 
-/** What the engines leave out. */
+/** Whether the engines leave out a file or folder of this name. */
 export const isHidden = (name: string): boolean => /^[._]/.test(name);
 
 /** Whether a folder is named like a day, even one that the calendar does not have. */
 export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
 
-/** The day of a folder's name; undefined where Athena would never look into it. */
+/** The day in a folder's name. Undefined if Athena would never look into the folder. */
 export function dayOf(folder: string): string | undefined {
   if (!isDayFolder(folder)) return undefined;
   const day = folder.slice(PARTITION_PREFIX.length);
   const time = Date.parse(`${day}T00:00:00Z`);
-  // The round trip refuses what Date.parse rolls over or completes: 2026-02-31, 2026-1-5.
+  // The round trip refuses dates that Date.parse rolls over or completes: 2026-02-31, 2026-1-5.
   return !Number.isNaN(time) && new Date(time).toISOString() === `${day}T00:00:00.000Z` ? day : undefined;
 }

@@ -21,11 +21,11 @@ import { isDayFolder, isHidden } from './layout.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
 
-/** DuckDB follows links to the folders of tables and of days, and none below them. */
+/** DuckDB follows links to the folders of tables and of days, but no links below them. */
 const LINKED_DEPTH = 2;
 
 /**
- * Everything below a folder, except empty folders. Throws an OperatorFault if the folder itself can't be read.
+ * Lists everything below a folder, except empty folders. Throws an OperatorFault if the folder itself can't be read.
  *
  * @param below lists this subfolder only; the list is empty if it does not exist
  */
@@ -46,7 +46,7 @@ export async function listFolder(directory: string, below = ''): Promise<ListedF
   ) as Promise<ListedFile[]>;
 }
 
-/** What a file is, as its owner would say it. */
+/** The kind of a file, in the operator's words. */
 function kindOf(path: string): string {
   const start = Buffer.alloc(4);
   const file = openSync(path, 'r');
@@ -59,7 +59,7 @@ function kindOf(path: string): string {
   return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
 }
 
-/** Its calls for files are synchronous, a folder at a time: asynchronous ones take four times as long. */
+/** The calls for the files of a folder are synchronous: asynchronous calls take four times as long. */
 async function listBelow(root: string, prefix: string, depth: number): Promise<ListedFile[]> {
   const names = await readdir(join(root, prefix), { withFileTypes: true });
   const listed: ListedFile[] = [];
@@ -78,7 +78,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) throw error;
       if (code === 'ENOENT' && isLink) listed.push(unread(path, 'the link leads nowhere'));
-      // No link: the file was removed while the folder was being listed.
+      // ENOENT without a link: the file was removed while the folder was being listed.
       else if (code !== 'ENOENT') listed.push(unread(path, `it can't be read (${code})`));
     }
   }
@@ -93,9 +93,9 @@ const unread = (path: string, unreadable: string): ListedFile => ({
 });
 
 /**
- * The files of a table's days that the engines read, each with a stamp that changes when the file does. Lets other work
- * in after each day. Its calls are synchronous: asynchronous ones take four times as long, and would wait for threads
- * that run queries.
+ * The files of a table's days that the engines read, each with a stamp that changes when the file does. After each
+ * day, it lets other work run. The calls are synchronous: asynchronous calls take four times as long, and would wait
+ * for threads that run queries.
  */
 export async function stampFiles(table: string): Promise<Map<string, string>> {
   const stamps = new Map<string, string>();
@@ -118,10 +118,10 @@ function stampBelow(folder: string, stamps: Map<string, string>): void {
   }
 }
 
-/** No program can set `ctime`, so that a file which was written again has another stamp. */
+/** No program can set `ctime`, so a file that was written again has another stamp. */
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
-/** Empty where there is no such folder, or none that can be read. */
+/** The names in a folder. Empty if the folder does not exist or can't be read. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

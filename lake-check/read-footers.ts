@@ -9,9 +9,9 @@ export interface LocalFile {
 }
 
 /**
- * Reads the footers of Parquet files. What can't be read maps to the reason.
+ * Reads the footers of Parquet files. A file that can't be read maps to the reason.
  *
- * @param columns whose statistics are wanted, in lower case
+ * @param columns the columns whose statistics are wanted, in lower case
  */
 export async function readFooters(
   connection: DuckDBConnection,
@@ -20,7 +20,7 @@ export async function readFooters(
 ): Promise<Map<string, Footer | string>> {
   const footers = await footersOf(connection, files, columns).catch((error: Error) => error);
   if (!(footers instanceof Error)) return footers;
-  // At least one of the files is broken. Reading them one by one tells which.
+  // At least one of the files is broken. Reading them one by one shows which.
   const found = new Map<string, Footer | string>();
   for (const file of files) {
     const footer = await footersOf(connection, [file], columns).then(
@@ -32,7 +32,7 @@ export async function readFooters(
   return found;
 }
 
-/** A path as a glob pattern that matches nothing else. */
+/** A path as a glob pattern that matches only this path. */
 export const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
 export const pathList = (files: readonly LocalFile[]): string =>
@@ -41,7 +41,10 @@ export const pathList = (files: readonly LocalFile[]): string =>
 /** Name, DuckDB's name for the type, and number of children. */
 type SchemaElement = [name: string, type: string, children: string];
 
-/** Name, lowest and highest value, and number of NULLs of a column in a row group; null where the footer has none. */
+/**
+ * Name, lowest and highest value, and number of NULLs of a column in a row group. A value that the footer lacks is
+ * null.
+ */
 type GroupStatistics = [name: string, min: string | null, max: string | null, nulls: string | null];
 
 async function footersOf(
@@ -103,8 +106,8 @@ function statisticsOf(ofGroups: readonly GroupStatistics[]): Map<string, ColumnS
 }
 
 /**
- * The columns in a Parquet schema, which lists the root and then each element before its children: a list's or a
- * struct's parts are no columns of the table.
+ * The table's columns in a Parquet schema. The schema lists the root, and then each element before its children. The
+ * parts of a list or a struct are not columns of the table.
  */
 function topLevel(elements: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];

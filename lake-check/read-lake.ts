@@ -8,15 +8,15 @@ import { type DayFile, readValues } from './read-values.ts';
 import { companyColumn, measureColumns } from './report-columns.ts';
 
 export interface LakeReading {
-  /** `footers` is quick and tells most; `records` reads everything. */
+  /** `footers` is quick and finds most faults. `records` reads everything. */
   readonly depth: 'footers' | 'records';
   /** The present UTC day. */
   readonly today: string;
-  /** Told what is being read, and how much of it is done. */
+  /** Called with what is being read, and with how much of it is done. */
   readonly onProgress?: (what: string, done: number, total: number) => void;
 }
 
-/** Files are brought here and read in batches of about this many bytes. */
+/** Files are fetched and read in batches of about this many bytes. */
 const BATCH_BYTES = 256_000_000;
 
 /** Reads a lake as the engines would. The connection's session has to be in UTC. */
@@ -50,7 +50,7 @@ const mapFiles = (table: TableFacts, change: (file: FileFacts, day: DayFacts) =>
   days: table.days.map((day) => ({ ...day, files: day.files.map((file) => change(file, day)) })),
 });
 
-/** Files of one day and of equal size may be copies of each other; only their content tells. */
+/** Adds the digests of files that may be copies of each other: files of one day with equal size. */
 async function withDigests(source: LakeSource, table: TableFacts): Promise<TableFacts> {
   const digests = new Map<string, string>();
   for (const { files } of table.days)
@@ -85,7 +85,7 @@ async function addFooters(
   });
 }
 
-/** Each statement takes some 50 ms in addition to reading the footers. */
+/** How many footers one statement reads. Each statement takes some 50 ms in addition to reading the footers. */
 const FOOTERS_AT_ONCE = 1_000;
 
 async function addValues(
@@ -125,7 +125,7 @@ async function addValues(
   return { ...mapFiles(table, (file) => byPath.get(file.path) ?? file), companies: companies.size };
 }
 
-/** Consecutive files of about BATCH_BYTES together, at least one. */
+/** Batches of consecutive files. A batch has up to BATCH_BYTES, or is a single file. */
 function* batchesOf<File extends ListedFile>(files: readonly File[]): Generator<File[]> {
   let batch: File[] = [];
   let bytes = 0;

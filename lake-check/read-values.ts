@@ -14,7 +14,7 @@ export interface DayFile extends LocalFile {
 
 export interface ValuesRead {
   readonly values: ReadonlyMap<string, ValueFacts>;
-  /** Why a file's records can't be read. */
+  /** For each file whose records can't be read: the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
   readonly companies: ReadonlySet<string>;
 }
@@ -23,7 +23,7 @@ export interface ValuesRead {
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/** Reads every record of files of one table and counts what is not as it should be, file by file. */
+/** Reads every record of files of one table, and counts the faults in each file. */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,
@@ -32,7 +32,7 @@ export async function readValues(
   const values = new Map<string, ValueFacts>();
   const unreadable = new Map<string, string>();
   const companies = new Set<string>();
-  // DuckDB gives the columns of several files one type; so only files of equal columns go together.
+  // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
   const alike = Map.groupBy(files, ({ footer }) => JSON.stringify([...footer.types]));
   for (const group of alike.values()) {
     const read = (some: readonly DayFile[]) => readAlike(connection, table, some, values, companies);
@@ -71,7 +71,7 @@ async function readAlike(
   );
   for (const { id, path } of files) {
     const row = first.get(path);
-    // A file without records.
+    // A file without records has no row.
     if (!row) continue;
     // Files without a fault in the first query are not in the second.
     const found: Row = { ...row, ...second.get(path) };
@@ -98,7 +98,7 @@ const isSuspect = ({ day }: DayFile, row: Row, counts: readonly string[]): boole
   [row['firstDay'], row['lastDay']].some((found) => typeof found === 'string' && found !== day) ||
   counts.some((name) => Number(row[`lowest ${name}`] ?? 0) < 0);
 
-/** Counts the records at fault, in the few files that have some. */
+/** Counts the faulty records in the few files that have some. */
 async function lookAgain(
   connection: DuckDBConnection,
   files: readonly DayFile[],

@@ -1,12 +1,12 @@
 import { metricsOf, ownerOf, type Report } from '../lib/report/catalogue.ts';
 
-/** The column of the companies whose rows a restricted caller sees. */
+/** The column that holds the company of a record. A restricted caller sees only the rows of certain companies. */
 export const companyColumn = (report: Report): string => ownerOf(report).column;
 
 /** The columns that hold counts; the other measures are money. */
 export const countColumns = (report: Report): string[] => columnsOf(report, 'integer');
 
-/** The columns of everything that is summed; all others are grouped by. */
+/** The columns that reports sum. Reports group by all other columns. */
 export const measureColumns = (report: Report): string[] => columnsOf(report, 'integer', 'float');
 
 const columnsOf = (report: Report, ...types: readonly string[]): string[] =>
@@ -16,13 +16,13 @@ const columnsOf = (report: Report, ...types: readonly string[]): string[] =>
       report.levels?.metric === metric ? [report.levels.finerColumn, metric.column] : [metric.column],
     );
 
-/** How a report counts at two levels, in columns; undefined where it doesn't. */
+/** The columns of a report that counts at two levels. */
 export interface LevelColumns {
-  /** NULL on records of the coarser level. */
+  /** The finer dimension's column. It is NULL on records of the coarser level. */
   readonly finer: string;
   readonly finerCount: string;
   readonly coarserCount: string;
-  /** What else is summed, on records of either level. */
+  /** The columns of all other metrics. */
   readonly others: readonly string[];
 }
 

@@ -17,5 +17,5 @@ const rules: readonly Rule[] = [
   ...adviceRules,
 ];
 
-/** Everything that is not as it should be, the worst first. */
+/** All findings about the lake, the worst first. */
 export const judge = (lake: LakeFacts): Finding[] => sortFindings(rules.flatMap((rule) => rule(lake)));

@@ -5,7 +5,7 @@ const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => 
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The name among a file's that was probably meant for a column of the contract; undefined if none is similar. */
+/** The name of a file's column that probably means the contract's column `wanted`. Undefined if no name is similar. */
 export function similarName(wanted: string, names: readonly string[]): string | undefined {
   const [nearest] = names
     .filter((name) => !known.has(name))

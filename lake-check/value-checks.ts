@@ -6,22 +6,24 @@ import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
 /** SQL expressions over a file's records, by the name that each has in the result. */
 export type Expressions = Readonly<Record<string, string>>;
 
-/** Whether files have a column, and with a type that the engines read. */
+/** Whether the files have the column, with a type that the engines read. */
 export type IsUsable = (column: string) => boolean;
 
 const DAY_US = 86_400_000_000;
 
 const time = quoteName(TIME_COLUMN);
 
-/** Reads a number, and so casts nothing: a cast from TIMESTAMP WITH TIME ZONE asks a calendar for each record. */
+/**
+ * The time as a number. This needs no cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record.
+ */
 const microseconds = `epoch_us(${time})`;
 
 const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
 
 /**
- * The checks of every file. They have to cost little compared with reading it: the days of the first and the last
- * time, the lowest value of each count, and whether any record counts on a wrong level. If these show a fault,
- * {@link faultCounts} counts the records.
+ * The checks of every file. They must cost little compared with reading the file. They find the days of the first and
+ * the last time, the lowest value of each count, and whether any record counts on a wrong level. If these show a
+ * fault, {@link faultCounts} counts the records.
  */
 export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
@@ -39,7 +41,7 @@ export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions
   })),
 });
 
-/** How many records are at fault. `start` is the column with the start of the file's day in microseconds. */
+/** SQL for the numbers of faulty records. `start` is the column with the start of the file's day in microseconds. */
 export const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
     // An infinite time has no microseconds.
@@ -98,7 +100,7 @@ function companyChecks(company: string, isUsable: IsUsable): Expressions {
   const name = quoteName(company);
   return {
     withoutCompany: `count_if(${name} IS NULL)`,
-    // Numbers go into the set, not their texts: for each record, making a text takes longer than reading it.
+    // The set holds numbers, not texts: for each record, making a text takes longer than reading the number.
     companies: `CAST(list(DISTINCT ${name}) FILTER (${name} IS NOT NULL) AS VARCHAR[])`,
   };
 }

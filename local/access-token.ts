@@ -1,4 +1,4 @@
-/** Which client asks for a token, for which scope, and at which endpoint. */
+/** The client that asks for a token, the token's scope, and the endpoint. */
 interface TokenRequest {
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -7,7 +7,7 @@ interface TokenRequest {
 }
 
 /**
- * Fetches an access token for a client. A `Stack` can be passed as it is: it names its first partner's client.
+ * Fetches an access token for a client. A `Stack` can be passed as it is: it contains the client of its first partner.
  * Rejects if the endpoint refuses.
  */
 export async function accessToken({

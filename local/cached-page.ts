@@ -9,13 +9,13 @@ const KEPT = join(root, 'node_modules/.cache/performance-reports/page.json');
 /** A cached build of the page. */
 interface CachedPage {
   readonly files: PageFiles;
-  /** The SHA-256 of each file that they depend on, by its path from the project's root. */
+  /** The SHA-256 of each source that the page depends on, by its path from the project's root. */
   readonly digests: Readonly<Record<string, string>>;
 }
 
 /**
- * Writes the page's files into a directory and returns its path. They are built only if a source has changed since
- * they were cached.
+ * Writes the page's files into a directory and returns the directory. The files are built only if a source has changed
+ * since they were cached.
  *
  * @param kept the file of the cache
  */
@@ -38,7 +38,7 @@ function buildAndKeep(kept: string): PageFiles {
   return files;
 }
 
-/** Undefined if there is no readable cache. */
+/** Reads the cache. Undefined if there is no readable cache. */
 function read(kept: string): CachedPage | undefined {
   try {
     const { files, digests } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<CachedPage>;
@@ -56,11 +56,11 @@ function keep(page: CachedPage, kept: string): void {
     writeFileSync(partial, JSON.stringify(page));
     renameSync(partial, kept);
   } catch {
-    // Nothing can be written there: the next start builds the page again.
+    // The cache can't be written. The next start builds the page again.
   }
 }
 
-/** Undefined where there is no such file any more. */
+/** The SHA-256 of a file. Undefined if the file no longer exists. */
 function digestOf(path: string): string | undefined {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -11,11 +11,11 @@ import { trinoOn } from './trino/trino-engine.ts';
 
 export interface ChosenEngine {
   readonly openEngine: OpenEngine;
-  /** Undefined where the events lie in a cluster. */
+  /** The directory of the events. Undefined if the events are in a cluster. */
   readonly eventsDirectory: string | undefined;
-  /** Whether these are the sample events. */
+  /** Whether the events are the sample events. */
   readonly hasSampleEvents: boolean;
-  /** The day, `YYYY-MM-DD`, up to which there are events: today where they lie in a cluster. */
+  /** The last day with events, `YYYY-MM-DD`. For a cluster, it is today. */
   lastDay(): Promise<string>;
 }
 
@@ -46,12 +46,12 @@ export async function chooseEngine(
   };
 }
 
-/** Prints a warning about events that are served in spite of it. */
+/** Prints a warning about events that are served nevertheless. */
 const warn = (line: string): void => void process.stderr.write(`EVENTS_DIR: ${line}\n`);
 
 const PREFIX = `${PARTITION_COLUMN}=`;
 
-/** The newest day of either table: a lake may hold only one of them. */
+/** The newest day of all tables. A lake may hold only one of the tables. */
 async function lastPartition(eventsDirectory: string): Promise<string> {
   const names = await Promise.all(
     tables.map(({ name }) => readdir(join(eventsDirectory, name)).catch((): string[] => [])),

@@ -16,9 +16,9 @@ const { name, client, contact, since, active } = partnerRecord.entries;
 const partnerOfFile = v.strictObject({
   form: v.optional(v.literal(1), 1),
   name,
-  /** The name, if left out. */
+  /** If left out, the client is the name. */
   client: v.optional(client),
-  /** `<client>-secret`, if left out. */
+  /** If left out, the secret is `<client>-secret`. */
   secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
   ...byOwner(() => v.optional(companies, [])),
   contact: v.optional(contact, ''),
@@ -56,7 +56,7 @@ export function readPartners(text: string): readonly LocalPartner[] {
   return partners;
 }
 
-/** Which rows a partner sees, in words. */
+/** The rows that a partner sees, in words. */
 export function describeRows({ record }: LocalPartner): string {
   const seen = ownerNames.flatMap((owner) => {
     const companies = record[owner];

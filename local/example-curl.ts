@@ -6,10 +6,10 @@ import type { Stack } from './stack.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * One line for a POSIX shell, in the directory of `npm start`, that fetches a token and pulls the report of the week up
- * to a day, `YYYY-MM-DD`.
+ * A command for a POSIX shell in the directory of `npm start`, in one line. It fetches a token, and then the report of
+ * the week that ends with `lastDay` (`YYYY-MM-DD`).
  *
- * @param environment what `npm run token` needs to find the stack, where that is not the usual one
+ * @param environment the settings that `npm run token` needs to find a stack that is not the usual one
  */
 export function exampleCurl(
   stack: Pick<Stack, 'apiUrl'>,

@@ -1,11 +1,11 @@
-/** What `npm start` says when it is ready: where the service is, and what to try next. */
+/** The text that `npm start` prints when the service is ready: the addresses, and what to try next. */
 export const lastScreen = ({
   apiUrl,
   curl,
   stackFile,
 }: {
   readonly apiUrl: string;
-  /** One line for a shell that pulls a report. */
+  /** A shell command, in one line, that fetches a report. */
   readonly curl: string;
   readonly stackFile: string;
 }): string => `

@@ -2,10 +2,10 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stack } from './stack.ts';
 
-/** Where `npm start` keeps what it makes. */
+/** The directory for all files that `npm start` makes. */
 export const LOCAL_DIR = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 
-/** What a running stack tells of itself: addresses, credentials, and its process. */
+/** The facts about a running stack: addresses, credentials and its process. */
 export type StackFacts = Pick<
   Stack,
   | 'apiUrl'
@@ -25,14 +25,16 @@ const FILE = /^stack(-\d+)?\.json$/;
 
 const portOf = ({ apiUrl }: Pick<StackFacts, 'apiUrl'>): string => new URL(apiUrl).port;
 
-/** A stack's file: `stack.json` of the first that runs, `stack-<port>.json` of each further one. */
+/**
+ * The file with a stack's facts: `stack.json` for the first running stack, `stack-<port>.json` for each further one.
+ */
 export interface StackFile {
   readonly path: string;
-  /** What `npm run token` needs in PORT to find this stack; undefined where it needs nothing. */
+  /** The PORT that `npm run token` needs to find this stack. Undefined if it finds the stack without PORT. */
   readonly port: string | undefined;
 }
 
-/** Writes a stack's file; that of another stack stays as it is. */
+/** Writes a stack's file. The files of other stacks stay as they are. */
 export async function writeStackFile(home: string, facts: StackFacts): Promise<StackFile> {
   const text = `${JSON.stringify(facts, null, 2)}\n`;
   const first = join(home, FIRST);
@@ -56,7 +58,7 @@ async function readFacts(path: string): Promise<StackFacts | undefined> {
   }
 }
 
-/** The stacks that run, the first one first. */
+/** The running stacks. The stack with `stack.json` comes first. */
 async function runningStacks(home: string): Promise<StackFacts[]> {
   const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));
   names.sort((a, b) => a.length - b.length);
@@ -64,13 +66,15 @@ async function runningStacks(home: string): Promise<StackFacts[]> {
   return found.filter((facts) => facts !== undefined).filter(({ pid }) => isAlive(pid));
 }
 
-/** The stack that runs at a port, or the first one where no port is named; undefined where there is none. */
+/**
+ * The stack that runs at a port, or the first running stack if no port is named. Undefined if there is no such stack.
+ */
 export async function runningStack(home: string, port?: string): Promise<StackFacts | undefined> {
   const stacks = await runningStacks(home);
   return !port || port === '0' ? stacks[0] : stacks.find((facts) => portOf(facts) === port);
 }
 
-/** Removes what killed processes could not remove any more: their files and their directories. */
+/** Removes the files and directories that killed processes could not remove. */
 export async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home).catch(() => []);
   const left = await Promise.all(
@@ -78,7 +82,7 @@ export async function removeLeftovers(home: string): Promise<void> {
       const run = /^run-(\d+)$/.exec(name)?.[1];
       if (run !== undefined) return !isAlive(Number(run));
       if (!FILE.test(name)) return false;
-      // One that can't be read may be another stack's that is being written.
+      // A file that can't be read may belong to another stack, which is writing it at this moment.
       const facts = await readFacts(join(home, name));
       return facts !== undefined && !isAlive(facts.pid);
     }),
@@ -93,7 +97,7 @@ export function isAlive(pid: number | undefined): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process is there and belongs to another user.
+    // The process exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

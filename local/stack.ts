@@ -1,6 +1,6 @@
 /**
- * The one-machine stack. The file is long because it is the one list of all stand-ins, in the order in which they start;
- * each stand-in has a folder of its own.
+ * The one-machine stack. The file is long because it starts all stand-ins in their order. Each stand-in has a folder of
+ * its own.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -46,41 +46,46 @@ import { type ObjectStore, startObjectStore } from './object-store/object-store.
 import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {
-  /** What answers the queries, and from which events. */
+  /** Opens the engine that answers the queries. */
   readonly openEngine: OpenEngine;
-  /** Where the events lie as files, shown as a bucket for the functions to list; left out, there is no such bucket. */
+  /** The directory of the events, which the functions list as a bucket. If left out, there is no such bucket. */
   readonly eventsDirectory?: string | undefined;
-  /** Where the stack keeps what it makes; it is emptied at the start and removed at the end. */
+  /** The directory for the stack's own files. It is emptied at the start and removed at the end. */
   readonly directory: string;
-  /** The gateway's; 0 takes a free one. */
+  /** The gateway's port. 0 takes a free port. */
   readonly port: number;
   /** The module of a function: its source, or its bundle. */
   readonly functionModule?: (functionName: string) => URL;
-  /** How many requests the gateway takes, as a deployed stage's throttling has it; any number if left out. */
+  /**
+   * The rate at which the gateway takes requests, like a deployed stage's throttling. If left out, there is no limit.
+   */
   readonly throttling?: CallRate;
-  /** Athena's; those of a new account if left out, none if false. */
+  /** Athena's quotas. If left out, they are those of a new account. If false, there are none. */
   readonly athenaQuotas?: AthenaOptions['quotas'];
-  /** How many queries are RUNNING at a time, also where that is more than the engine carries. */
+  /** How many queries are RUNNING at a time. The number may be higher than the engine's own. */
   readonly maxRunning?: number | undefined;
-  /** The pauses before each retry of an event whose function failed; Lambda's if left out. */
+  /** The pause before each retry of an event whose function failed. If left out, the pauses are Lambda's. */
   readonly asyncRetryPausesMs?: readonly number[];
-  /** Who may have tokens, and whose rows each sees; the first one is the stack's own client. The samples if left out. */
+  /**
+   * The partners that may fetch tokens. The first one is the stack's own client. If left out, they are the sample
+   * partners.
+   */
   readonly partners?: readonly LocalPartner[] | undefined;
-  /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
+  /** The last day with events, `YYYY-MM-DD`. If left out, it is today. */
   readonly lastDay?: () => Promise<string>;
-  /** Whether the gateway takes all requests, however busy the machine is. */
+  /** Whether the gateway admits all requests, even if the machine is busy. */
   readonly admitsAll?: boolean;
-  /** Whether files are downloaded by way of the edge's stand-in. */
+  /** Whether files are downloaded through the stand-in for the edge. */
   readonly hasDownloadsEdge?: boolean;
   /** Origins whose pages may call the service. */
   readonly corsOrigins?: readonly string[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
-  /** Gets what the functions write; left out, that goes to this process's own output. */
+  /** Receives the functions' output. Without it, this process prints the output. */
   readonly log?: Log;
 }
 
-/** Everything that a client needs, and what a test needs beside it. */
+/** Everything that a client needs, and what only a test needs. */
 export interface Stack {
   readonly apiUrl: string;
   readonly tokenUrl: string;
@@ -92,23 +97,23 @@ export interface Stack {
   /** The address of the fault control, to inject faults by hand. */
   readonly faultsUrl: string;
   readonly faults: Faults;
-  /** The latest calls of Athena, the oldest first, throttled ones too. */
+  /** The latest calls of Athena, throttled calls included, the oldest first. */
   athenaCalls(): readonly AthenaCall[];
-  /** By name; a test may kill one. */
+  /** The functions' sandboxes, by the function's name. A test may kill one of them. */
   readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
   readonly identityProvider: IdentityProvider;
-  /** The clients that may have tokens. */
+  /** The clients that may fetch tokens. */
   readonly clients: readonly Client[];
-  /** What the functions see of the environment. */
+  /** The environment variables of the functions. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Changes what the register holds of a client; undefined takes its record away. */
+  /** Replaces a client's record in the register. Removes the record if `record` is undefined. */
   register(client: string, record: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
 const API_SCOPE = 'api://performance-reports';
 
-/** What tokens for this stack must be requested with. */
+/** The scope that a request for this stack's tokens must name. */
 export const SCOPE = scopeOf({ apiScope: API_SCOPE });
 
 const BUCKET = 'performance-reports-results';
@@ -117,7 +122,7 @@ const PARTNERS_BUCKET = 'performance-reports-partners';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
-/** Where the bucket's policy denies unconditional writes. */
+/** The prefixes under which the bucket's policy denies unconditional writes. */
 const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
 /** The route of waiting URLs. */
@@ -126,9 +131,9 @@ const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
 /**
- * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
- * Rejects with one clear message if the engine can't read the events, or with the system's error if the port is busy;
- * whatever had started is stopped then.
+ * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway. Rejects
+ * with one clear message if the engine can't read the events, or with the system's error if the port is busy. Before
+ * it rejects, it stops everything that it has started.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const {
@@ -151,7 +156,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
 
   const faults = createFaults();
-  // Set once the function is there; nothing is published before.
+  // The queue is set once the publishing function exists. Nothing is published before.
   let publications: EventQueue | undefined;
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
@@ -201,7 +206,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => identityProvider.close());
 
   const env: Record<string, string> = {
-    // The SDK takes its endpoints from here, as it takes the region; the functions' own code does not read them.
+    // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
     AWS_ENDPOINT_URL_S3: store.url,
     AWS_ENDPOINT_URL_ATHENA: athena.url,
     AWS_REGION: store.region,
@@ -210,7 +215,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     AWS_CONFIG_FILE: devNull,
     AWS_SHARED_CREDENTIALS_FILE: devNull,
     POWERTOOLS_SERVICE_NAME: 'performance-reports',
-    // Metrics are lines in the log that CloudWatch reads; here nothing reads them.
+    // Metrics are lines in the log for CloudWatch. On this machine, nothing reads them.
     POWERTOOLS_METRICS_DISABLED: 'true',
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,

@@ -14,8 +14,8 @@ import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 
 /**
- * About five times what the report routes of the stage `prod` take together: more than a client should need, less
- * than a client in a retry loop sends.
+ * About five times the rate of all report routes of the stage `prod` together. It is more than a client should need,
+ * and less than a client in a retry loop sends.
  */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
@@ -33,7 +33,7 @@ function hasEdge(text = ''): boolean {
   return text === '1';
 }
 
-/** The partners of the file that PARTNERS names; undefined without one. */
+/** The partners of the file that PARTNERS names. Undefined if PARTNERS is not set. */
 async function partnersOf(path: string | undefined): Promise<readonly LocalPartner[] | undefined> {
   if (!path) return undefined;
   try {
@@ -67,14 +67,14 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
   throw error;
 }
 
-/** The stack, and the file that says where it is. */
+/** Starts the stack. Resolves to the stack, and to the path of the file with its facts. */
 async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const port = portOf(process.env['PORT']);
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
   using told = repeatedProgress(showProgress(process.stdout));
-  // Before the sample events are made, because that takes long.
+  // The port is tried before the sample events are made, because making them takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
   const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(
     process.env,

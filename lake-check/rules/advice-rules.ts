@@ -6,7 +6,7 @@ import { companyColumn } from '../report-columns.ts';
 
 const MEGABYTE = 1_000_000;
 
-/** Below this, a file's own overhead (a listing, a footer, a request) outweighs what it holds. */
+/** In a file below this size, the overhead (a listing, a footer, a request) costs more than the records. */
 const SMALL_FILE = 8 * MEGABYTE;
 const MANY_FILES = 10;
 
@@ -75,12 +75,12 @@ const sortedByCompany = aboutFiles(
   }),
 );
 
-/** Whether each row group begins where the one before has ended. */
+/** Whether each row group begins at or above the end of the one before it. */
 function isSorted({ statistics }: Footer, column: string): boolean {
   const { min = [], max = [] } = statistics.get(column) ?? {};
   return min.every((value, index) => {
     const before = max[index - 1];
-    // Row groups without a value hold nothing but NULL.
+    // A row group without a lowest or a highest value holds nothing but NULL.
     return value === undefined || before === undefined || isAtLeast(value, before);
   });
 }

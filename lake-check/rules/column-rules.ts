@@ -104,7 +104,7 @@ const namesAreUnique = inFiles(({ path, footer }) =>
   })),
 );
 
-/** Some writers keep the partition in the file too. The engines take the folder's. */
+/** Some writers keep the partition's column in the file too. The engines take the day from the folder. */
 const dayIsTheFolders = inFiles(({ path, footer }) =>
   footer.types.has(PARTITION_COLUMN)
     ? [

@@ -43,7 +43,8 @@ const tablesAreThere: Rule = (lake) => {
 const SHOWN = 5;
 
 /**
- * The finding for a place without any table: the operator means another folder, or has to convert the files first.
+ * The finding for a place without any table. Either the operator means another folder, or the files must be converted
+ * first.
  */
 function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
   const lake = lakeAround(location);
@@ -64,7 +65,7 @@ function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
   };
 }
 
-/** Files outside of days: no engine ever looks at them, so that their records are missing in every report. */
+/** Finds files outside of days. No engine ever reads them, so their records are missing in every report. */
 const recordsLieInDays: Rule = ({ location, tables }) =>
   tables.flatMap(({ table, strays }) => {
     const folders = Map.groupBy(strays, ({ path }) => path.split('/')[1] as string);
@@ -102,7 +103,7 @@ const foundIn = ({ size, unreadable = '' }: FileFacts): string => {
   if (size === 0) return 'it is empty';
   if (/footer|magic bytes|too small/i.test(unreadable))
     return /encrypted/i.test(unreadable) ? 'it is encrypted' : 'it is not a Parquet file, or not a whole one';
-  // DuckDB names the file by where it read it.
+  // DuckDB's message contains the path from which it read the file.
   return `it can't be read (${unreadable.replaceAll(/"?\/\S+"?/g, '…')})`;
 };
 
@@ -114,7 +115,7 @@ const cureOf = ({ size, path }: FileFacts, location: string): string => {
     : 'Write it again from its source, or remove it and lose its records.';
 };
 
-/** What can't even be listed may hold records, which the engines fail on or leave out. */
+/** A file or folder that can't even be listed may hold records. The engines fail on it or leave it out. */
 const allIsReadable: Rule = ({ unreadable }) =>
   unreadable.map(({ path, unreadable: reason = '' }) => ({
     severity: 'fails',
@@ -124,7 +125,7 @@ const allIsReadable: Rule = ({ unreadable }) =>
     cure: 'Give the user who runs this the right to read it, put there what it links to, or remove it.',
   }));
 
-/** The same bytes twice in one day: a copy that was left over counts every record twice. */
+/** Finds files of one day with the same bytes. A copy that was left over counts every record twice. */
 const filesAreNotCopies: Rule = ({ tables }) =>
   tables.flatMap(({ days }) =>
     days.flatMap(({ files }) =>
@@ -140,7 +141,7 @@ const filesAreNotCopies: Rule = ({ tables }) =>
     ),
   );
 
-/** Athena's days end with today. */
+/** Athena reads no days after today. */
 const noFutureDays: Rule = ({ location, tables, today }) =>
   tables.flatMap(({ table, days }: TableFacts) => {
     const future = days.filter(({ day }) => day > today);
@@ -153,7 +154,7 @@ const noFutureDays: Rule = ({ location, tables, today }) =>
     }));
   });
 
-/** What Athena leaves out, and a writer may not have meant to hide. */
+/** Finds files that Athena leaves out, although the writer may not have meant to hide them. */
 const nothingIsHidden: Rule = ({ tables }) =>
   tables.flatMap(({ table, hidden }) => {
     const data = hidden.filter(

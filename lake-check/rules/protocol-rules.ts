@@ -1,7 +1,7 @@
 import type { Rule } from '../finding.ts';
 import { dayFolder, SUCCESS_MARKER } from '../layout.ts';
 
-/** A file that came after the marker: the day was called complete, and then changed. */
+/** Finds files that were written after the marker: the day was called complete, and then changed. */
 const noWritesAfterMarker: Rule = ({ tables }) =>
   tables.flatMap(({ table, days }) =>
     days.flatMap(({ day, files, succeededAt }) => {
@@ -19,7 +19,7 @@ const noWritesAfterMarker: Rule = ({ tables }) =>
     }),
   );
 
-/** In a lake that marks its days, one in the middle without a marker is rarely meant. */
+/** Finds days without a marker before a day with a marker. Such a gap is rarely meant. */
 const pastDaysAreFinal: Rule = ({ tables }) =>
   tables.flatMap(({ table, days }) => {
     const lastFinal = days.findLast(({ succeededAt }) => succeededAt !== undefined)?.day ?? '';

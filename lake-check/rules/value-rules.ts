@@ -6,7 +6,7 @@ import { convertLake } from '../lake-commands.ts';
 import { type DayFacts, type FileFacts, filesOf } from '../lake-facts.ts';
 import { companyColumn, countColumns } from '../report-columns.ts';
 
-/** The footers alone don't tell how many. */
+/** The number of records, in words. If only the footers were read, the number is not known. */
 const records = (count: number | undefined): string =>
   count === undefined ? 'some records' : counted(count, 'record');
 

@@ -1,7 +1,7 @@
-/** An error that a call is answered with, in the shape of AWS's JSON protocol. */
+/** An error as the answer to a call, in the shape of AWS's JSON protocol. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The shape's name, from which an SDK makes its exception. */
+  /** The name of the error's shape. An SDK makes its exception from it. */
   readonly type: string;
   /** Athena's own error code, if there is one: it is more specific than the shape. */
   readonly code: string | undefined;

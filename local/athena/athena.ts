@@ -11,13 +11,13 @@ import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas
 import { queryRunner, type RunnerOptions } from './run-query.ts';
 
 export interface AthenaOptions extends RunnerOptions {
-  /** `s3://bucket/prefix/`: where the workgroup puts results. */
+  /** The workgroup's location for results: `s3://bucket/prefix/`. */
   readonly resultsUri: string;
-  /** The only workgroup there is. */
+  /** The only workgroup. */
   readonly workgroup: string;
   /**
-   * How many queries are RUNNING at a time; the others stay QUEUED. Defaults to what the engine carries. A higher
-   * number shows more queries as RUNNING, but the engine still gets no more than it carries.
+   * How many queries are RUNNING at a time; the others stay QUEUED. Defaults to the engine's own number. A higher
+   * number shows more queries as RUNNING, but the engine still runs no more than its own number.
    */
   readonly maxRunning?: number | undefined;
   /** Defaults to the quotas of a new AWS account; `false` turns them off. */
@@ -33,13 +33,13 @@ export interface Athena {
   calls(): readonly AthenaCall[];
   /** How many queries wait for the engine. */
   queued(): number;
-  /** Stops every query and the server. The engine stays open: whoever opened it closes it. */
+  /** Stops every query and the server. The engine stays open: the program that opened the engine closes it. */
   close(): Promise<void>;
 }
 
 /**
- * Starts Athena's wire protocol on a free port of 127.0.0.1: the operations of operations.ts, on the engine that is
- * passed in. A query is SUCCEEDED only once its result is in S3.
+ * Starts Athena's wire protocol on a free port of 127.0.0.1. It has the operations of operations.ts, and runs queries
+ * on `options.engine`. A query is SUCCEEDED only once its result is in S3.
  */
 export async function startAthena(options: AthenaOptions): Promise<Athena> {
   const { resultsUri, workgroup, faults = createFaults() } = options;

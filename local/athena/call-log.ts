@@ -1,9 +1,9 @@
-/** A call as it came in, also one that was throttled or never answered. */
+/** A call to Athena. It may have been throttled or never answered. */
 export interface AthenaCall {
   readonly operation: string;
-  /** In milliseconds since 1970. */
+  /** The time of the call, in milliseconds since 1970. */
   readonly at: number;
-  /** The query that the call names; of a StartQueryExecution, the query that it has started. */
+  /** The query that the call names. For a StartQueryExecution, it is the query that the call has started. */
   queryExecutionId?: string;
 }
 

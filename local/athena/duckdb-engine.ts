@@ -13,11 +13,10 @@ import { QueryFailure } from './query-failure.ts';
 
 const CORES = availableParallelism();
 
-/**
- * The number of queries that run at a time, at most one per core. Each query holds a thread of Node.js's pool (4 by
- * default), which also does all file access. Two threads stay free, or file access would wait for a query to end.
- */
+/** The number of threads in Node.js's pool. Each query holds a thread, and all file access needs one. */
 const THREADS = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
+
+/** At most one query per core runs. Two threads stay free, or file access would wait for a query to end. */
 const MAX_RUNNING = Math.max(1, Math.min(CORES, THREADS - 2));
 
 /** Athena's CSV: all values but NULL are quoted, timestamps have milliseconds. */

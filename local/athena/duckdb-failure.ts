@@ -1,8 +1,8 @@
 import { type ErrorName, QueryFailure } from './query-failure.ts';
 
 /**
- * DuckDB's kinds of errors, by what their messages begin with: its binding for Node.js passes on nothing else.
- * The first that fits counts.
+ * DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. The
+ * first kind that matches counts.
  */
 const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Parser Error: /, 'SYNTAX_ERROR'],
@@ -11,7 +11,7 @@ const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Binder Error: /, 'SYNTAX_ERROR'],
   [/^Conversion Error: /, 'INVALID_CAST_ARGUMENT'],
   [/^Out of Range Error: /, 'NUMERIC_VALUE_OUT_OF_RANGE'],
-  // Thrown by the views of the events.
+  // The views of the events throw this error.
   [/^Invalid Input Error: HIVE_BAD_DATA: /, 'HIVE_BAD_DATA'],
   [/^Invalid Input Error: /, 'INVALID_FUNCTION_ARGUMENT'],
   [/^Not implemented Error: /, 'NOT_SUPPORTED'],

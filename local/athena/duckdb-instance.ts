@@ -7,22 +7,22 @@ import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { PROFILING_SETTINGS } from './duckdb-profile.ts';
 
 export interface DuckDbOptions {
-  /** Parquet in the layout of the data contract. */
+  /** The directory of the Parquet files, in the layout of the data contract. */
   readonly eventsDirectory: string;
   /** The schema that holds the tables. */
   readonly database: string;
-  /** Called with each warning about events that are served in spite of it. */
+  /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
-  /** Told how far the reading of the events' footers has come. */
+  /** Called with the progress of reading the events' footers. */
   readonly onProgress?: OnProgress;
-  /** For results that are being written and for what DuckDB spills from memory. Created if missing. */
+  /** The directory for unfinished results, and for data that DuckDB spills from memory. It is created if missing. */
   readonly scratchDirectory: string;
 }
 
 /**
- * Opens DuckDB on a directory of events. Sets it to behave like Trino where the two silently differ, and locks it: a
- * query can reach only the events and the scratch directory. Rejects with an OperatorFault if the events can't be
- * served.
+ * Opens DuckDB on a directory of events. Sets DuckDB to behave like Trino where the two would silently differ. Locks
+ * DuckDB, so that a query can reach only the events and the scratch directory. Rejects with an OperatorFault if the
+ * events can't be served.
  */
 export async function openInstance(
   options: DuckDbOptions,
@@ -30,7 +30,7 @@ export async function openInstance(
   const scratchDirectory = resolve(options.scratchDirectory);
   await mkdir(scratchDirectory, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:', {
-    // Trino divides integers into integers.
+    // In Trino, the quotient of two integers is an integer.
     integer_division: 'true',
     temp_directory: join(scratchDirectory, 'spilled'),
     autoinstall_known_extensions: 'false',
@@ -41,8 +41,8 @@ export async function openInstance(
   const connection = await instance.connect();
   try {
     await connection.run("SET GLOBAL TimeZone = 'UTC'");
-    // DuckDB counts the bytes of Parquet data only when it reads them ahead, which it does not do by itself
-    // for local files.
+    // DuckDB counts the bytes of Parquet data only if it reads them ahead. By default, it does not read local files
+    // ahead.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
     const { eventsDirectory: directory, database, onWarning, onProgress } = options;
     const events = await openEvents(connection, {

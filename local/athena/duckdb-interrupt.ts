@@ -3,8 +3,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 const INTERVAL_MS = 20;
 
 /**
- * Interrupts whatever the connection runs from the signal's abort on, until disposed. Once is not enough: DuckDB
- * forgets an interrupt that comes between two statements, or before a statement has got a thread.
+ * Interrupts every statement of the connection from the signal's abort until the returned object is disposed. One
+ * interrupt is not enough: DuckDB forgets an interrupt that comes between two statements, or before a statement has a
+ * thread.
  */
 export function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
   let timer: NodeJS.Timeout | undefined;

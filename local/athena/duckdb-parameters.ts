@@ -13,9 +13,8 @@ export interface BoundParameters {
 }
 
 /**
- * Evaluates execution parameters, which are SQL expressions and not values, for a statement that takes `count`
- * of them. Throws a QueryFailure if there are more or fewer; a statement that takes none ignores them, as Athena
- * does.
+ * Evaluates execution parameters for a statement that takes `count` of them. They are SQL expressions, not values.
+ * Throws a QueryFailure if there are more or fewer. As in Athena, a statement that takes no parameters ignores them.
  */
 export async function evaluateParameters(
   connection: DuckDBConnection,
@@ -29,7 +28,7 @@ export async function evaluateParameters(
       'INVALID_PARAMETER_USAGE',
       `line 1:1: Incorrect number of parameters: expected ${count} but found ${found}`,
     );
-  // A line break ends a comment at the end of an expression, so that it doesn't swallow the bracket.
+  // The line break ends a comment at the end of an expression. Without it, the comment would contain the bracket.
   const bracketed = expressions.map((text) => `(${text}\n)`);
   const reader = await connection.runAndReadAll(`SELECT ${bracketed.join(', ')}`);
   const [values] = reader.getRows();
@@ -39,7 +38,7 @@ export async function evaluateParameters(
   return { values: await exactTexts(connection, bracketed, values, types), types };
 }
 
-/** The values, with each text read as bytes: read as text, the library drops a U+FEFF at its beginning. */
+/** The values, with each text decoded from its bytes: the library drops a U+FEFF at the beginning of a text. */
 async function exactTexts(
   connection: DuckDBConnection,
   bracketed: readonly string[],

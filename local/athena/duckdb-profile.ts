@@ -9,9 +9,9 @@ export const PROFILING_SETTINGS = [
   'custom_profiling_settings',
 ] as const;
 
-/** From now on, every statement of the connection leaves its profile in the file, in place of the one before. */
+/** After this, every statement of the connection writes its profile to the file, in place of the previous profile. */
 export async function profileInto(connection: DuckDBConnection, path: string): Promise<void> {
-  // In this order: DuckDB checks the file's extension against the format that is already set.
+  // The order matters: DuckDB checks the file's extension against the format that is already set.
   await connection.run(
     `SET enable_profiling = 'json';
      SET profiling_output = ${quoteText(path)};

@@ -5,7 +5,7 @@ import { QueryFailure } from './query-failure.ts';
 import { type QueryRun, QueryScanLimitExceeded, type RunFigures, type RunQuery } from './run-query.ts';
 import type { StartRequest } from './start-request.ts';
 
-/** How an execution ended. It ends once; what comes later doesn't change it. */
+/** How an execution ended. It ends only once: later events do not change its state. */
 type Ending =
   | { readonly state: 'SUCCEEDED' }
   | { readonly state: 'FAILED'; readonly failure: QueryFailure }
@@ -20,16 +20,19 @@ export interface Execution extends QueryRun {
 }
 
 export interface Executions {
-  /** The same token with the same request gives the execution that it gave before, however that ended. */
+  /**
+   * Starts an execution. If the same request came before with the same token, returns that execution, even if it has
+   * ended.
+   */
   start(request: StartRequest): Execution;
   find(id: string): Execution;
-  /** The last ones started, the newest first. */
+  /** The executions that were started last, the newest first. */
   latest(most: number): readonly Execution[];
-  /** How many wait for the engine. */
+  /** How many executions wait for the engine. */
   queued(): number;
   /** Ends an execution as CANCELLED, unless it has ended already. */
   stop(id: string): void;
-  /** Stops everything; resolves when nothing runs any more. */
+  /** Stops everything. Resolves when no query is running any more. */
   close(): Promise<void>;
 }
 
@@ -39,16 +42,16 @@ export interface Queue {
   /** `s3://bucket/prefix/` for the result files. */
   readonly resultsUri: string;
   readonly maxRunning: number;
-  /** How many may be queued and running together; one more is refused. */
+  /** The maximum number of queries that are queued or running. A further query is refused. */
   readonly maxActive?: number;
-  /** How long a query stays QUEUED at least, in milliseconds. */
+  /** The minimum time that a query stays QUEUED, in milliseconds. */
   readonly queuedMs?: (request: StartRequest) => number;
 }
 
 /** How many ended executions are kept. Athena keeps each for 45 days. */
 const REMEMBERED = 1_000;
 
-/** Keeps executions from their start on, and runs the oldest that wait. */
+/** Keeps executions from their start, and runs those that wait, the oldest first. */
 export function createExecutions(
   run: RunQuery,
   { resultsUri, maxRunning, maxActive = Number.POSITIVE_INFINITY, queuedMs = () => 0 }: Queue,
@@ -56,7 +59,7 @@ export function createExecutions(
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
   const active = new Set<Execution>();
-  /** The first to have ended comes first. */
+  /** The ended executions. The one that ended first comes first. */
   const ended = new Set<Execution>();
   const waiting = new Set<Execution>();
   const running = new Map<Execution, { readonly abort: AbortController; readonly done: Promise<void> }>();
@@ -116,7 +119,8 @@ export function createExecutions(
     start(request) {
       const known = byToken.get(request.token);
       if (known) {
-        // Athena is said not to compare the parameters. Comparing them here catches a token that is made without them.
+        // Athena is said not to compare the parameters. This comparison finds a token that was made without the
+        // parameters.
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }

@@ -5,7 +5,7 @@ import type { Executions } from './executions.ts';
 import type { Operation } from './protocol.ts';
 import { parseStartRequest } from './start-request.ts';
 
-/** Athena's page size. No further pages are served here. */
+/** Athena's page size. This stand-in serves only the first page. */
 const MAX_LISTED = 50;
 
 const idInput = v.object({ QueryExecutionId: v.string() });
@@ -16,7 +16,7 @@ function idOf(input: unknown): string {
   return parsed.output.QueryExecutionId;
 }
 
-/** The operations of Athena that the service uses, on the queries of one workgroup. */
+/** The operations of Athena that the service uses, for the queries of one workgroup. */
 export const athenaOperations = (
   executions: Executions,
   workgroup: string,

@@ -75,7 +75,7 @@ function sendError(response: ServerResponse, error: unknown): void {
     error instanceof ApiError ? error : new ApiError(500, 'InternalServerException', String(error));
   response.setHeader('x-amzn-errortype', type);
   const reason = error instanceof TooManyQueries && error.reason;
-  // Athena repeats its code under two names.
+  // Athena sends its code under two names.
   send(response, status, {
     __type: type,
     Message: message,

@@ -1,18 +1,18 @@
-/** What Athena hands to the engine behind it. */
+/** A query that Athena passes to the engine. */
 export interface Query {
   /** The execution's id; the engine names its files after it. */
   readonly id: string;
   readonly sql: string;
   /** SQL expressions, one for each `?` in the text. */
   readonly parameters: readonly string[];
-  /** Aborted when the query is to stop; `run` then rejects soon, with whatever error. */
+  /** Aborted when the query has to stop. `run` then rejects soon, with any error. */
   readonly signal: AbortSignal;
 }
 
 export interface QueryOutcome {
   /**
-   * The result in Athena's own dialect of CSV: every value and the header quoted, quotes doubled, NULL an
-   * unquoted empty field, LF at the end of each line. Whoever ran the query removes the file.
+   * The result in Athena's own dialect of CSV. The header and every value are quoted, and quotes are doubled. NULL is
+   * an empty field without quotes. Each line ends with LF. The caller of `run` removes the file.
    */
   readonly csvPath: string;
   readonly bytesScanned: number;
@@ -21,7 +21,7 @@ export interface QueryOutcome {
 
 /** An engine that runs queries in one database. Rejects with a QueryFailure if the query itself can't be run. */
 export interface QueryEngine {
-  /** How many queries it carries at a time. */
+  /** How many queries the engine runs at a time. */
   readonly maxRunning: number;
   run(query: Query): Promise<QueryOutcome>;
 }
@@ -31,7 +31,7 @@ export interface OpenedEngine extends QueryEngine {
   close(): void;
 }
 
-/** Opens an engine for one database, with a directory of its own for results under way; the engine makes it. */
+/** Opens an engine for one database. The engine creates `scratchDirectory` and keeps unfinished results there. */
 export type OpenEngine = (options: {
   readonly database: string;
   readonly scratchDirectory: string;

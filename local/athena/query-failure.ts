@@ -1,8 +1,8 @@
-/** Athena's catalogue of error types: from 1000 on it is the user's fault, below that the system's. */
+/** In Athena's catalogue of error types, types from 1000 on are the user's errors. Lower types are the system's. */
 const FIRST_USER_TYPE = 1000;
 const CATEGORY = { system: 1, user: 2 } as const;
 
-/** The types of Athena's error catalogue that occur here, under Trino's names where Trino has one. */
+/** The error types of Athena's catalogue that occur in this stand-in. Their names are Trino's if Trino has one. */
 const ERROR_TYPE = {
   EXCEEDED_LOCAL_MEMORY_LIMIT: 0,
   GENERIC_INTERNAL_ERROR: 200,
@@ -22,7 +22,7 @@ const ERROR_TYPE = {
 
 export type ErrorName = keyof typeof ERROR_TYPE;
 
-/** The types of errors that the catalogue has no entry for. */
+/** The types of errors that the catalogue does not list. */
 const OTHER_TYPE = { system: 200, user: 1000 } as const;
 
 /** Errors after which the same query may succeed. */
@@ -31,7 +31,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
   'RESULT_WRITE_ERROR',
 ]);
 
-/** What is known of an error that the catalogue above doesn't list. */
+/** Facts about an error that the catalogue does not list. */
 export interface FailureOptions extends ErrorOptions {
   readonly fault?: keyof typeof OTHER_TYPE;
   readonly retryable?: boolean;
@@ -43,7 +43,7 @@ export class QueryFailure extends Error {
   readonly type: number;
   readonly retryable: boolean;
 
-  /** @param errorName an ErrorName, or another of Trino's */
+  /** @param errorName an ErrorName, or another error name of Trino */
   constructor(errorName: string, detail: string, { fault = 'system', ...options }: FailureOptions = {}) {
     super(`${errorName}: ${detail}`, options);
     this.type = isListed(errorName) ? ERROR_TYPE[errorName] : OTHER_TYPE[fault];

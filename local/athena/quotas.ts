@@ -2,16 +2,16 @@ import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { ApiError } from './api-error.ts';
 
 export interface AthenaQuotas {
-  /** By operation; those that are not here have no limit. */
+  /** The rate of calls, by operation. An operation that is not listed has no limit. */
   readonly calls: Readonly<Record<string, CallRate>>;
   /** How many queries may be queued or running at a time. */
   readonly activeQueries: number;
 }
 
 /**
- * The quotas of a new AWS account in us-east-1, the region that the local stack reports. Calls: "Per account API
- * call quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. Queries: "Active DML queries" of
- * https://docs.aws.amazon.com/general/latest/gr/athena.html; other regions have fewer.
+ * The quotas of a new AWS account in us-east-1, the region that the local stack reports. The calls are from "Per
+ * account API call quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. The queries are from
+ * "Active DML queries" of https://docs.aws.amazon.com/general/latest/gr/athena.html; other regions allow fewer.
  */
 export const NEW_ACCOUNT: AthenaQuotas = {
   calls: {

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { QueryFailure } from './query-failure.ts';
 
-/** Where results are put. */
+/** The store for results. */
 export interface ResultStore {
-  /** Makes an object of a file on the same disk, by moving it. Throws where it can't. */
+  /** Makes a file on the same disk an object, by moving it. Throws if it can't. */
   putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
 }
 
-/** Puts a query's result to where it belongs, and the binary `.metadata` file that Athena puts beside it. */
+/** Puts a query's result at its location, and beside it the binary `.metadata` file, as Athena does. */
 export function putResult(
   results: ResultStore,
   {

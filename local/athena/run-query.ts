@@ -6,14 +6,17 @@ import type { StartRequest } from './start-request.ts';
 
 export interface RunnerOptions {
   readonly engine: QueryEngine;
-  /** The only database there is. */
+  /** The only database. */
   readonly database: string;
   readonly results: ResultStore;
-  /** The most bytes that one query may scan, like a workgroup's BytesScannedCutoffPerQuery; no limit if left out. */
+  /**
+   * The maximum number of bytes that one query may scan, like a workgroup's BytesScannedCutoffPerQuery. If left out,
+   * there is no limit.
+   */
   readonly bytesScannedCutoff?: number | undefined;
 }
 
-/** One run of a query, and where its result goes. */
+/** One run of a query, and the location of its result. */
 export interface QueryRun {
   readonly id: string;
   readonly request: StartRequest;
@@ -21,19 +24,19 @@ export interface QueryRun {
   readonly outputLocation: string;
 }
 
-/** What a query cost. */
+/** The figures of a query that has run. */
 export interface RunFigures {
   readonly bytesScanned: number;
   readonly planningMs: number;
   readonly engineMs: number;
-  /** How long it took to put the result to S3. */
+  /** How long it took to write the result to S3. */
   readonly publishingMs: number;
 }
 
-/** Runs the query and puts its result to S3. Rejects with a QueryFailure or a QueryScanLimitExceeded. */
+/** Runs the query and writes its result to S3. Rejects with a QueryFailure or a QueryScanLimitExceeded. */
 export type RunQuery = (run: QueryRun, signal: AbortSignal) => Promise<RunFigures>;
 
-/** The query scanned more than the workgroup allows. Athena calls that cancelled, not failed. */
+/** The query scanned more bytes than the workgroup allows. Athena calls such a query cancelled, not failed. */
 export class QueryScanLimitExceeded extends Error {
   readonly bytesScanned: number;
 

@@ -33,7 +33,7 @@ const startInput = v.object({
   QueryExecutionContext: v.optional(
     v.object({ Database: v.optional(v.string()), Catalog: v.optional(v.string()) }),
   ),
-  // ResultConfiguration is left out: the workgroup's is enforced, so Athena would ignore the caller's.
+  // ResultConfiguration is not read: the workgroup enforces its own, so Athena would ignore the caller's.
   WorkGroup: v.optional(v.string(), 'primary'),
 });
 

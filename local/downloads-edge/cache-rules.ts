@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { EDGE_ERRORS, type EdgeSettings } from '../../lib/downloads-edge.ts';
 
-/** Errors that CloudFront keeps whatever the origin says; the others only where it sends a `max-age`. */
+/**
+ * CloudFront caches these errors whatever the origin's headers say. It caches other errors only if the origin sends a
+ * `max-age`.
+ */
 const ALWAYS_KEPT = [404, 414, 500, 501, 502, 503, 504];
 
 const NOT_SHARED = /\b(?:no-store|no-cache|private|max-age=0|s-maxage=0)\b/;
@@ -12,14 +15,14 @@ const maxAgeOf = (headers: IncomingHttpHeaders): number | undefined => {
   return age === undefined ? undefined : Number(age);
 };
 
-/** Whether an answer goes to everybody who asked for the same while it was fetched ("request collapsing"). */
+/** Whether one answer goes to all clients that requested the same file while it was fetched ("request collapsing"). */
 export const isShared = (headers: IncomingHttpHeaders, { ttlSeconds }: EdgeSettings): boolean =>
   ttlSeconds.minimum > 0 || !NOT_SHARED.test(headers['cache-control'] ?? '');
 
 /**
- * For how many seconds CloudFront gives an answer again without asking the origin; 0: it keeps the answer and asks whether it
- * has changed; undefined: it doesn't keep it (developer guide, "Manage how long content stays in the cache" and "HTTP 4xx
- * and 5xx status codes that CloudFront caches").
+ * The number of seconds for which CloudFront sends a cached answer without asking the origin. 0: it caches the answer,
+ * but asks the origin each time whether it has changed. Undefined: it does not cache the answer. See the developer
+ * guide, "Manage how long content stays in the cache" and "HTTP 4xx and 5xx status codes that CloudFront caches".
  */
 export function keptSeconds(
   status: number,

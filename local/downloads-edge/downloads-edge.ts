@@ -16,7 +16,7 @@ import { isShared, keptSeconds } from './cache-rules.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 
 export interface DownloadsEdge {
-  /** The edge's address. In a presigned URL it replaces the bucket's origin. */
+  /** The edge's address. It replaces the bucket's origin in a presigned URL. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -26,21 +26,21 @@ interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Milliseconds since 1970; later, the origin is asked whether it has changed. */
+  /** In milliseconds since 1970. After this time, the origin is asked whether the answer has changed. */
   readonly freshUntil: number;
 }
 
 /**
- * How long CloudFront waits for the first or the next byte of a bucket's answer. CloudFront then retries twice; this
- * stand-in does not.
+ * How long CloudFront waits for the first or the next byte of a bucket's answer. CloudFront then retries twice. This
+ * stand-in does not retry.
  */
 const ORIGIN_MS = 30_000;
 
 /**
- * Stands in for CloudFront in front of the object store, as one edge location. It does what the developer guide says
- * about things that affect our downloads. It caches answers and errors. It sends one answer to all who ask for the
- * same at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid
- * each of these. It has no TLS, no ranges of cached answers, and one origin.
+ * Stands in for one edge location of CloudFront, in front of the object store. It follows the developer guide in all
+ * that affects our downloads. It caches answers and errors. It sends one answer to all clients that request the same
+ * file at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid each
+ * of these. It has one origin and no TLS. It serves no ranges from the cache.
  */
 export async function startDownloadsEdge(
   origin: string,
@@ -49,8 +49,8 @@ export async function startDownloadsEdge(
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
   /**
-   * The requests to the origin under way, by cache key. A request that waits for one gets its answer, or undefined if
-   * it must ask the origin itself.
+   * The requests to the origin that are under way, by cache key. Each resolves to the answer for the clients that wait
+   * for it, or to undefined if they must ask the origin themselves.
    */
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
@@ -67,7 +67,7 @@ export async function startDownloadsEdge(
     response.once('close', () => outgoing.destroy());
     outgoing.end();
     const [answered] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // Whoever reads the answer gets later errors. Without this listener they would end the process.
+    // The reader of the answer gets later errors too. Without this listener, they would end the process.
     outgoing.on('error', () => {});
     const isAskedAgain = kept !== undefined && headers['if-none-match'] === undefined;
     return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
@@ -93,7 +93,7 @@ export async function startDownloadsEdge(
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
-    // A successful HEAD has no body that could be shared. An error of a HEAD is shared.
+    // A HEAD's success has no body for a GET with the same key. A HEAD's error answers that GET too, as in CloudFront.
     const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
     if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
       return answered;
@@ -130,7 +130,7 @@ export async function startDownloadsEdge(
     await pipeline(got, response);
   };
 
-  /** Sends an answer to a client: without the body after a HEAD, gzipped if the settings say so. */
+  /** Sends an answer to a client. A HEAD gets no body. The body is gzipped if the settings and the client allow it. */
   const give = (incoming: IncomingMessage, response: ServerResponse, answer: Answer, cacheStatus: string) => {
     const { status, headers, body } = answer;
     const shown = shownHeaders(headers, cacheStatus);
@@ -147,7 +147,7 @@ export async function startDownloadsEdge(
 
   const server = createServer((incoming, response) => {
     handle(incoming, response).catch((error: Error) => {
-      // Too late for an answer: the client has gone, or the origin has broken off.
+      // It is too late for an error answer: the client has disconnected, or the origin's answer has broken off.
       if (response.headersSent) response.destroy();
       else refuse(response, 502, error.message);
     });

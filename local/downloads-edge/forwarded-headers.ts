@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { EdgeSettings } from '../../lib/downloads-edge.ts';
 
-/** What CloudFront hands on whatever the policies say ("HTTP request headers and CloudFront behavior"). */
+/** The headers that CloudFront forwards under any policy ("HTTP request headers and CloudFront behavior"). */
 const ALWAYS_FORWARDED = [
   'range',
   ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
 ];
 
 /**
- * The headers of the request to the origin, at `host`. `Authorization` is not among them unless the key names it, or the
- * request is an OPTIONS, whose answers are not kept.
+ * The headers of the request to the origin at `host`. They include `Authorization` only if the cache key names it, or
+ * if the request is an OPTIONS. Answers to OPTIONS are not cached.
  */
 export function forwardedHeaders(
   { method, headers, socket }: IncomingMessage,

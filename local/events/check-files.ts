@@ -9,23 +9,23 @@ import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 export interface TypeMismatch {
   readonly path: string;
   readonly column: string;
-  /** DuckDB's name for its type. */
+  /** DuckDB's name for the column's type in the file. */
   readonly found: string;
 }
 
-/** The files of a table, by path, as they were when they were looked at. */
+/** The files of a table, by path, as they were when they were last checked. */
 export type CheckedFiles = ReadonlyMap<
   string,
   { readonly stamp: string; readonly typeMismatches: readonly TypeMismatch[] }
 >;
 
-/** The files of a table as they are now, before anything in them is read. */
+/** The present files of a table. Nothing in them is read, so no type mismatch is known. */
 export async function unreadFiles(directory: string, table: Table): Promise<CheckedFiles> {
   const stamps = await stampFiles(join(directory, table.name));
   return new Map([...stamps].map(([path, stamp]) => [path, { stamp, typeMismatches: [] }]));
 }
 
-/** The files of a table as they are now. Reads the footers of those that are new or changed since `before`. */
+/** The present files of a table. Reads the footers of those that are new or changed since `before`. */
 export async function checkFiles(
   connection: DuckDBConnection,
   directory: string,
@@ -43,7 +43,7 @@ export async function checkFiles(
   const files = changed.map((path) => ({ id: path, path }));
   for (const [path, footer] of await readFooters(connection, files, [TIME_COLUMN])) {
     const stamp = now.get(path)?.stamp ?? '';
-    // A broken file fails the queries that read it. It is looked at again before the next query: it may be half-written.
+    // A broken file fails the queries that read it. It is checked again before the next query: it may be half-written.
     if (typeof footer === 'string') now.set(path, { stamp: '', typeMismatches: [] });
     else now.set(path, { stamp, typeMismatches: misfitsOf(path, footer.types, table) });
   }

@@ -14,7 +14,7 @@ export const DRAW_MACROS = `
 `;
 
 /**
- * SQL for a row's random number, or for that of another SQL expression `of`. The same purpose and row give the same
+ * SQL for the random number of a row, or of another SQL expression `of`. The same purpose and row always give the same
  * number.
  */
 export const draw = (purpose: string, of = 'n'): string =>
@@ -36,6 +36,6 @@ export function skewedBelow(bound: number, drawn: string): string {
   return `${half * DRAWS} // (${start} + ${below(DRAWS - start, drawn)}) - ${half}`;
 }
 
-/** SQL that is true in this share of the rows, or of whatever numbers are given instead. */
+/** SQL that is true in this share of the rows, or of the values of `of`. */
 export const chance = (perThousand: number, purpose: string, of?: string): string =>
   `${below(1000, draw(purpose, of))} < ${perThousand}`;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { dayFolder, SUCCESS_MARKER } from '../../lake-check/layout.ts';
 
 /**
- * Puts the marker of a complete day into all days of sample events but the last, which is still open. Does nothing
- * where it has been done.
+ * Puts the marker of a complete day into all days of the sample events but the last, which is still open. Does nothing
+ * if the markers exist.
  *
- * @param days of each table, in their order
+ * @param days the days of each table, in their order
  */
 export async function markClosedDays(
   directory: string,

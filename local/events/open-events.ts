@@ -17,15 +17,15 @@ import { emptySelect, tableSelect } from './table-select.ts';
 export interface Events {
   /** Holds `publisher_events/day=YYYY-MM-DD/<Parquet files>` and `advertiser_events/…`. */
   readonly directory: string;
-  /** The schema that the tables appear in. */
+  /** The schema of the tables. */
   readonly database: string;
-  /** Called with each warning about events that are served in spite of it. */
+  /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
   /** Called with the progress of reading the footers. */
   readonly onProgress?: OnProgress;
 }
 
-/** The tables of a directory as views, which follow the directory. */
+/** The tables of a directory as views. The views follow the changes of the directory. */
 export interface OpenedEvents {
   /**
    * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
@@ -35,8 +35,8 @@ export interface OpenedEvents {
 }
 
 /**
- * Checks a directory of events by what its files' footers tell, and makes a view of each table, in a schema named
- * after the database. Files and days that are added later are seen by the next query. Throws an OperatorFault that
+ * Checks a directory of events by the footers of its files, and makes a view of each table. The views are in a schema
+ * named after the database. The next query sees files and days that are added later. Throws an OperatorFault that
  * names every fault and its cure. The sessions have to be in UTC.
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
@@ -86,7 +86,7 @@ const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 
 
 const today = () => utcDay(Date.now());
 
-/** Throws where reports of the tables that are looked at would fail or be wrong. */
+/** Throws if reports of the chosen tables would fail or be wrong. */
 async function assertUsable(
   connection: DuckDBConnection,
   directory: string,
@@ -104,7 +104,7 @@ async function assertUsable(
   for (const finding of findings) if (finding.severity === 'warning') onWarning(lineOf(finding));
 }
 
-/** One fault in one line; several under a heading, a line each. */
+/** One fault gets one line. Several faults get a heading, and a line each. */
 function messageOf(directory: string, faults: readonly Finding[]): string {
   const [first] = faults;
   if (first && faults.length === 1) return `${directory}: ${lineOf(first)}`;

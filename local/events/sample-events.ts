@@ -11,11 +11,11 @@ import { sampleRows } from './sample-rows.ts';
 import { type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
 
 export interface SampleEvents {
-  /** Where sample events are kept, each set in a directory of its own. */
+  /** The directory for sample events. Each set of events has a directory of its own in it. */
   readonly directory: string;
   /** How many records each table gets. */
   readonly records?: number;
-  /** By table, where a table is to get another number. */
+  /** The number of records of a table, by its name, in place of `records`. */
   readonly recordsOf?: Readonly<Record<string, number>>;
   /** Whether some texts are hard for CSV writers, SQL builders and readers. */
   readonly hasAwkwardTexts?: boolean;
@@ -24,9 +24,9 @@ export interface SampleEvents {
 }
 
 /**
- * Makes events of January and February 2026, the same on every machine, unless they are there already.
- * Resolves to the directory that holds the tables. Its name is derived from the SQL that makes the records, so that
- * a changed generator makes new ones.
+ * Makes the events of January and February 2026, unless they exist already. They are the same on every machine.
+ * Resolves to the directory that holds the tables. Its name is derived from the SQL that makes the records, so a
+ * changed generator makes a new directory.
  */
 export async function makeSampleEvents({
   directory,
@@ -38,7 +38,7 @@ export async function makeSampleEvents({
   const files = sampleFiles((table) => recordsOf[table] ?? records, hasAwkwardTexts);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
-  // A set that an earlier version has made has no markers.
+  // An existing set is marked too: an earlier version made sets without markers.
   const mark = (made: string) =>
     markClosedDays(
       made,
@@ -52,7 +52,7 @@ export async function makeSampleEvents({
     return target;
   }
 
-  // Written under another name until it is complete: a killed run leaves nothing that looks complete.
+  // The set has another name until it is complete, so a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
   const total = files.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
@@ -63,16 +63,16 @@ export async function makeSampleEvents({
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Taken: another process has made the same events in the meantime.
+    // The name is taken if another process has made the same events in the meantime.
     if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
   return target;
 }
 
-/** The name of an unfinished set contains the id of the process that makes it. Earlier versions left it out. */
+/** The name of an unfinished set contains the id of the process that makes it. Earlier versions left the id out. */
 const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
 
-/** Removes sets whose process was killed before they were whole: each has up to 100 MB. */
+/** Removes unfinished sets whose process was killed. Each set has up to 100 MB. */
 async function removeInterrupted(directory: string): Promise<void> {
   const interrupted = (await readdir(directory)).filter((name) => {
     const match = UNFINISHED.exec(name);
@@ -81,7 +81,10 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/** A statement's records lie in memory, at some 170 bytes each, until their files are written. */
+/**
+ * About how many records one statement makes. They stay in memory, at some 170 bytes each, until their files are
+ * written.
+ */
 const RECORDS_A_STATEMENT = 250_000;
 
 const sampleFiles = (recordsOf: (table: string) => number, hasAwkwardTexts: boolean): SampleFiles[] =>

@@ -6,9 +6,9 @@ const LINES_EACH = 4;
 const CREATIVES_EACH = 3;
 
 /**
- * When the campaigns of an advertiser run, by their number among its campaigns; all others run in the whole period. Most
- * advertisers end and start theirs on days of their own. The largest one, whose number is 0, ends one on 23 February,
- * and starts one on 10 and one on 24 February.
+ * SQL for the days on which an advertiser's campaign runs, by the campaign's number within the advertiser. A campaign
+ * that is not in the list runs in the whole period. Most advertisers start and end their campaigns on days of their
+ * own. The largest advertiser (number 0) ends a campaign on 23 February, and starts one on 10 and one on 24 February.
  */
 const FLIGHTS: Readonly<Record<number, string>> = {
   2: 'day_index <= 53 - advertiser * 11 % 45',
@@ -25,10 +25,10 @@ const flights = Object.entries(FLIGHTS).map(([nth, runs]) => `WHEN ${nth} THEN $
 const drawnAdvertiser = (purpose: string) => skewedBelow(ADVERTISERS, draw(purpose));
 
 /**
- * Who belongs to whom, the same in both tables. The layers are drawn one after the other. A record draws a placement; the
- * container is drawn from the placement's number, the account from the container's, so that a placement always has the
- * same container. A record also draws a campaign, and one of that campaign's lines and creatives. If that campaign does
- * not run on the record's day, one that always runs takes its place.
+ * SQL for the numbers of a record's companies, campaigns and so on, in layers. Each layer uses the layers before it. A
+ * record gets a random placement. The placement decides the container, the container decides the account, and the
+ * account decides the company, in both tables alike. A record also gets a random campaign, and one of the campaign's
+ * lines and creatives. A campaign that does not run on the record's day is replaced by one that always runs.
  */
 export const HIERARCHY: readonly Readonly<Record<string, string>>[] = [
   {
@@ -53,7 +53,7 @@ export const HIERARCHY: readonly Readonly<Record<string, string>>[] = [
   { creative: `line * ${CREATIVES_EACH} + ${below(CREATIVES_EACH, draw('creative'))}` },
 ];
 
-/** The identifiers of real systems have gaps, lengths of their own and holes where something isn't known. */
+/** As in real systems, the identifiers have gaps and different lengths, and some are not known. */
 const IDENTIFIERS: Readonly<Record<string, string>> = {
   placement_id: '7000000 + placement * 13',
   container_id: '410000 + container * 7',

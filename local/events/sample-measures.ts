@@ -1,13 +1,13 @@
 import { quoteName } from '../../lib/report/quote-sql.ts';
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
-/** How the counts of a table follow each other. */
+/** The ratios of a table's counts. */
 interface Funnel {
-  /** By column, how many events of its kind come with 100,000 events of the first column. */
+  /** By column: the number of events for every 100,000 events of the first column. */
   readonly counts: Readonly<Record<string, number>>;
   /**
-   * The identifier (`placement`, `campaign`) that draws a factor from 0.5 to 1.5. In pre-aggregated records, the
-   * factor multiplies every count but the first.
+   * The identifier (`placement`, `campaign`) whose number decides a factor from 0.5 to 1.5. In pre-aggregated records,
+   * the factor multiplies every count but the first.
    */
   readonly appealOf: string;
 }
@@ -22,24 +22,24 @@ const FUNNELS: readonly Funnel[] = [
 const funnelOf = (counts: readonly string[]): Funnel | undefined =>
   FUNNELS.find((funnel) => counts.includes(Object.keys(funnel.counts)[0] as string));
 
-/** The name of a record's count while its record is being drawn. No column has such a name. */
+/** The name of a count in the SQL that makes a record. No table has a column of such a name. */
 export const counted = (column: string): string => `counted ${column}`;
 
 const countIn = (column: string): string => quoteName(counted(column));
 
-/** SQL for the facts about a record on which its counts depend; `counts` are the columns that hold counts. */
+/** SQL for the facts on which a record's counts depend. `counts` are the columns that hold counts. */
 export const recordFacts = (counts: readonly string[]): Readonly<Record<string, string>> => {
   const known = Object.values(funnelOf(counts)?.counts ?? {});
   const kinds = known.reduce((sum, count) => sum + count, 0);
   return { is_rollup: chance(70, 'rollup'), kind: below(kinds, draw('kind')) };
 };
 
-/** How many events a pre-aggregated record has of the first kind. */
+/** SQL for the first count of a pre-aggregated record. */
 const ROLLED_UP = `(100 + ${below(501, draw('rolled up'))})`;
 
 /**
- * SQL for a count. A raw event has 1 in one of its counts and 0 in the others; a pre-aggregated record has several
- * in each.
+ * SQL for a count. A raw event has 1 in one of its counts and 0 in the others. A pre-aggregated record holds many
+ * events, so its counts are higher.
  */
 export function countOf(column: string, counts: readonly string[]): string {
   const funnel = funnelOf(counts);
@@ -59,10 +59,13 @@ export function countOf(column: string, counts: readonly string[]): string {
   return `CASE WHEN is_rollup THEN ${several} WHEN kind BETWEEN ${from} AND ${from + rate - 1} THEN 1 ELSE 0 END`;
 }
 
-/** SQL for the one count of a record of the coarser level. More of these are pre-aggregated, of fewer events each. */
+/**
+ * SQL for the only count of a record of the coarser level. More of these records are pre-aggregated than
+ * of the others, but with fewer events each.
+ */
 export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
-/** What an amount of money pays for. */
+/** The price behind an amount of money. */
 interface Price {
   /** The counts that the SQL uses. */
   readonly of: readonly string[];
@@ -95,8 +98,8 @@ const madeUpAmount = (column: string): string =>
   `CASE WHEN ${chance(400, `${column} due`)} THEN 1 + ${skewedBelow(100_000, draw(column))} ELSE 0 END`;
 
 /**
- * SQL for an amount of money to the millionth: what the record's counts cost, a tenth more or less, and below zero in a
- * few corrections. A column that is not in the list gets made-up amounts.
+ * SQL for an amount of money to the millionth. The amount is the price of the record's counts, up to a tenth more or
+ * less. In a few records it is a correction, below zero. A column that is not in the list gets made-up amounts.
  */
 export function moneyOf(column: string, counts: readonly string[]): string {
   const price = PRICES[column];

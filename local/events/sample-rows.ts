@@ -14,8 +14,8 @@ const RECORDS_PER_TABLE = 1_000_000_000;
 export const LATE_COLUMN = 'is_late';
 
 /**
- * SQL for the records of some days of a table, in an order that is always the same, with the partition's column and
- * LATE_COLUMN as the last ones.
+ * SQL for the records of some days of a table. Their order is always the same. The last two columns are the
+ * partition's column and LATE_COLUMN.
  */
 export function sampleRows(
   report: Report,
@@ -45,7 +45,7 @@ const countsOf = (report: Report): string[] =>
     .filter(({ type }) => type === 'integer')
     .map((metric) => (report.levels?.metric === metric ? report.levels.finerColumn : metric.column));
 
-/** The facts on which counts depend, and then the counts, on which money depends. */
+/** SQL for the facts on which the counts depend, and then for the counts. Amounts of money depend on the counts. */
 function measuresOf(report: Report): Readonly<Record<string, string>>[] {
   const counts = countsOf(report);
   return [
@@ -68,12 +68,12 @@ function valueIn(report: Report, { name, type }: Column, hasAwkwardTexts: boolea
 }
 
 /**
- * Most traffic comes around noon (the sum of two even draws), some at any time, and a little in the first and
- * the last millisecond of the day, where windows begin and end.
+ * SQL for a record's time. Most records are around noon (the sum of two uniform random numbers). Some are at any time.
+ * A few are in the first or the last millisecond of the day, where windows begin and end.
  */
 const TIME = `epoch_ms(midnight + CASE ${below(1000, draw('time of day'))} WHEN 0 THEN 0 WHEN 1 THEN 86399999 ELSE
      CASE WHEN ${chance(250, 'any time')} THEN ${below(86_400_000, draw('early time'))}
      ELSE ${below(43_200_000, draw('early time'))} + ${below(43_200_000, draw('late time'))} END END)`;
 
-// Milliseconds: Athena reads no finer timestamps from Parquet.
+// Times are stored in milliseconds: Athena reads no finer timestamps from Parquet.
 const storedType = ({ type }: Column): string => (type === 'timestamp' ? 'TIMESTAMP_MS' : type);

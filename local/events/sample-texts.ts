@@ -1,7 +1,7 @@
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
-/** By column, the commonest text first. NULL: the value is not known. */
+/** The texts of each column, the most frequent text first. NULL means that the value is not known. */
 const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
   device_or_proxy: [
     'Mobile',
@@ -22,7 +22,7 @@ const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
   ],
 };
 
-/** What a careless CSV writer, SQL builder or reader would trip over. */
+/** Texts that break a careless CSV writer, SQL builder or reader. */
 const AWKWARD = [
   `O'Brien" OR 1=1 --`,
   'Phone, tablet',
@@ -41,7 +41,7 @@ const listOf = (texts: readonly (string | null)[]): string =>
 /**
  * SQL for a text column's value. A column that is not in the list gets made-up texts.
  *
- * @param hasAwkwardTexts whether one record in a hundred holds an awkward one
+ * @param hasAwkwardTexts whether one record in a hundred holds an awkward text
  */
 export function textOf(column: string, hasAwkwardTexts: boolean): string {
   const texts = TEXTS[column] ?? Array.from({ length: 20 }, (_, index) => `${column} ${index + 1}`);

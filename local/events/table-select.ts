@@ -6,8 +6,8 @@ import type { TypeMismatch } from './check-files.ts';
 
 /**
  * SQL that reads a table of a directory as Athena does. It reads every file in a day's folder and in the folders
- * below, except those whose name begins with `_` or `.`. Columns are found by name, and NULL if a file lacks one;
- * the day comes from the folder. Reading a column from a misfit fails. The session has to be in UTC.
+ * below, except those whose name begins with `_` or `.`. Columns are found by name. A column that a file lacks is
+ * NULL. The day comes from the folder. Reading a column with a type mismatch fails. The session has to be in UTC.
  */
 export function tableSelect(
   directory: string,
@@ -26,7 +26,7 @@ export function tableSelect(
     WHERE NOT regexp_matches(substr(filename, ${start}), '/[._]')`;
 }
 
-/** The same columns without records: DuckDB refuses to read a pattern that finds no file. */
+/** SQL for the same columns without records: DuckDB refuses to read a pattern that finds no file. */
 export const emptySelect = ({ columns }: Table): string => {
   const read = columns.map(({ name, type }) => `CAST(NULL AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`);
   return `SELECT ${read.join(', ')}, CAST(NULL AS VARCHAR) AS ${quoteName(PARTITION_COLUMN)} WHERE false`;
@@ -43,8 +43,9 @@ const schemaOf = (columns: readonly Column[]): string => {
 };
 
 /**
- * SQL for a column. Reading it from a misfit fails with Athena's message: DuckDB would cast the values, and a DOUBLE
- * can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so only columns with typeMismatches get it.
+ * SQL for a column. Reading the column from a file with a type mismatch fails with Athena's message. DuckDB would cast
+ * the values instead, and a DOUBLE can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so
+ * only columns with mismatches get it.
  */
 function guarded({ name, type }: Column, typeMismatches: readonly TypeMismatch[]): string {
   const quoted = quoteName(name);

@@ -7,8 +7,8 @@ import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/report/tables.ts';
 
 /**
- * One record by column. `event_time` is a text like `2026-01-31T23:59:59.999Z`, money is a text like `0.25`.
- * What is left out is 0 in a measure and NULL elsewhere.
+ * The values of one record, by column. `event_time` is a text like `2026-01-31T23:59:59.999Z`, and money is a text
+ * like `0.25`. A column that is left out is 0 if it is a measure, and NULL otherwise.
  */
 export type EventRow = { readonly event_time: string } & Readonly<
   Record<string, string | number | bigint | null>
@@ -41,7 +41,7 @@ export async function writeEvents(
   }
 }
 
-/** Every value as text: DuckDB parses it as the column's type, so that no digit is lost on the way. */
+/** A record with every value as text. DuckDB parses the text as the column's type, so that no digit is lost. */
 function recordOf(
   columns: readonly Column[],
   measures: readonly string[],
@@ -60,7 +60,7 @@ function recordOf(
 function copyInto(path: string, columns: readonly Column[]): string {
   const shape = JSON.stringify([Object.fromEntries(columns.map(({ name }) => [name, 'VARCHAR']))]);
   const typed = columns.map(
-    // Milliseconds: Athena reads no finer timestamps from Parquet.
+    // Times are stored in milliseconds: Athena reads no finer timestamps from Parquet.
     ({ name, type }) =>
       `CAST(record.${quoteName(name)} AS ${type === 'timestamp' ? 'TIMESTAMP_MS' : type}) AS ${quoteName(name)}`,
   );

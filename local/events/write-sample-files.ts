@@ -15,11 +15,11 @@ export interface SampleFiles {
   readonly rows: string;
 }
 
-/** One file is too small for DuckDB to use more than one core on it. */
+/** The number of statements that run at once. DuckDB does not use more than one core for such a small file. */
 const AT_ONCE = 2;
 
 /**
- * Writes the files below a directory. On an error, rejects only once no file is being written any more.
+ * Writes the files below a directory. If that fails, it rejects only when no file is being written any more.
  *
  * @param onDay called after each day
  */
@@ -37,7 +37,7 @@ export async function writeSampleFiles(
         for (let next = queue.shift(); next; next = queue.shift())
           await writeDays(connection, directory, next, onDay);
       }).catch((error) => {
-        // Leaves the other writer nothing more to write.
+        // The other writer must not begin more files.
         queue.length = 0;
         throw error;
       }),
@@ -61,7 +61,10 @@ async function withConnection(
   }
 }
 
-/** Draws several days by one statement: DuckDB plans such a long statement for longer than it draws one day's records. */
+/**
+ * Makes several days in one statement: DuckDB takes longer to plan such a long statement than to make one day's
+ * records.
+ */
 async function writeDays(
   connection: DuckDBConnection,
   directory: string,

@@ -10,7 +10,10 @@ export interface FaultControl {
   close(): Promise<void>;
 }
 
-/** Serves the faults over HTTP, to set them by hand: PUT a JSON list, GET the current ones, DELETE them all. */
+/**
+ * Serves the faults over HTTP, to set them by hand. PUT sets a JSON list, GET reads the list, and DELETE removes all
+ * faults.
+ */
 export async function startFaultControl(faults: Faults): Promise<FaultControl> {
   const server = createServer(async (request, response) => {
     try {

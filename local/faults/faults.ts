@@ -7,28 +7,31 @@ const milliseconds = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 const faultSchema = v.strictObject({
-  /** What goes wrong: queries of the engine, calls of Athena, or calls of S3. */
+  /** Where the fault strikes: at queries of the engine, calls of Athena, or calls of S3. */
   on: v.picklist(['query', 'athena', 's3']),
   /**
-   * Text to find: in the query and its parameters; in the name of Athena's operation, `GetQueryExecution`; or in S3's
-   * call, `PUT reports/…` or `LIST <bucket>/<prefix>`. Left out, everything matches.
+   * The fault matches if this text occurs in the query or its parameters, in the name of Athena's operation
+   * (`GetQueryExecution`), or in S3's call (`PUT reports/…`, `LIST <bucket>/<prefix>`). Without a text, it matches
+   * everything.
    */
   match: v.optional(v.string()),
-  /** Strikes each nth of those that match. */
+  /** The fault strikes every nth of the queries or calls that match. */
   every: v.optional(count, 1),
   /** The maximum number of times that the fault strikes. */
   times: v.optional(count, Number.MAX_SAFE_INTEGER),
   /** How much longer the query or call takes. */
   delayMs: v.optional(milliseconds, 0),
-  /** How long a query stays QUEUED at least. */
+  /** The minimum time that a query stays QUEUED. */
   queuedMs: v.optional(milliseconds, 0),
-  /** A call is answered as by a service at its limit. */
+  /** Whether the call is answered as throttled. */
   throttle: v.optional(v.boolean(), false),
-  /** A call is taken and never answered. */
+  /** Whether the call gets no answer at all. */
   stall: v.optional(v.boolean(), false),
-  /** The status that a call is answered with: an error of the service (500); in S3 also a conflict of writes (409). */
+  /** The status of the answer: 500 for an error of the service, or 409 for a conflict of writes (S3 only). */
   status: v.optional(v.picklist([409, 500])),
-  /** How a query ends: failed for good, failed and worth another try, or cut off at the scan limit. */
+  /**
+   * How the query ends: with a failure that is worth another try, with a final failure, or cut off at the scan limit.
+   */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
   /** The result's rows are repeated until the file has at least this many bytes. */
   resultBytes: v.optional(count),
@@ -37,17 +40,17 @@ const faultSchema = v.strictObject({
 export type FaultInput = v.InferInput<typeof faultSchema>;
 type Fault = v.InferOutput<typeof faultSchema>;
 
-/** A fault, and how many queries or calls it has met and struck since it was set. */
+/** A fault, with the numbers of queries or calls that it has matched and struck since it was set. */
 type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
 
-/** What is made to go wrong at the moment, for tests and by hand. */
+/** The faults that are set at the moment, by a test or by hand. */
 export interface Faults {
-  /** Replaces all faults by these. Throws a ValiError where they are malformed. */
+  /** Replaces all faults by these. Throws a ValiError if they are malformed. */
   set(faults: readonly FaultInput[]): void;
   current(): readonly ArmedFault[];
-  /** The faults that strike this query or call, each counted; resolves when their delays are over. */
+  /** Counts this query or call. Resolves to the faults that strike it, after their delays. */
   strike(on: Fault['on'], what: string, signal?: AbortSignal): Promise<readonly Fault[]>;
-  /** How long a query stays QUEUED before it can be struck, in milliseconds. */
+  /** How long a query stays QUEUED before other faults can strike it, in milliseconds. */
   queuedMs(query: string): number;
 }
 

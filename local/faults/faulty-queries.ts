@@ -6,11 +6,11 @@ import { QueryFailure } from '../athena/query-failure.ts';
 import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 import type { Faults } from './faults.ts';
 
-/** The text that a fault's `match` is looked for in. */
+/** The text in which a fault's `match` must occur. */
 export const queryText = (sql: string, parameters: readonly string[]): string =>
   [sql, ...parameters].join('\n');
 
-/** Wraps an engine: its queries are delayed, fail or get larger results, as the faults say. */
+/** Wraps an engine. Its queries are delayed, fail or get larger results, as the faults say. */
 export const faultyQueries = <E extends QueryEngine>(engine: E, faults: Faults): E => ({
   ...engine,
   async run(query) {

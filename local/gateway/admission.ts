@@ -6,21 +6,21 @@ export type Utilization = () => number;
 /** `new`: the first request for a report. `waiting`: a later request to a waiting URL. */
 export type Purpose = 'new' | 'waiting';
 
-/** Why a request is not let in. */
+/** The answer to a request that is not let in. */
 export interface Refusal {
   readonly retryAfterSeconds: number;
 }
 
-/** Lets requests in as fast as the machine bears, and refuses those that would wait for too long. */
+/** Lets requests in as fast as the machine can serve them. Refuses requests that would wait too long. */
 export interface Admission {
-  /** Resolves when the request may begin, or as soon as it is known that it would wait for too long. */
+  /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait will clearly be too long. */
   enter(purpose: Purpose): Promise<Refusal | undefined>;
-  /** Lets in whoever waits. */
+  /** Stops the admission, and lets in every request that waits. */
   close(): void;
 }
 
 export interface AdmissionOptions {
-  /** Of the threads that every request needs. */
+  /** The utilizations of the threads that every request needs. */
   readonly utilizations: readonly Utilization[];
   /** How many queries wait for the engine. */
   readonly queuedQueries: () => number;
@@ -33,24 +33,22 @@ export interface AdmissionOptions {
   readonly now?: () => number;
 }
 
-/** A thread that works for more of its time has no room for another request. */
+/** A thread with a higher utilization has no room for another request. */
 const MAX_UTILIZATION = 0.85;
 
-/**
- * How often utilization is checked while requests wait, and how many requests are admitted per check. They are few,
- * because the load of an admitted request is measured only later.
- */
+/** The time between two checks of the utilizations while requests wait. */
 const LOOK_MS = 10;
+
+/** How many requests are admitted per check. They are few, because the load of an admitted request shows only later. */
 const PER_LOOK = 2;
 
-/** A first answer is due after eight seconds, a later one after 25. */
+/** The first answer about a report is due within eight seconds, each later answer within 25. */
 const LONGEST_WAIT_MS: Readonly<Record<Purpose, number>> = { new: 7_000, waiting: 20_000 };
 
-/**
- * The pace of admissions is measured over the last WINDOW_MS. Until SHORTEST_WINDOW_MS have passed, nobody is
- * refused.
- */
+/** The pace of admissions is measured over the last two seconds. */
 const WINDOW_MS = 2_000;
+
+/** Nobody is refused before the pace has been measured for this time. */
 const SHORTEST_WINDOW_MS = 1_000;
 
 const LONGEST_RETRY_SECONDS = 3;
@@ -67,7 +65,7 @@ export function createAdmission({
   now = () => performance.now(),
 }: AdmissionOptions): Admission {
   const queues: Readonly<Record<Purpose, Waiting[]>> = { waiting: [], new: [] };
-  /** When requests were let in, within the window. */
+  /** The times of the admissions within the window. */
   let admitted: number[] = [];
   let waitingSince = 0;
   let room = PER_LOOK;
@@ -143,7 +141,7 @@ type EventLoopUtilization = typeof performance.eventLoopUtilization;
 /** The shortest time over which a thread's utilization is measured. */
 const MEASURE_MS = 50;
 
-/** Measures a thread's utilization by Node.js's event loop figures; 0 while there is no thread. */
+/** Measures a thread's utilization by Node.js's event loop figures. It is 0 while the thread does not exist. */
 export function utilizationOf(read: () => EventLoopUtilization | undefined): Utilization {
   let before: ReturnType<EventLoopUtilization> | undefined;
   let at = 0;

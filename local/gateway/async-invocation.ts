@@ -4,7 +4,7 @@ import { destinationRecord } from './destination-record.ts';
 import type { Sandbox } from './lambda-sandbox.ts';
 import { failureLine, type Log, toStderr } from './log.ts';
 
-/** A function's queue of events. Nobody waits for their outcome. */
+/** A function's queue of events. Nobody waits for the outcome of an event. */
 export interface EventQueue {
   send(event: unknown): void;
   /** Forgets the events that wait for another try. */
@@ -12,13 +12,13 @@ export interface EventQueue {
 }
 
 /**
- * Runs a function for each event as Lambda invokes it asynchronously: an event that fails, crashes or times out is run
- * again after a pause; one whose last try fails goes to the on-failure destination.
+ * Runs a function for each event, as Lambda does for asynchronous invocations. If the function fails, crashes or times
+ * out, the event is tried again after a pause. If the last try fails, the event goes to the on-failure destination.
  */
 export function eventQueue(options: {
   readonly name: string;
   readonly sandbox: Pick<Sandbox, 'invoke'>;
-  /** A pause for each further try. */
+  /** The pauses before the further tries, in order. */
   readonly retryPausesMs: readonly number[];
   readonly onFailure?: (record: object) => void;
   readonly log?: Log | undefined;
@@ -27,7 +27,7 @@ export function eventQueue(options: {
   const closed = new AbortController();
 
   const run = async (event: unknown): Promise<void> => {
-    // Lambda keeps the request id over all tries.
+    // Lambda uses the same request id for all tries of an event.
     const requestId = randomUUID();
     let failure: unknown;
     for (const pauseMs of [0, ...retryPausesMs]) {

@@ -1,6 +1,6 @@
 import { FunctionFailed } from './lambda-sandbox.ts';
 
-/** What Lambda tells an on-failure destination of an event whose last try failed. */
+/** The record that Lambda sends to an on-failure destination if the last try of an event fails. */
 export const destinationRecord = ({
   name,
   requestId,
@@ -30,5 +30,5 @@ export const destinationRecord = ({
   },
 });
 
-/** What stands for a function's ARN on this machine. */
+/** The stand-in for a function's ARN on this machine. */
 export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;

@@ -21,10 +21,10 @@ import { requestTarget } from './request-target.ts';
 
 export interface Route {
   readonly methods: readonly string[];
-  /** With path parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
+  /** The path, with parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
   readonly path: string;
   readonly sandbox: Sandbox;
-  /** The purpose under which admission judges the route's requests. Without one, they are always admitted. */
+  /** The purpose of the route's requests, for admission. Without a purpose, the requests are always admitted. */
   readonly purpose?: Purpose | undefined;
 }
 
@@ -34,15 +34,18 @@ export interface Gateway {
 }
 
 export interface GatewayOptions {
-  /** The stage's throttling; without it there is no limit. */
+  /** The stage's throttling. Without it, there is no limit. */
   readonly throttling?: CallRate | undefined;
-  /** Who is let in; without it, everybody is. */
+  /** Decides which requests are let in. Without it, all requests are. */
   readonly admission?: Admission | undefined;
-  /** Takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself. */
+  /**
+   * The function for requests that no route takes, like `{proxy+}` with `ANY`. Without it, the gateway answers them
+   * itself.
+   */
   readonly notFound?: Sandbox;
-  /** Whether pages of other origins may read what the gateway answers by itself. */
+  /** Whether pages of other origins may read the gateway's own answers. */
   readonly isForPages?: boolean;
-  /** Answers paths that only this machine has; resolves to whether it has answered. */
+  /** Answers paths that only this machine has. Resolves to whether it has answered. */
   readonly answerLocalPath?: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -55,10 +58,10 @@ export interface GatewayOptions {
 const MAX_REQUEST_HEAD_BYTES = 10_240;
 
 /**
- * Hands each request to its route's function as API Gateway's REST proxy integration does, on loopback.
+ * Passes each request to its route's function, as API Gateway's REST proxy integration does. Listens on loopback.
  * Rejects with the system's error if the port can't be opened.
  *
- * @param port 0 takes a free one
+ * @param port 0 takes a free port
  */
 export async function startGateway(
   routes: readonly Route[],
@@ -94,7 +97,7 @@ export async function startGateway(
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
     const target = requestTarget(request.url);
-    // API Gateway refuses this before it reaches the API, and so without the API's problem document.
+    // API Gateway refuses such a request before it reaches the API. The answer is therefore no problem document.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
     const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
@@ -102,11 +105,11 @@ export async function startGateway(
     const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
       found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
-    // Made before admission, so that the event's request time includes the wait.
+    // The event is made before admission, so that its request time is the time of arrival.
     const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
     const refusal = route.purpose && (await admission?.enter(route.purpose));
     if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
-    // Its caller has given up meanwhile.
+    // The caller has disconnected meanwhile.
     if (response.destroyed) return;
     try {
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);

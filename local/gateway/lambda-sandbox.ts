@@ -5,10 +5,10 @@ import type { Log } from './log.ts';
 
 export interface Invocation {
   readonly id: string;
-  /** The same for each try of one event. */
+  /** The request id, which is the same for all tries of one event. */
   readonly requestId: string;
   readonly event: unknown;
-  /** In milliseconds since 1970. */
+  /** The time at which the invocation times out, in milliseconds since 1970. */
   readonly deadline: number;
 }
 
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly error?: string;
 }
 
-/** The function threw, died or ran out of time: what API Gateway answers as 502 or 504. */
+/** The function threw, crashed or timed out. API Gateway answers 504 to a time-out, and 502 otherwise. */
 export class FunctionFailed extends Error {
   readonly timedOut: boolean;
 
@@ -32,26 +32,29 @@ export interface FunctionSpec {
   readonly name: string;
   /** The module that exports `handler`: a source file or a bundle. */
   readonly entry: URL;
-  /** The function's environment variables, and no others. */
+  /** All environment variables of the function. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Gets what the function writes. Without it, that goes to this process's own output. */
+  /** Receives the function's output. Without it, this process prints the output. */
   readonly log?: Log | undefined;
 }
 
 export interface Sandbox {
-  /** Runs the handler on one event. Throws FunctionFailed. */
+  /** Runs the handler on one event. Rejects with a FunctionFailed if that fails. */
   invoke(event: unknown, requestId?: string): Promise<unknown>;
-  /** Ends the thread at once, whatever it is doing, as a crash would; the next invocation starts a new one. */
+  /** Ends the thread at once, as a crash would. The next invocation starts a new thread. */
   kill(): Promise<void>;
-  /** How busy its thread is, from 0 to 1. */
+  /** How busy the function's thread is, from 0 to 1. */
   readonly utilization: Utilization;
 }
 
-/** Without this limit V8 takes up to 100 MB more for each busy thread, and never gives it back. */
+/** Without this limit, V8 takes up to 100 MB more for each busy thread, and never frees the memory. */
 const YOUNG_GENERATION_MB = 16;
 
-/** One function in a thread of its own, which the first invocation starts and which takes invocations concurrently. */
+/**
+ * Runs one function in a thread of its own. The first invocation starts the thread. The thread takes invocations
+ * concurrently.
+ */
 export function createSandbox(spec: FunctionSpec): Sandbox {
   const { name, timeoutMs, log } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { functionArn } from './destination-record.ts';
 import type { Invocation, Outcome } from './lambda-sandbox.ts';
 
-// Most of an environment's start goes into reading the SDK's sources, which are the same for every function.
+// A thread spends most of its start on reading the SDK's sources. With this cache, all functions share the result.
 enableCompileCache();
 const { handler } = await import(workerData.entry);
 

@@ -1,4 +1,4 @@
-/** Takes what the functions write, and what the gateway and the queues say of functions that fail. */
+/** Receives the output of the functions, and the gateway's and the queues' lines about failed functions. */
 export type Log = (text: string) => void;
 
 export const toStderr: Log = (text) => void process.stderr.write(text);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** EventBridge's event for an object that was made in S3. */
+/** EventBridge's event for an object that was created in S3. */
 export const objectCreatedEvent = ({ bucket, key }: { readonly bucket: string; readonly key: string }) => ({
   version: '0',
   id: randomUUID(),

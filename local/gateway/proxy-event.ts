@@ -3,7 +3,10 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { requestHeaders } from './request-headers.ts';
 import type { RequestTarget } from './request-target.ts';
 
-/** What API Gateway's REST proxy integration hands a function: values decoded, names as the caller wrote them. */
+/**
+ * The event that API Gateway's REST proxy integration passes to a function. Values are decoded. Names stay as the
+ * caller wrote them.
+ */
 export function proxyEvent(
   request: IncomingMessage,
   { path, query: parameters }: RequestTarget,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that the gateway sets itself, in place of the caller's. */
+/** The headers that the gateway sets itself. They replace the caller's. */
 const ownHeaders = ({ socket }: IncomingMessage): [name: string, value: string][] => [
   ['X-Forwarded-Proto', 'http'],
   ['X-Forwarded-Port', String(socket.localPort)],
 ];
 
-/** All values of each header, under its name as the caller first wrote it: API Gateway keeps the case. */
+/** All values of each header. A header's name has the case that the caller used first: API Gateway keeps the case. */
 export function requestHeaders(request: IncomingMessage): Record<string, string[]> {
   const own = ownHeaders(request);
   const isOwn = (name: string) => own.some(([ownName]) => ownName.toLowerCase() === name.toLowerCase());

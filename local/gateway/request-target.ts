@@ -1,13 +1,13 @@
-/** What API Gateway makes of the URL in a request line. */
+/** The URL of a request line, as API Gateway reads it. */
 export interface RequestTarget {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Whether API Gateway refuses the query: for a raw character that must be encoded, or for broken encoding. */
+  /** Whether API Gateway refuses the query: it has a raw character that must be encoded, or broken encoding. */
   readonly isRefused: boolean;
 }
 
-// A percent sign without two hexadecimal digits is refused too (https://github.com/adamchainz/apig-wsgi/pull/102). Bytes
-// that are no UTF-8, such as %FF, are decoded to U+FFFD and handed on.
+// A percent sign without two hexadecimal digits is refused too (https://github.com/adamchainz/apig-wsgi/pull/102).
+// Bytes that are not UTF-8, such as %FF, become U+FFFD and are passed on.
 const REFUSED = /[|{}]|%(?![0-9a-f]{2})/i;
 
 /**

@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A sample partner of this machine, as the page offers it. */
+/** A sample partner of this machine, as the page lists it. */
 interface SamplePartner {
   readonly clientId: string;
-  /** Which rows it sees, in words. */
+  /** The rows that the partner sees, in words. */
   readonly sees: string;
 }
 
 export interface SamplePartners {
   readonly partners: readonly SamplePartner[];
-  /** The day, `YYYY-MM-DD`, up to which there are events. */
+  /** The last day with events, `YYYY-MM-DD`. */
   lastDay(): Promise<string>;
-  /** Resolves to an access token for that partner. */
+  /** Resolves to an access token for the partner with this client id. */
   token(clientId: string): Promise<string>;
 }
 
 const PATH = '/.local/partners';
 
 /**
- * Answers what the page asks on this machine alone; deployed, there is no such path. `GET /.local/partners` lists the
- * sample partners, `POST /.local/partners/{client id}/token` fetches a token for one. Returns whether it has answered.
+ * Answers two requests of the page that exist only on this machine. `GET /.local/partners` lists the sample partners.
+ * `POST /.local/partners/{client id}/token` fetches a token for one partner. Resolves to whether it has answered.
  */
 export async function answerSamplePartners(
   { partners, lastDay, token }: SamplePartners,
@@ -27,7 +27,7 @@ export async function answerSamplePartners(
   response: ServerResponse,
   path: string,
 ): Promise<boolean> {
-  // Against DNS rebinding: a page of another host name that resolves to this machine must not get a token.
+  // This prevents DNS rebinding: a page whose host name resolves to this machine must not get a token.
   if (!path.startsWith(PATH) || !isThisMachine(request.headers.host)) return false;
   const send = (body: object) => {
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { unescape as percentDecode } from 'node:querystring';
 import { EXPIRES_IN_SECONDS, type SignToken } from './make-signer.ts';
 
-/** A client that may have tokens. `claims` are added to each token and replace its own claims of the same name. */
+/**
+ * A client that may fetch tokens. `claims` are added to each token. A claim replaces the token's own of the same name.
+ */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -48,7 +50,10 @@ export async function answerTokenRequest(
   };
 }
 
-/** Id and secret, which are form-encoded inside the header (RFC 6749, 2.3.1); empty for another scheme. */
+/**
+ * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty for another
+ * scheme.
+ */
 const basicCredentials = (authorization: string): string[] => {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');

@@ -9,14 +9,14 @@ export interface IdentityProvider {
   readonly issuer: string;
   readonly tokenUrl: string;
   readonly jwksUri: string;
-  /** Signs any token, also one that the token endpoint would never give. */
+  /** Signs any token, even one that the token endpoint would never issue. */
   readonly signToken: SignToken;
   close(): Promise<void>;
 }
 
 /**
- * Starts an OAuth 2.0 authorization server on a free port of this machine: token endpoint for these clients,
- * key set and metadata.
+ * Starts an OAuth 2.0 authorization server on a free port of this machine. It has a token endpoint for these clients,
+ * a key set and metadata.
  */
 export async function startIdentityProvider(options: {
   readonly clients: readonly Client[];
@@ -65,7 +65,7 @@ export async function startIdentityProvider(options: {
     signToken,
     close: async () => {
       server.close();
-      // A client's idle keep-alive connection would hold the server for seconds.
+      // A client's idle keep-alive connection would keep the server open for seconds.
       server.closeAllConnections();
       await once(server, 'close');
     },

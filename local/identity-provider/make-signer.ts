@@ -3,12 +3,12 @@ import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, 
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 
-/** How long a token is good for unless its maker says otherwise. */
+/** How long a token is valid, unless `expiresInSeconds` says otherwise. */
 export const EXPIRES_IN_SECONDS = 3600;
 
 /**
- * Signs a token with the key for `algorithm` (RS256). `claims` and `header` override what a token has by itself, `iss
- * iat nbf exp` and `typ kid`; undefined removes an entry.
+ * Signs a token with the key for `algorithm`, by default RS256. `claims` override the token's own `iss`, `iat`, `nbf`
+ * and `exp`. `header` overrides the token's own `typ`, `kid` and `alg`. An undefined entry is left out.
  */
 export type SignToken = (
   claims: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export type SignToken = (
   },
 ) => Promise<string>;
 
-/** Makes a key per algorithm; `publicKeys` is for the key set (RFC 7517). */
+/** Makes a key for each algorithm. `publicKeys` are for the key set (RFC 7517). */
 export async function makeSigner(issuer: string) {
   const keys = await Promise.all(
     ALGORITHMS.map(async (alg) => {
@@ -35,7 +35,7 @@ export async function makeSigner(issuer: string) {
     if (!key) throw new TypeError(`There is no key for ${algorithm}.`);
     const { alg, kid } = key.publicJwk;
     const now = Math.floor(Date.now() / 1000);
-    // `nbf` is 10 s ago because clocks differ by seconds.
+    // `nbf` is 10 s ago because clocks may differ by seconds.
     const payload: JWTPayload = {
       iss: issuer,
       iat: now,

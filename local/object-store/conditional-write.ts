@@ -4,8 +4,9 @@ import type { StoreRequest } from './store-request.ts';
 import { openStoredFile, type Publish } from './stored-file.ts';
 
 /**
- * How a write is published: by `If-None-Match: *`, by `If-Match: <ETag>`, or without either by replacing. The condition is
- * checked at the moment of publishing, so that an object that another writer has just made is seen too.
+ * How a write is published. With `If-None-Match: *` it only creates, with `If-Match: <ETag>` it only replaces that
+ * version, and without both it creates or replaces. The condition is checked at the moment of publishing, so it also
+ * sees an object that another writer has just made.
  */
 export function conditionalPublish({ headers }: StoreRequest): Publish {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;

@@ -9,8 +9,8 @@ export interface CorsRule {
 }
 
 /**
- * Applies the rule as S3 does: answers a preflight, signed or not, and sets CORS headers on the answer to any other
- * request with an `Origin`, refusals too. Returns whether the request has been answered.
+ * Applies the rule as S3 does. A preflight gets its answer, signed or not. The answer to any other request with an
+ * `Origin` gets CORS headers, even if it is a refusal. Returns whether the request has been answered.
  */
 export function applyCorsRule(
   { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,

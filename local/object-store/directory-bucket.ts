@@ -12,13 +12,13 @@ const TICK_MS = 20;
 const MAX_SCANS = 10;
 
 /**
- * A directory on disk as a bucket that can only be read. Every file is an object, whatever its name; every folder is
- * an empty object whose key ends with `/`, as many tools of S3 leave them. Its entity tag comes from the folder's own
- * time, so that a file that was added and removed again leaves a trace in a listing.
+ * A directory on disk as a read-only bucket. Every file is an object. Every folder is an empty object whose key ends
+ * with `/`; many S3 tools create such objects. The entity tag of a folder's object comes from the folder's own time:
+ * if a file was added and removed again, the listing still changes.
  */
 export class DirectoryBucket implements Listable {
   readonly #root: string;
-  /** The folders that the scan under way has read, with the time of their last change before that. */
+  /** The folders that the current scan has read. Each has the time of its last change before it was read. */
   #read = new Map<string, bigint>();
 
   constructor(directory: string) {
@@ -26,8 +26,8 @@ export class DirectoryBucket implements Listable {
   }
 
   /**
-   * Scans until no folder has changed meanwhile: a page of S3 shows the bucket at one moment, while folders are read one
-   * after another, and what is moved from one to the other would be seen twice or not at all.
+   * Scans again until no folder has changed during the scan. A page of S3 shows the bucket at one moment, but folders
+   * are read one after another. If a file moved between two folders, it could be seen twice or not at all.
    */
   atOneMoment<T>(scan: () => T): T {
     for (let scans = 1; ; scans++) {
@@ -62,7 +62,7 @@ export class DirectoryBucket implements Listable {
     }
   }
 
-  /** The keys right under a folder, in order; none where the folder has gone. */
+  /** The keys directly under a folder, in order. Empty if the folder no longer exists. */
   #children(folder: string): string[] {
     this.#read.set(folder, this.#changedAt(folder));
     const entries =
@@ -76,7 +76,10 @@ export class DirectoryBucket implements Listable {
     return keys.filter((key) => key !== undefined).sort(utf8Order);
   }
 
-  /** A link counts as what it leads to, unless that holds the link itself: such a listing would have no end. */
+  /**
+   * A link counts as its target. A link to a folder that contains the link does not count: such a listing would have
+   * no end.
+   */
   #linkKey(key: string): string | undefined {
     const path = join(this.#root, key);
     const target = unlessVanished(() => realpathSync(path));
@@ -91,7 +94,7 @@ export class DirectoryBucket implements Listable {
   }
 
   open(key: string): StoredFile | undefined {
-    // Checked before it is opened: opening a pipe would wait for somebody to write into it.
+    // The kind of the file is checked before it is opened: opening a pipe would wait for a writer.
     if (!this.#factsOf(key)) return undefined;
     const fd = unlessVanished(() => openSync(join(this.#root, key), 'r'));
     if (fd === undefined) return undefined;
@@ -103,7 +106,7 @@ export class DirectoryBucket implements Listable {
     const segments = key.split('/');
     const isFolder = segments.at(-1) === '';
     const names = isFolder ? segments.slice(0, -1) : segments;
-    // Refuses keys that lead out of the directory, and second names of an object such as `a//b`.
+    // Refuses keys that lead out of the directory, and other spellings of an object's key, such as `a//b`.
     if (names.some((name) => ['', '.', '..'].includes(name) || name.includes('\0'))) return undefined;
     const facts = unlessVanished(() =>
       statSync(join(this.#root, key), { bigint: true, throwIfNoEntry: false }),
@@ -112,7 +115,7 @@ export class DirectoryBucket implements Listable {
   }
 }
 
-/** A folder's content is empty. */
+/** The listing's facts about a file or a folder. A folder has no content. */
 const listed = (facts: BigIntStats): ListedObject => {
   const size = facts.isDirectory() ? 0 : Number(facts.size);
   return {
@@ -124,7 +127,7 @@ const listed = (facts: BigIntStats): ListedObject => {
 
 const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
-/** A file that was removed since it was seen counts as missing. */
+/** Returns undefined if the file was removed meanwhile. Such a file counts as missing. */
 function unlessVanished<T>(look: () => T): T | undefined {
   try {
     return look();

@@ -1,19 +1,19 @@
 import { encodeUri, utf8Order, xmlDocument, xmlText } from './s3-text.ts';
 import type { StoreAnswer, StoreRequest } from './store-request.ts';
 
-// S3's page of a listing.
+// The maximum number of entries in a page of S3's listing.
 const MAX_KEYS = 1000;
 
-/** Which keys a listing asks for. */
+/** The keys that a listing asks for. */
 export interface KeyRange {
   readonly prefix: string;
-  /** Only keys behind this one are needed. */
+  /** Only keys after this one are needed. */
   readonly after: string;
   /** Whether all keys that begin with this one are listed as one common prefix. */
   isCollapsed(key: string): boolean;
 }
 
-/** What a listing tells of an object. The entity tag has its quotes. */
+/** The facts about an object in a listing. The entity tag has its quotes. */
 export interface ListedObject {
   readonly size: number;
   readonly etag: string;
@@ -22,11 +22,11 @@ export interface ListedObject {
 
 /** A bucket that can be listed. */
 export interface Listable {
-  /** Keys that begin with the prefix, in S3's order; may have more than the range needs. */
+  /** The keys that begin with the prefix, in S3's order. They may include keys that the range does not need. */
   keys(range: KeyRange): Iterable<string>;
-  /** Undefined where the object has gone since its key was seen. */
+  /** Undefined if the object was removed after its key was seen. */
   describe(key: string): ListedObject | undefined;
-  /** Returns what `scan` finds at one moment. Only buckets that others write to have it. */
+  /** Returns the result of a `scan` that saw the bucket at one moment. Only buckets that others write to have it. */
   atOneMoment?<T>(scan: () => T): T;
 }
 
@@ -48,7 +48,7 @@ export function listObjects({ bucket, parameters }: StoreRequest, objects: Lista
     for (const key of objects.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
       const entry = upToDelimiter(key);
       if (utf8Order(entry, after) > 0) entries.add(entry);
-      // One entry more than fits shows that there is another page.
+      // One entry more than a page holds shows that there is another page.
       if (entries.size > maxKeys) break;
     }
     const page = [...entries].slice(0, maxKeys);
@@ -82,7 +82,7 @@ export function listObjects({ bucket, parameters }: StoreRequest, objects: Lista
   return { status: 200, headers: { 'content-type': 'application/xml' }, body };
 }
 
-/** S3 keeps no fraction of a second, though it writes one: `2026-01-31T10:30:00.000Z`. */
+/** S3 stores no fraction of a second, but its listings contain one: `2026-01-31T10:30:00.000Z`. */
 const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, '.000Z');
 
 const base64url = (text = ''): string => Buffer.from(text).toString('base64url');

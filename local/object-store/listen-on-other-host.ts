@@ -4,13 +4,16 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 
 /**
  * Loopback addresses that need no set-up, the best one first. Storage needs another host than the gateway's 127.0.0.1:
- * many clients drop `Authorization` on a redirect to another host, but not to another port of the same one. On the same
- * host, storage would get tokens that S3 never gets. Linux and Windows have all of 127.0.0.0/8; macOS has 127.0.0.1 and
- * ::1. They are addresses, not names, because the AWS SDK would put the bucket before a name.
+ * many clients drop `Authorization` on a redirect to another host, but not to another port of the same host. On the
+ * same host, storage would get tokens that S3 never gets. Linux and Windows have all of 127.0.0.0/8; macOS has
+ * 127.0.0.1 and ::1. The hosts are addresses, not names: the AWS SDK would put the bucket's name before a host name.
  */
 const HOSTS = ['127.0.0.2', '::1', '127.0.0.1'];
 
-/** Listens on a free port of the first host that this machine has; resolves to the origin, `http://127.0.0.2:1234`. */
+/**
+ * Listens on a free port of the first host that this machine has. Resolves to the origin, such as
+ * `http://127.0.0.2:1234`.
+ */
 export async function listenOnOtherHost(server: Server, hosts: readonly string[] = HOSTS): Promise<string> {
   for (const host of hosts) {
     try {

@@ -16,7 +16,7 @@ interface Part {
   readonly etag: string;
 }
 
-/** The multipart uploads under way in a bucket: a directory of parts each. */
+/** The multipart uploads under way in a bucket. Each has a directory for its parts. */
 export class MultipartUploads {
   readonly #objects: ObjectFiles;
 
@@ -45,7 +45,7 @@ export class MultipartUploads {
     return writeStoredFile(upload, join(upload, partNumber), { bytes, metadata: {}, publish: renameSync });
   }
 
-  /** Makes the object of its parts, which are read one after the other; resolves to its entity tag. */
+  /** Makes the object from the upload's parts. Reads them one after the other. Resolves to the object's entity tag. */
   async complete(id: string, parts: readonly Part[], publish: Publish): Promise<string> {
     const upload = this.#find(id);
     if (parts.some(({ number }, index) => number <= (parts[index - 1]?.number ?? 0))) {
@@ -67,15 +67,15 @@ export class MultipartUploads {
     return written;
   }
 
-  /** Removes the upload and its parts; an object that already has the key stays. */
+  /** Removes the upload and its parts. An object that already has the key stays. */
   async abort(id: string): Promise<void> {
-    // Parts that are still arriving may put something into the directory while it is being removed.
+    // A part that is still arriving may write into the directory while it is being removed.
     await rm(this.#find(id), { recursive: true, force: true, maxRetries: 3 });
   }
 
   #find(id: string): string {
     const upload = join(this.#objects.uploads, id);
-    // Anything from outside that is no id of ours must not become part of a path.
+    // The id comes from the client. Only a valid id may become part of a path.
     if (/^[0-9a-f]{32}$/.test(id) && existsSync(upload)) return upload;
     throw new S3Error('NoSuchUpload', 'The specified upload does not exist.', { UploadId: id });
   }

@@ -6,7 +6,7 @@ import { S3Error } from './s3-error.ts';
 import { utf8Order } from './s3-text.ts';
 import { adoptFile, type Content, openStoredFile, type StoredFile, writeStoredFile } from './stored-file.ts';
 
-// The longest name that file systems take. S3 itself takes keys of 1,024 bytes.
+// The longest name that file systems accept. S3 itself takes keys of 1,024 bytes.
 const MAX_NAME_BYTES = 255;
 
 const SUFFIX = '.object';
@@ -22,7 +22,7 @@ export class ObjectFiles implements Listable {
     this.#directory = directory;
   }
 
-  /** Makes the bucket, or removes from it what an earlier process left unfinished. */
+  /** Creates the bucket. If it exists, removes the unfinished files of an earlier process. */
   async prepare(): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
     for (const path of [this.incoming, this.#objects]) await mkdir(path, { recursive: true });
@@ -49,7 +49,7 @@ export class ObjectFiles implements Listable {
     return writeStoredFile(this.incoming, this.#path(key), content);
   }
 
-  /** Makes an object of a file on the same disk, by moving it. */
+  /** Makes a file on the same disk an object, by moving it. */
   adopt(from: string, key: string): void {
     adoptFile(from, this.#path(key));
   }

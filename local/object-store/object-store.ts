@@ -24,29 +24,29 @@ export interface ObjectStore {
   readonly url: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly region: string;
-  /** Makes an object of a file on the same disk, by moving it. Throws where there is no such bucket. */
+  /** Makes a file on the same disk an object, by moving it. Throws if the bucket does not exist. */
   putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has only these buckets and
- * those that show a directory. It has only the operations that the service uses; others are answered
- * `NotImplemented`.
+ * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`. It has only `buckets`
+ * and the buckets in `shown`. It has only the operations that the service uses. It answers `NotImplemented` to all
+ * others.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
   readonly buckets: readonly string[];
-  /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
+  /** Directories that are served as buckets, by the bucket's name. These buckets can't be written. */
   readonly shown?: Readonly<Record<string, string>>;
-  /** Prefixes under which a write without `If-None-Match` is denied, as the buckets' policy does. */
+  /** Prefixes under which a write without `If-None-Match` is denied, as by the buckets' policy. */
   readonly createOnlyPrefixes?: readonly string[];
-  /** Buckets that nobody may list. As S3 does there, a missing object is answered `AccessDenied`, not `NoSuchKey`. */
+  /** Buckets that nobody may list. As in S3, a missing object in them gives `AccessDenied`, not `NoSuchKey`. */
   readonly unlisted?: readonly string[];
-  /** Told of every object once it is there, as S3 tells EventBridge. */
+  /** Called for every object after its creation, as S3 sends an event to EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
-  /** Of all the buckets; without it, no page of another origin reads an answer. */
+  /** The CORS rule of all buckets. Without it, pages of other origins can't read any answer. */
   readonly corsRule?: CorsRule;
 }): Promise<ObjectStore> {
   const {
@@ -115,7 +115,7 @@ export async function startObjectStore(options: {
       const answered = await answer(readRequest(incoming), response);
       if (answered) await send(response, answered);
     } catch (error) {
-      // Too late for an answer: the client has gone, or the file can't be read to its end.
+      // It is too late for an error answer: the client has disconnected, or the file can't be read to its end.
       if (response.headersSent) response.destroy();
       else await send(response, errorAnswer(error));
     }
@@ -133,7 +133,7 @@ export async function startObjectStore(options: {
     },
     close: async () => {
       server.close();
-      // A client's idle keep-alive connection would hold the server for seconds.
+      // A client's idle keep-alive connection would keep the server open for seconds.
       server.closeAllConnections();
       await once(server, 'close');
     },
@@ -160,7 +160,7 @@ function errorAnswer(error: unknown): StoreAnswer {
   return { status: known.status, headers: { 'content-type': 'application/xml' }, body: known.toXml() };
 }
 
-/** The text that a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
+/** The text in which a fault's `match` must occur: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
 const callName = (name: string, request: StoreRequest): string =>
   name === LISTING
     ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`

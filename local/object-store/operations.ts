@@ -21,12 +21,14 @@ const COMPLETE_UPLOAD = 'POST object uploadId';
 /** The operations that create an object. */
 export const CREATES_OBJECT: readonly string[] = [PUT, COMPLETE_UPLOAD];
 
-// Query parameters that leave the operation as it is. Any other may name a subresource: a DELETE with `?tagging`
-// must not delete the object.
+// Query parameters that do not change the operation. Any other parameter may name a subresource: a DELETE with
+// `?tagging` must not delete the object.
 const PLAIN_PARAMETERS =
   /^(?:x-amz-.*|x-id|response-.*|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
-/** What a request asks for, by method, target and subresources: `GET object`, `POST object uploads`, … */
+/**
+ * The name of a request's operation, from its method, target and subresources: `GET object`, `POST object uploads`, …
+ */
 export function operationName({ method, key, parameters, headers }: StoreRequest): string {
   const subresources = new Set(
     parameters.map(([name]) => name).filter((name) => !PLAIN_PARAMETERS.test(name)),
@@ -40,7 +42,7 @@ interface Readable extends Listable {
   open(key: string): StoredFile | undefined;
 }
 
-/** What can be done in a bucket that shows a directory, by {@link operationName}. */
+/** The operations in a bucket that shows a directory, by {@link operationName}. */
 export const readingOperations = (directory: string) => reading(new DirectoryBucket(directory));
 
 const reading = (bucket: Readable): Readonly<Record<string, Operation>> => ({
@@ -58,7 +60,7 @@ export function operations(objects: ObjectFiles): Readonly<Record<string, Operat
   const uploads = new MultipartUploads(objects);
   const inFlight = new WritesInFlight();
 
-  /** Writes under the request's condition. */
+  /** Writes if the request's condition holds. */
   const conditionally = (
     request: StoreRequest,
     write: (publish: Publish) => Promise<string>,
@@ -120,7 +122,7 @@ async function bodyOf({ headers, body }: StoreRequest): Promise<Buffer | Bytes> 
 const KEPT_HEADERS =
   /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.*)$/;
 
-/** What S3 keeps of a request with the object. */
+/** The metadata that S3 stores with an object: some of the request's headers. */
 const metadataOf = ({ headers }: StoreRequest): Metadata => ({
   'content-type': 'binary/octet-stream',
   ...Object.fromEntries(
@@ -130,7 +132,7 @@ const metadataOf = ({ headers }: StoreRequest): Metadata => ({
   ),
 });
 
-/** The parts that a CompleteMultipartUpload names. S3 does not look at the quotes of their entity tags. */
+/** The parts that a CompleteMultipartUpload names. S3 ignores quotes around their entity tags. */
 function partsOf(document: string) {
   const element = (part: string, name: string) =>
     new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(part)?.[1] ?? '';

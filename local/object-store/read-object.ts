@@ -14,7 +14,7 @@ const OVERRIDES = new Set(
   ].map((name) => `response-${name}`),
 );
 
-/** GetObject and HeadObject. Throws S3's error where the file is missing or has no such range. */
+/** GetObject and HeadObject. Throws S3's error if the file is missing or does not have the range. */
 export function readObject(
   { method, key, headers, parameters }: StoreRequest,
   file: StoredFile | undefined,
@@ -49,14 +49,14 @@ export function readObject(
   }
 }
 
-/** Whether the client says that it has this version. */
+/** Whether the client already has this version, as its conditional headers say. */
 const isKnown = (headers: StoreRequest['headers'], metadata: Readonly<Record<string, string>>): boolean => {
   const etag = headers['if-none-match'];
   const since = Date.parse(headers['if-modified-since'] ?? '');
   return etag === '*' || etag === metadata['etag'] || since >= Date.parse(metadata['last-modified'] ?? '');
 };
 
-/** The bytes that a `Range` header asks for, both ends inclusive; undefined where it must be ignored. */
+/** The bytes that a `Range` header asks for, both ends inclusive. Undefined if the header must be ignored. */
 const byteRange = (header = '', size: number): { start: number; end: number } | undefined => {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? [];
   if (first) return { start: Number(first), end: Math.min(last ? Number(last) : size, size - 1) };

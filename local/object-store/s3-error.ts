@@ -1,6 +1,6 @@
 import { xmlDocument, xmlText } from './s3-text.ts';
 
-/** The status that S3 has for each code that the store answers with. */
+/** S3's status for each error code that the store answers. */
 const STATUSES = {
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,
@@ -27,7 +27,7 @@ const STATUSES = {
   SlowDown: 503,
 } as const;
 
-/** An error that is answered as S3's XML, with the status that S3 has for the code. */
+/** An error that is answered as S3's XML, with S3's status for the code. */
 export class S3Error extends Error {
   readonly code: keyof typeof STATUSES;
   readonly status: number;
@@ -54,7 +54,7 @@ export const accessDenied = (): S3Error => new S3Error('AccessDenied', 'Access D
 export const noSuchKey = (detail?: { readonly Key: string }): S3Error =>
   new S3Error('NoSuchKey', 'The specified key does not exist.', detail);
 
-/** S3's 409 on a conditional write. */
+/** S3's error for a conditional write that conflicts with another operation. */
 export const conditionalRequestConflict = (): S3Error =>
   new S3Error(
     'ConditionalRequestConflict',

@@ -1,4 +1,4 @@
-/** Text as it stands inside an element. */
+/** A text, escaped for the inside of an XML element. */
 export const xmlText = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { S3Error } from './s3-error.ts';
 
-/** A request to the store, taken apart. */
+/** The parts of a request to the store. */
 export interface StoreRequest {
   readonly method: string;
-  /** As it was sent, with its escapes. */
+  /** The path as it was sent, with its percent-encoding. */
   readonly path: string;
   readonly bucket: string;
-  /** Empty where the request is for the bucket. */
+  /** The object's key. Empty if the request is for the bucket. */
   readonly key: string;
-  /** The query's, decoded, in their order. */
+  /** The query's parameters, decoded, in their order. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
   readonly headers: IncomingMessage['headers'];
   readonly body: IncomingMessage;
@@ -22,7 +22,7 @@ export interface StoreAnswer {
   readonly body?: string | Buffer | Readable;
 }
 
-/** Throws S3's error where the path can't be decoded. */
+/** Reads a request. Throws S3's error if the path can't be decoded. */
 export function readRequest(request: IncomingMessage): StoreRequest {
   const [path = '', query = ''] = splitOnce(request.url ?? '', '?');
   const [, bucket = '', ...key] = path.split('/').map(decodeSegment);

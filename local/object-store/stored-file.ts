@@ -17,35 +17,37 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A stored file is the bytes, then the metadata as JSON, then the JSON's length in four bytes. One rename therefore
- * publishes both, or replaces both; a reader keeps reading the file that it has opened.
+ * A stored file holds an object's bytes, then the metadata as JSON, then the JSON's length in four bytes. One rename
+ * therefore publishes or replaces bytes and metadata together. A reader keeps reading the file that it has opened.
  *
  * Small files are read and written synchronously. That takes some ten microseconds. An asynchronous call takes ten
- * times as long, and needs a thread of the pool, which DuckDB's queries may hold.
+ * times as long, and needs a thread of the pool. DuckDB's queries may hold all these threads.
  */
 const LENGTH_BYTES = 4;
 
-/** Larger than any metadata, and than most files of the service. */
+/** The size up to which a file is small. It is larger than any metadata, and than most files of the service. */
 const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
 export type Metadata = Readonly<Record<string, string>>;
 
-/** Moves a finished file to its path, at one moment: `renameSync` replaces a file that is there, `linkSync` refuses to. */
+/**
+ * Publishes a finished file at its path, in one step: `renameSync` replaces an existing file, `linkSync` refuses to.
+ */
 export type Publish = (from: string, to: string) => void;
 
 export interface Content {
-  /** A buffer where the bytes are few. */
+  /** The bytes, as a buffer or as a stream. A buffer is for few bytes. */
   readonly bytes: Buffer | Bytes;
   readonly metadata: Metadata;
-  /** Without its quotes; the bytes' MD5 in hexadecimal if left out. */
+  /** The entity tag, without quotes. If left out, it is the bytes' MD5 in hexadecimal. */
   readonly etag?: string | undefined;
   readonly publish: Publish;
 }
 
 /**
- * Writes a file under a name of its own in `incoming` and publishes it at `path` once it is whole; what fails before
- * leaves nothing behind. Resolves to the entity tag, with its quotes.
+ * Writes a file under a temporary name in `incoming`, and publishes it at `path` once it is complete. If the write
+ * fails, it leaves nothing behind. Resolves to the entity tag, with its quotes.
  */
 export async function writeStoredFile(
   incoming: string,
@@ -59,7 +61,7 @@ export async function writeStoredFile(
       tag = `"${etag ?? hash('md5', bytes)}"`;
       writeFileSync(temporary, Buffer.concat([bytes, trailer(metadata, tag)]));
     } else {
-      // Not computed without need: the MD5 of a gigabyte takes seconds.
+      // The MD5 is computed only if it is needed: for a gigabyte, it takes seconds.
       const digest = etag === undefined ? createHash('md5') : undefined;
       const hashed = async function* (chunks: Bytes) {
         for await (const chunk of chunks) {
@@ -78,7 +80,7 @@ export async function writeStoredFile(
   }
 }
 
-/** Makes a stored file of a plain one on the same disk, by moving it: its bytes are neither copied nor read. */
+/** Makes a plain file on the same disk a stored file, by moving it. Its bytes are neither copied nor read. */
 export function adoptFile(from: string, path: string): void {
   // Like the entity tag of a multipart upload, this one is not the MD5 of the bytes; its suffix shows that.
   const etag = `"${hash('md5', randomUUID())}-1"`;
@@ -93,16 +95,16 @@ function trailer(metadata: Metadata, etag: string): Buffer {
   return Buffer.concat([json, length]);
 }
 
-/** An open file: bytes and metadata are those of the moment of opening, whatever becomes of its name. */
+/** An open file. Its bytes and metadata stay the same, even if the file is replaced or removed meanwhile. */
 export interface StoredFile {
   readonly size: number;
   readonly metadata: Metadata;
-  /** The bytes from `start` to `end`, both inclusive; closes the file behind them. */
+  /** Returns the bytes from `start` to `end`, both inclusive, and closes the file after them. */
   read(start: number, end: number): Buffer | Readable;
   close(): void;
 }
 
-/** Opens what was published at `path`; undefined where there is nothing. */
+/** Opens the stored file at `path`. Returns undefined if there is none. */
 export function openStoredFile(path: string): StoredFile | undefined {
   // Most files that are looked up do not exist yet. `stat` reports that without creating an error.
   if (!statSync(path, { throwIfNoEntry: false })) return undefined;
@@ -139,7 +141,7 @@ function openIfThere(path: string): number | undefined {
   }
 }
 
-/** The bytes of an open file. */
+/** The methods of a stored file that read and close an open file. */
 export const openContent = (fd: number): Pick<StoredFile, 'read' | 'close'> => ({
   read: (start, end) => {
     if (start <= end) return createReadStream('', { fd, start, end });

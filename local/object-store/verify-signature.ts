@@ -1,6 +1,6 @@
 /**
- * AWS Signature Version 4, in the header and in presigned URLs. The file is long because the checks stand in the order in
- * which S3 makes them.
+ * Checks AWS Signature Version 4, in the header and in presigned URLs. The file is long because it keeps all checks
+ * together, in the order in which S3 makes them.
  */
 import { createHmac, hash } from 'node:crypto';
 import { accessDenied, S3Error } from './s3-error.ts';
@@ -10,7 +10,7 @@ import type { StoreRequest } from './store-request.ts';
 /** The one account of the object store. */
 export const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' } as const;
 
-// How far S3 lets a signer's clock be off.
+// The maximum difference between a signer's clock and S3's.
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
 const MAX_EXPIRY_SECONDS = 604_800;
@@ -84,7 +84,7 @@ function canonicalRequest(
   query: ReadonlyMap<string, string>,
   { signedHeaders, payloadHash }: Signature,
 ): string {
-  // The `X-Amz-*` parameters of the query count among the headers.
+  // The `X-Amz-*` parameters of the query count as headers.
   const hoisted = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
   const signedValue = (name: string) =>
     String(headers[name] ?? (name.startsWith('x-amz-') ? hoisted.get(name) : undefined)).replace(/ +/g, ' ');
@@ -146,7 +146,7 @@ function presignedOf(query: ReadonlyMap<string, string>): Signature {
         'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
     );
   const expiresAt = signedAt + Number(expiry) * 1_000;
-  // For a presigned URL, S3 checks the expiry only, not how far the signer's clock is off.
+  // For a presigned URL, S3 checks only the expiry, not the signer's clock.
   if (Date.now() > expiresAt)
     throw new S3Error('AccessDenied', 'Request has expired', {
       'X-Amz-Expires': expiry,
@@ -177,7 +177,7 @@ function signedOf(headers: StoreRequest['headers'], authorization: string): Sign
   const payloadHash = headers['x-amz-content-sha256'];
   if (typeof payloadHash !== 'string')
     throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
-  // Bodies that are signed chunk by chunk are not taken: what would be stored has the signatures in it.
+  // A body that is signed chunk by chunk is refused: the stored object would contain the signatures.
   if (!/^(UNSIGNED-PAYLOAD|[0-9A-Fa-f]{64})$/.test(payloadHash))
     throw new S3Error(
       'InvalidArgument',
@@ -202,7 +202,7 @@ function signedOf(headers: StoreRequest['headers'], authorization: string): Sign
   };
 }
 
-/** In milliseconds since 1970; NaN where the text is not `20260131T103000Z`. */
+/** The time in milliseconds since 1970. NaN if the text is not of the form `20260131T103000Z`. */
 const timeOf = (text: string): number =>
   Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 

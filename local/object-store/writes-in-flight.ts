@@ -13,7 +13,7 @@ interface Write {
 export class WritesInFlight {
   readonly #writes = new Map<string, Set<Write>>();
 
-  /** Runs a conditional write of the object, which must publish by the function that it is given. */
+  /** Runs a conditional write of the object. The write must publish by the function that it receives. */
   async run<T>(object: string, publish: Publish, write: (publish: Publish) => Promise<T>): Promise<T> {
     const own: Write = { isOvertaken: false };
     const others = this.#writes.get(object) ?? new Set();

@@ -11,7 +11,7 @@ import { QueryFailure } from '../athena/query-failure.ts';
 import type { TrinoCluster } from './trino-cluster.ts';
 import { pagesOf } from './trino-statement.ts';
 
-/** The types that give reports exact to the last digit, as Trino's protocol names them. */
+/** The column types with which reports are exact to the last digit, by their names in Trino's protocol. */
 const FITTING: Readonly<Record<ColumnType, RegExp>> = {
   timestamp: /^timestamp(\(\d+\))?$/,
   bigint: /^bigint$/,
@@ -19,7 +19,10 @@ const FITTING: Readonly<Record<ColumnType, RegExp>> = {
   'decimal(18,6)': /^decimal\(\d+, ?6\)$/,
 };
 
-/** Checks that the cluster holds the tables of the data contract. Rejects with an OperatorFault that says what it lacks. */
+/**
+ * Checks that the cluster holds the tables of the data contract. Rejects with an OperatorFault that names what is
+ * missing or wrong.
+ */
 export async function checkTables(cluster: TrinoCluster): Promise<void> {
   for (const table of tables) {
     const columns: Pick<Column, 'name' | 'type'>[] = [

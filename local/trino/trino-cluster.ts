@@ -1,6 +1,6 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** Where a Trino cluster is, who asks it, and where it keeps the tables of the data contract. */
+/** A Trino cluster: its address, its user, and the place of the data contract's tables. */
 export interface TrinoCluster {
   readonly url: string;
   readonly user: string;
@@ -9,7 +9,10 @@ export interface TrinoCluster {
   readonly schema: string;
 }
 
-/** The cluster that the environment names; undefined without `TRINO_URL`. Throws an OperatorFault if that is no URL. */
+/**
+ * The cluster that the environment names. Undefined without `TRINO_URL`. Throws an OperatorFault if that is not an
+ * HTTP URL.
+ */
 export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   const url = env['TRINO_URL'];
   if (!url) return undefined;

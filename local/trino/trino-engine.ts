@@ -8,7 +8,10 @@ import { checkTables } from './check-tables.ts';
 import type { TrinoCluster } from './trino-cluster.ts';
 import { bytesScannedIn, type Page, pagesOf } from './trino-statement.ts';
 
-/** The smallest quota of running queries that Athena gives an account. A cluster keeps a queue of its own. */
+/**
+ * The number of queries that run at a time. It is the smallest quota of running queries that Athena gives an account.
+ * A cluster has its own queue.
+ */
 const MAX_RUNNING = 20;
 
 /**
@@ -35,7 +38,8 @@ export const trinoOn =
             if (page.data) yield page.data.map(csvLine).join('');
           }
         }
-        // Opened before the pipeline: a stream that opens the file itself may do so after a failure has removed it.
+        // The file is opened before the pipeline: a stream might open it only after a failure has removed the file,
+        // and so create it again.
         const file = await open(csvPath, 'w');
         try {
           await pipeline(lines, file.createWriteStream());
@@ -52,19 +56,24 @@ export const trinoOn =
     };
   };
 
-/** A query and its parameters as one statement. Refuses all but a SELECT: the cluster is the operator's own. */
+/**
+ * A query and its parameters as one statement. Refuses everything but a SELECT: the cluster belongs to the operator.
+ */
 function statementOf({ sql, parameters }: Query): string {
   if (!/^\s*(SELECT|WITH)\b/i.test(sql))
     throw new QueryFailure('SYNTAX_ERROR', 'line 1:1: Only a SELECT can run');
   const text = sql.replace(/;\s*$/, '');
-  // As Athena does, this leaves out parameters that nothing takes.
+  // As in Athena, parameters are left out if the statement takes none.
   if (parameters.length === 0 || !text.includes('?')) return text;
-  // A line break ends a comment at the end of an expression, so that it doesn't swallow the bracket.
+  // The line break ends a comment at the end of an expression. Without it, the comment would contain the bracket.
   const values = parameters.map((expression) => `(${expression}\n)`);
   return `EXECUTE IMMEDIATE ${quoteText(text)} USING ${values.join(', ')}`;
 }
 
-/** A row in Athena's CSV: everything quoted but NULL, quotes doubled, LF. Numbers arrive as text. */
+/**
+ * A row in Athena's CSV. All values but NULL are quoted, quotes are doubled, and the line ends with LF. Numbers arrive
+ * as text.
+ */
 const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\n`;
 
 const csvValue = (value: unknown): string =>

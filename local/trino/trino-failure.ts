@@ -9,8 +9,8 @@ export interface TrinoError {
 }
 
 /**
- * How Athena would report an error of Trino's, in one line: it keeps Trino's names and words. The cluster's scan limit
- * is the exception: Athena calls such a query cancelled, not failed.
+ * The failure that Athena would report for an error of Trino, in one line. It keeps Trino's name and message. The
+ * cluster's scan limit is the exception: Athena calls such a query cancelled, not failed.
  */
 export function failureOf(
   { message, errorName, errorType }: TrinoError,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { headersOf, type TrinoCluster } from './trino-cluster.ts';
 import { failureOf, type TrinoError } from './trino-failure.ts';
 
-/** One answer of Trino's protocol, of many that a statement gets. Numbers are texts, with all their digits. */
+/** One of the answers that a statement gets in Trino's protocol. Numbers are texts, with all their digits. */
 export interface Page {
   /** The URL of the next answer; the last one has none. */
   readonly nextUri?: string;
@@ -12,7 +12,7 @@ export interface Page {
   readonly error?: TrinoError;
 }
 
-/** Statuses of a coordinator under load, or of its load balancer. The protocol tells the client to try again. */
+/** Statuses of a coordinator under load, or of its load balancer. In Trino's protocol, the client then tries again. */
 const TRY_AGAIN = [429, 502, 503, 504];
 const MAX_TRIES = 20;
 const PAUSE_MS = 100;
@@ -20,8 +20,8 @@ const PAUSE_MS = 100;
 const CANCEL_MS = 5_000;
 
 /**
- * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. Leaving the loop early,
- * or aborting, cancels the statement.
+ * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. The statement is
+ * cancelled if the caller leaves the loop early or aborts.
  */
 export async function* pagesOf(
   cluster: TrinoCluster,
@@ -44,7 +44,7 @@ export async function* pagesOf(
   }
 }
 
-/** What a statement has read so far, without what came out of caches in memory. */
+/** The bytes that a statement has read so far, without those from caches in memory. */
 export const bytesScannedIn = ({ stats }: Page): number => Number(stats['physicalInputBytes'] ?? 0);
 
 async function call(url: string, init: RequestInit): Promise<Page> {
@@ -58,10 +58,10 @@ async function call(url: string, init: RequestInit): Promise<Page> {
   }
 }
 
-/** A number as it was written: as a double, a bigint would lose digits. */
+/** A number as the text of the JSON: as a double, a bigint would lose digits. */
 const exactly = (_key: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === 'number' ? source : value;
 
 const cancel = (url: string, headers: Record<string, string>): Promise<unknown> =>
-  // A statement that can't be cancelled still ends: Trino abandons one that no client polls any more.
+  // A statement that can't be cancelled ends too: Trino abandons a statement that no client polls any more.
   fetch(url, { method: 'DELETE', headers, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => {});

@@ -73,7 +73,7 @@ it('Athena admits the calls of an operation at its rate and, after a quiet time,
   expect(await admitted(250, () => get(id))).toBe(200);
 });
 
-it('Athena refuses queries above the quota, which includes queued queries, until one query has ended', async () => {
+it('Athena refuses further queries if running and queued queries reach the quota, until one has ended', async () => {
   const { startQuery, get, running } = await start({ maxRunning: 1, quotas: { activeQueries: 3 } });
   const token = randomUUID();
   const first = await startQuery(token);
@@ -91,7 +91,7 @@ it('Athena refuses queries above the quota, which includes queued queries, until
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
 });
 
-it('Athena admits every call without quotas', async () => {
+it('Athena admits every call if it has no quotas', async () => {
   const { startQuery, get } = await start({ quotas: false });
   const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
   expect(await admitted(300, () => get(ids[0] as string))).toBe(300);

@@ -213,17 +213,17 @@ describe('a query', () => {
 describe('ExecutionParameters', () => {
   it.each([
     ['a text', ["'2026-01-31'"], '2026-01-31'],
-    ['quotes and what looks like SQL', [`'O''Brien" OR 1=1 --'`], `O'Brien"" OR 1=1 --`],
+    ['a text with quotes and SQL', [`'O''Brien" OR 1=1 --'`], `O'Brien"" OR 1=1 --`],
     ['an empty text', ["''"], ''],
-    ['line breaks and other scripts', ["'two\nlines 日本 📱'"], 'two\nlines 日本 📱'],
-    ['a byte order mark at the beginning', ["'\ufefftext'"], '\ufefftext'],
+    ['a text with a line break and other scripts', ["'two\nlines 日本 📱'"], 'two\nlines 日本 📱'],
+    ['a text that begins with a byte order mark', ["'\ufefftext'"], '\ufefftext'],
     ['the largest integer', ['9223372036854775807'], '9223372036854775807'],
     ['the smallest integer', ['-9223372036854775808'], '-9223372036854775808'],
   ])('take %s', async (_, parameters, value) => {
     expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
   });
 
-  it('select by partition and by value, and another text finds nothing', async () => {
+  it('select the records with these values, and none if a text differs', async () => {
     const sql =
       'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
     expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');
@@ -243,10 +243,20 @@ describe('ExecutionParameters', () => {
       ['1', '2'],
       'INVALID_PARAMETER_USAGE: line 1:1: Incorrect number of parameters: expected 1 but found 2',
     ],
-    ['bare text', 'SELECT ? AS a', ['desktop'], expect.stringMatching(/^SYNTAX_ERROR: /)],
-    ['unbalanced quotes', 'SELECT ? AS a', [`'O'Brien'`], expect.stringMatching(/^SYNTAX_ERROR: /)],
-    ['several in one', 'SELECT ? AS a', ['1), (2'], expect.stringMatching(/^INVALID_PARAMETER_USAGE: /)],
-  ])('fail the query when they are %s', async (_, sql, parameters, reason) => {
+    ['a text without quotes', 'SELECT ? AS a', ['desktop'], expect.stringMatching(/^SYNTAX_ERROR: /)],
+    [
+      'a text with unbalanced quotes',
+      'SELECT ? AS a',
+      [`'O'Brien'`],
+      expect.stringMatching(/^SYNTAX_ERROR: /),
+    ],
+    [
+      'two expressions in one parameter',
+      'SELECT ? AS a',
+      ['1), (2'],
+      expect.stringMatching(/^INVALID_PARAMETER_USAGE: /),
+    ],
+  ])('fail the query if they are %s', async (_, sql, parameters, reason) => {
     const { Status } = await run(sql, ...parameters);
     expect(Status).toMatchObject({
       State: 'FAILED',
@@ -260,10 +270,10 @@ describe('a query that fails', () => {
   it.each([
     ['bad syntax', 'SELEC 1', 'SYNTAX_ERROR', 1006],
     ['two statements', 'SELECT 1; SELECT 2', 'INVALID_FUNCTION_ARGUMENT', 1106],
-    ['brackets that close the wrong thing', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
-    ['a write', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
-    ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
-    ['a file elsewhere', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
+    ['a bracket that closes too much', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
+    ['a statement that writes', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
+    ['a statement that changes a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
+    ['a file outside the events', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
     ['a listing of files', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
   ])('because of %s is FAILED with a user error, which is not retryable', async (_, sql, name, ErrorType) => {
     const { Status } = await run(sql);
@@ -303,7 +313,7 @@ describe('a query that fails', () => {
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
-  it('because of a fault of the engine is FAILED with a system error', async () => {
+  it('because of a fault in the engine is FAILED with a system error', async () => {
     const { byHand, queries } = engineByHand();
     const other = await startOther({ engine: byHand });
     const id = await startQuery('SELECT 1', {}, other);
@@ -345,11 +355,11 @@ describe('DataScannedInBytes', () => {
     expect(await scannedBy(oneDay.replace('revenue', 'clicks'))).toBeLessThan(revenue);
   });
 
-  it('is the same when the query runs again', async () => {
+  it('is the same if the query runs again', async () => {
     expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
   });
 
-  it('above the workgroup’s scan limit cancels the query, and the query’s state still shows it', async () => {
+  it('above the workgroup’s scan limit cancels the query, which still reports the bytes', async () => {
     const other = await startOther({ bytesScannedCutoff: 30_000 });
     const { Status, Statistics, ResultConfiguration } = await ended(
       await startQuery(oneDay, {}, other),
@@ -372,7 +382,7 @@ describe('ClientRequestToken', () => {
   it.each([
     ['SUCCEEDED', 'SELECT 1 AS a'],
     ['FAILED', 'SELECT nope'],
-  ])('leads to the same execution again, even if that execution is %s', async (state, sql) => {
+  ])('that comes again gives the same execution, even one that is %s', async (state, sql) => {
     const ClientRequestToken = randomUUID();
     const first = await startQuery(sql, { ClientRequestToken });
     expect((await ended(first)).Status?.State).toBe(state);
@@ -383,7 +393,7 @@ describe('ClientRequestToken', () => {
     ['query', 'SELECT 2', {}],
     ['parameters', 'SELECT 1', { ExecutionParameters: ['1'] }],
     ['catalog', 'SELECT 1', { QueryExecutionContext: { Database: database, Catalog: 'AwsDataCatalog' } }],
-  ])('is refused if it comes again with another %s', async (_, sql, more) => {
+  ])('that comes again with another %s is refused', async (_, sql, more) => {
     const ClientRequestToken = randomUUID();
     await startQuery('SELECT 1', { ClientRequestToken });
     await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
@@ -411,7 +421,7 @@ describe('a call', () => {
       { ClientRequestToken: 'a'.repeat(129) },
       length('clientRequestToken', 'less than or equal to 128'),
     ],
-    ['no query', '', {}, length('queryString', 'greater than or equal to 1')],
+    ['an empty query text', '', {}, length('queryString', 'greater than or equal to 1')],
     [
       'a query of 262145 characters',
       `SELECT 1${' '.repeat(262_137)}`,
@@ -437,7 +447,7 @@ describe('a call', () => {
       length('executionParameters', 'greater than or equal to 1'),
     ],
     ['an unknown workgroup', 'SELECT 1', { WorkGroup: 'nope' }, 'WorkGroup is not found.'],
-    ['no workgroup, which means primary', 'SELECT 1', { WorkGroup: undefined }, 'WorkGroup is not found.'],
+    ['no workgroup', 'SELECT 1', { WorkGroup: undefined }, 'WorkGroup is not found.'],
   ])('to start a query with %s is refused', async (_, sql, more, message) => {
     await expect(startQuery(sql, more)).rejects.toMatchObject({
       name: 'InvalidRequestException',
@@ -447,7 +457,7 @@ describe('a call', () => {
     });
   });
 
-  it('to start a query at the limits is accepted', async () => {
+  it('to start a query with the longest token, text and parameter is accepted', async () => {
     const parameter = `'${'a'.repeat(1022)}'`;
     const sql = `SELECT ? AS a${' '.repeat(262_144 - 13)}`;
     const id = await startQuery(sql, {

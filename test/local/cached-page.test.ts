@@ -31,19 +31,19 @@ describe('the page of the one-machine service', () => {
   });
 
   it.each<[string, (kept: { digests: Record<string, string> }) => unknown, boolean]>([
-    ['kept while its sources are the same', (kept) => kept, true],
+    ['not built again if its sources are the same', (kept) => kept, true],
     [
-      'made again when one of them has changed',
+      'built again if a source has changed',
       (kept) => ({ ...kept, digests: { ...kept.digests, 'page/src/page.css': 'another' } }),
       false,
     ],
     [
-      'made again when one of them is gone',
+      'built again if a source no longer exists',
       (kept) => ({ ...kept, digests: { ...kept.digests, 'page/src/gone.ts': 'it' } }),
       false,
     ],
-    ['made again when what was kept can not be read', () => 'no page', false],
-    ['made again when what was kept is no page', () => ({ digests: {}, files: {} }), false],
+    ['built again if the cache can’t be read', () => 'no page', false],
+    ['built again if the cache holds no page', () => ({ digests: {}, files: {} }), false],
   ])('is %s', async (_, change, isKept) => {
     const kept = join(home, 'page.json');
     cachedPage(join(home, 'first'), kept);

@@ -38,19 +38,19 @@ describe('the partners file of this machine', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no list', { name: 'acme' }, /the file: .*array/i],
+    ['an object in place of the list', { name: 'acme' }, /the file: .*array/i],
     ['an empty list', [], /names no partner/],
     ['an invalid name', [{ name: 'Acme Inc' }], /^0\.name: /],
-    ['a company by number', [{ name: 'acme', publisherCompanies: [7] }], /^0\.publisherCompanies/],
-    ['a company that is no id', [{ name: 'acme', publisherCompanies: ['x'] }], /^0\.publisherCompanies/],
-    ['a member that is not known', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
+    ['a company id that is a number', [{ name: 'acme', publisherCompanies: [7] }], /^0\.publisherCompanies/],
+    ['a company id without digits', [{ name: 'acme', publisherCompanies: ['x'] }], /^0\.publisherCompanies/],
+    ['an unknown member', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
     [
-      'a name used twice',
+      'two partners with the same name',
       [{ name: 'acme' }, { name: 'acme', client: 'b' }],
       /two partners have the name "acme"/,
     ],
     [
-      'two partners with one client',
+      'two partners with the same client',
       [
         { name: 'a', client: 'c' },
         { name: 'b', client: 'c' },
@@ -61,7 +61,7 @@ describe('the partners file of this machine', () => {
     expect(() => read(entries)).toThrow(fault);
   });
 
-  it('has a description in words for the rows of each sample partner', () => {
+  it('is optional: sample partners replace it, and their rows are described in words', () => {
     expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
       ownerNames.map((owner) => `all ${labelOf(owner)}`).join('; '),
       'publisher companies 1000',
@@ -71,7 +71,7 @@ describe('the partners file of this machine', () => {
     ]);
   });
 
-  it('begins with a partner that sees rows of both reports, if the events are the sample events', () => {
+  it('is optional: for sample events, the first partner sees rows of both reports', () => {
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(1)).toEqual(SAMPLE_PARTNERS);
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(0, 1).map(describeRows)).toEqual([
       'publisher companies 1001; advertiser companies 2000',

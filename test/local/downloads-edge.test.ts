@@ -19,7 +19,7 @@ interface Scripted {
   readonly body?: string;
 }
 
-/** The bucket's answer to a request, which each test sets. It may delay the answer. */
+/** Gives the bucket's answer to a request. Each test sets it, and may delay the answer. */
 let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
 let asked: IncomingMessage[];
 let origin: string;
@@ -44,7 +44,7 @@ beforeEach(async () => {
   };
 });
 
-/** The answer of an edge, exactly as sent: the body is not decompressed. */
+/** Requests a URL of an edge. Resolves to the answer, without decompressing the body. */
 async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
   const outgoing = request(url, { headers, method, agent: false }).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -57,11 +57,11 @@ async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET
 
 const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
 
-/** Resolves once the origin has `count` requests. */
+/** Resolves once the origin has received `count` requests. */
 const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), { timeout: 60_000 });
 
 const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';
-/** S3's answer to one of the service's links: the file. */
+/** S3's answer to a link of the service. */
 const file = (body = FILE): Scripted => ({
   headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '"1"' },
   body,
@@ -72,7 +72,7 @@ interface Case {
   readonly name: string;
   /** The settings with the one tested setting changed. */
   readonly without: EdgeSettings;
-  /** A client's requests, which have `outcome` with our settings, and `outcomeWithout` with `without`. */
+  /** Sends requests. Resolves to `outcome` with our settings, and to `outcomeWithout` with the settings `without`. */
   readonly act: (edge: string) => Promise<unknown>;
   readonly outcome: unknown;
   readonly outcomeWithout: unknown;
@@ -82,7 +82,7 @@ const { key, ttlSeconds } = DOWNLOADS_EDGE;
 
 const CASES: readonly Case[] = [
   {
-    name: 'the query tells links apart: a good one does not get the answer of one that has expired',
+    name: 'a good link does not get the answer to an expired link of the same file',
     without: { ...DOWNLOADS_EDGE, key: { ...key, query: 'none' } },
     async act(edge) {
       const { promise, resolve } = Promise.withResolvers<Scripted>();
@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [403, 403],
   },
   {
-    name: 'no answer is kept: a link that has expired gives no file',
+    name: 'a link that has expired gives no file, although it gave the file before',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, minimum: 3_600 } },
     async act(edge) {
       answer = () => file();
@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'an answer without Cache-Control is not kept',
+    name: 'an answer without Cache-Control is not cached',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 3_600 } },
     async act(edge) {
       answer = () => ({ body: FILE });
@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'an answer is not kept for its max-age',
+    name: 'an answer is not cached for its max-age',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
     async act(edge) {
       answer = () => ({ headers: { 'cache-control': 'max-age=86400' }, body: FILE });
@@ -136,7 +136,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'no error is kept: S3 is asked again at once',
+    name: 'no error is cached: the next request reaches S3',
     without: { ...DOWNLOADS_EDGE, errorTtlSeconds: 3_600 },
     async act(edge) {
       answer = () => ({ status: 503, body: '<Code>SlowDown</Code>' });
@@ -162,7 +162,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: undefined,
   },
   {
-    name: 'a page’s preflight reaches S3 with what it asks',
+    name: 'a page’s preflight reaches S3 with its headers',
     without: { ...DOWNLOADS_EDGE, methods: ['GET', 'HEAD'] },
     async act(edge) {
       answer = ({ method, headers }) => ({
@@ -206,8 +206,8 @@ const CASES: readonly Case[] = [
 
 describe.each(CASES)('$name', ({ without, act, outcome, outcomeWithout }) => {
   it.each([
-    ['with our settings', DOWNLOADS_EDGE, outcome],
-    ['but not with that setting changed', without, outcomeWithout],
+    ['is true with our settings', DOWNLOADS_EDGE, outcome],
+    ['is false if the tested setting is changed', without, outcomeWithout],
   ])('%s', async (_, settings, expected) => {
     const edge = await startDownloadsEdge(origin, settings);
     try {
@@ -281,7 +281,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked).toEqual([]);
   });
 
-  it('gives no old file if S3 fails after a link was used once', async () => {
+  it('gives no old file if S3 fails when a link is used again', async () => {
     answer = () => file();
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
@@ -333,7 +333,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
   });
 
-  it('answers 502 for a file above the size limit, so links to such files lead to the bucket', async () => {
+  it('answers 502 for a file above the size limit', async () => {
     answer = () => ({ headers: { 'content-length': 30_000_000_001, 'cache-control': 'no-store' } });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
   });
@@ -353,7 +353,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
   it.each([
     ['before its answer', (incoming: IncomingMessage) => incoming.socket.resetAndDestroy()],
     [
-      'within it',
+      'in the middle of its answer',
       (incoming: IncomingMessage, response: ServerResponse) => {
         response.writeHead(200, { 'content-length': 9, 'cache-control': 'no-store' });
         response.write('half', () => incoming.socket.resetAndDestroy());

@@ -101,12 +101,15 @@ describe('openEvents', () => {
 
   it.each([
     ['a timestamp with a time zone', { event_time: "TIMESTAMPTZ '2026-01-31 13:00:00+01'" }],
-    ['nanoseconds', { event_time: "TIMESTAMP_NS '2026-01-31 12:00:00'" }],
-    ['seconds', { event_time: "TIMESTAMP_S '2026-01-31 12:00:00'" }],
+    ['times in nanoseconds', { event_time: "TIMESTAMP_NS '2026-01-31 12:00:00'" }],
+    ['times in seconds', { event_time: "TIMESTAMP_S '2026-01-31 12:00:00'" }],
     ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
-    ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
-    ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
+    ['a file with an added column', { clicks: '7 AS added, 1::BIGINT' }],
+    [
+      'a file with columns whose names engines use',
+      { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" },
+    ],
   ])('reads %s with the types of the contract', async (_, changed) => {
     await writeEach();
     await rm(join(directory, 'publisher_events'), { recursive: true });
@@ -159,7 +162,7 @@ describe('openEvents', () => {
     await expect(count('2026-02-01')).rejects.toThrow('z.parquet');
   });
 
-  it('gives NULL for a column that a file lacks, and says so', async () => {
+  it('gives NULL for a column that a file lacks, and warns about it', async () => {
     await writeEach();
     await writeParquet(
       'publisher_events/day=2026-02-01/a.parquet',
@@ -210,7 +213,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('serves one table if the other is missing, and says so', async () => {
+  it('serves one table if the other is missing, and warns about it', async () => {
     await writeEach();
     await rm(join(directory, 'advertiser_events'), { recursive: true });
     const warnings: string[] = [];
@@ -235,27 +238,23 @@ describe('openEvents', () => {
       /: advertiser_events: it is a file; needed: advertiser_events\/day=YYYY-MM-DD\/.* Move the file away/,
     ],
     [
-      'a file of another kind',
+      'a CSV file',
       () => writeFile(inDay('events.csv'), 'a,b'),
       /events\.csv: it is not a Parquet file, .*lake -- convert/,
     ],
     [
-      'a partition of another name',
+      'a folder ymd=2026-01-31 in place of a day',
       () => renamePartition('ymd=2026-01-31'),
       /publisher_events\/ymd=2026-01-31\/: no day has this name: 1 file in it, never read; .*day=YYYY-MM-DD\/.* Rename the folder/,
     ],
     [
-      'a partition of an impossible day',
+      'a day that the calendar does not have',
       () => renamePartition('day=2026-02-31'),
       /day=2026-02-31\/: no day has/,
     ],
+    ['a day without leading zeros', () => renamePartition('day=2026-1-31'), /day=2026-1-31\/: no day has/],
     [
-      'a day that is written another way',
-      () => renamePartition('day=2026-1-31'),
-      /day=2026-1-31\/: no day has/,
-    ],
-    [
-      'a day that has not come',
+      'a day in the future',
       () =>
         writeParquet(
           'publisher_events/day=2999-01-31/a.parquet',
@@ -264,7 +263,7 @@ describe('openEvents', () => {
       /day=2999-01-31\/: the day has not begun/,
     ],
     [
-      'a Parquet file outside the partitions',
+      'a Parquet file beside the days',
       () => writeParquet('publisher_events/a.parquet', publisherRecord()),
       /publisher_events\/a\.parquet: it lies beside the days and is never read; /,
     ],
@@ -275,7 +274,7 @@ describe('openEvents', () => {
     ],
     ['an empty file', () => writeFile(inDay('z.parquet'), ''), /z\.parquet: it is empty; .* Remove it/],
     [
-      'the same file twice',
+      'a copy of a file in the same day',
       async () => {
         await addFile({});
         await copyFile(inDay('z.parquet'), inDay('b.parquet'));
@@ -309,16 +308,16 @@ describe('openEvents', () => {
       /revenue: it is DOUBLE; needed: decimal\(18,6\)\./,
     ],
     [
-      'money with other decimals',
+      'money with four decimals',
       () => addFile({ revenue: '1.5::DECIMAL(18,4)' }),
       /revenue: it is DECIMAL\(18,4\); /,
     ],
     [
-      'money with more digits',
+      'money with 20 digits',
       () => addFile({ revenue: '1.5::DECIMAL(20,6)' }),
       /revenue: it is DECIMAL\(20,6\); /,
     ],
-    ['integers too wide', () => addFile({ clicks: '1::UBIGINT' }), /clicks: it is UBIGINT; /],
+    ['integers of a wider type', () => addFile({ clicks: '1::UBIGINT' }), /clicks: it is UBIGINT; /],
     [
       'a list in place of a number',
       () => addFile({ clicks: '[1]' }),
@@ -602,7 +601,7 @@ describe('makeSampleEvents', () => {
     expect(advertisers).toEqual([true, true, true, true]);
   });
 
-  it('lets campaigns of the largest advertiser end and start in the last week, and one campaign in its middle', async () => {
+  it('makes campaigns of the largest advertiser that begin or end on certain days, and one without an end', async () => {
     const flights = await rowsOf(
       `SELECT campaign_id, min(day), max(day) FROM sample.advertiser_events
        WHERE advertiser_company_id = 2000 AND campaign_id IN (88000, 88840, 89260, 91360) GROUP BY 1 ORDER BY 1`,
@@ -636,7 +635,7 @@ describe('makeSampleEvents', () => {
     expect(placements).toEqual([true, '1']);
   });
 
-  it('makes skewed traffic: a tenth for the largest of many companies, and twice as much at noon as in the morning', async () => {
+  it('makes more traffic for some companies than for others, and more at noon and on Tuesdays', async () => {
     const [skew] = await rowsOf(
       `SELECT count(*) > 30, max(records) > 2000, min(records) < 100
        FROM (SELECT publisher_company_id, count(*) AS records FROM sample.publisher_events GROUP BY 1)`,
@@ -650,7 +649,7 @@ describe('makeSampleEvents', () => {
     expect(rhythm).toEqual([true, true]);
   });
 
-  it('makes the usual texts, the commonest most often, and NULLs', async () => {
+  it('makes the usual texts in their order of frequency, and NULLs least often', async () => {
     const textsOf = async (table: string, column: string) =>
       (await rowsOf(`SELECT ${column} FROM sample.${table} GROUP BY 1 ORDER BY count(*) DESC`)).flat();
     expect(await textsOf('publisher_events', 'device_or_proxy')).toEqual([
@@ -672,7 +671,7 @@ describe('makeSampleEvents', () => {
     ]);
   });
 
-  it('makes awkward texts if the caller asks for them', async () => {
+  it('makes texts that are hard to write and read if the caller asks for them', async () => {
     const directory = join(home, 'awkward');
     const records = { records: 0, recordsOf: { advertiser_events: 20_000 } };
     const made = await makeSampleEvents({ directory, ...records, hasAwkwardTexts: true });

@@ -54,7 +54,7 @@ const getExecution = (abortSignal?: AbortSignal) =>
     ...(abortSignal && { abortSignal }),
   });
 
-/** Resolves after a fault has affected this many calls: then the server has the calls and does not answer them. */
+/** Resolves when the faults have struck this many calls: the server then has the calls. */
 const struck = async (count: number) =>
   expect.poll(() => faults.current().reduce((sum, fault) => sum + fault.struck, 0)).toBe(count);
 
@@ -79,7 +79,7 @@ describe('a call that is stalled', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('of S3 that should write an object does not write it', async () => {
+  it('of S3 to write an object does not write it', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };

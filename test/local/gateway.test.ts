@@ -118,7 +118,7 @@ it('the gateway answers requests above the rate with 429 and Retry-After, until 
 });
 
 it.each([true, false])(
-  'the gateway lets web pages of any origin read its own answers, if the option for pages is %s',
+  'the gateway’s own answers may be read by pages of any origin only if isForPages is set (%s)',
   async (isForPages) => {
     const { get } = await start(undefined, undefined, isForPages);
     const { status, headers } = await get('/nothing');

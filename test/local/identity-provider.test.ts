@@ -137,8 +137,12 @@ describe('the token endpoint', () => {
     ['no secret', { client_id: 'partner' }, undefined],
     ["another client's secret", { client_id: 'partner', client_secret: 'secret-1' }, undefined],
     ['a wrong secret in the header', {}, basic('partner', 'wrong')],
-    ['a wrong header and a right body', inBody(partner), basic('partner', 'wrong')],
-    ['a header without a colon', {}, `Basic ${Buffer.from('partner').toString('base64')}`],
+    [
+      'wrong credentials in the header and correct ones in the body',
+      inBody(partner),
+      basic('partner', 'wrong'),
+    ],
+    ['credentials without a colon in the header', {}, `Basic ${Buffer.from('partner').toString('base64')}`],
     ['a header that is not Base64', {}, 'Basic ~~~'],
     [
       'credentials that are not form-encoded',
@@ -196,7 +200,7 @@ describe('signToken', () => {
     expect(await isSigned(token)).toBe(true);
   });
 
-  it('replaces its own claims and header members with the given ones', async () => {
+  it('replaces or removes its own claims and header members as the caller asks', async () => {
     const token = await provider.signToken(
       { iss: 'https://other', exp: 1, nbf: undefined, scope: ['a'] },
       { header: { kid: 'unknown', typ: undefined, jku: 'https://other/keys' } },

@@ -71,7 +71,7 @@ const refusal = async (response: Response) => {
   return { status: response.status, code: element('Code'), message: element('Message') };
 };
 
-/** The total size of all files under a directory, which shows how much of an upload has arrived. */
+/** The total size of all files under a directory. It shows how much of an upload has arrived. */
 const bytesUnder = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const sizes = entries.map((entry) =>
@@ -165,14 +165,14 @@ describe('an object', () => {
     ['range', 'bytes=10-'],
     ['range', 'bytes=-0'],
     ['nothing', 'bytes=0-'],
-  ])('refuses, for the object "%s", the range %s', async (key, range) => {
+  ])('with the key "%s" does not have the range %s', async (key, range) => {
     await put('range', '0123456789');
     await put('nothing', Buffer.alloc(0));
     const response = await fetch(await presign(key), { headers: { range } });
     expect(await refusal(response)).toMatchObject({ status: 416, code: 'InvalidRange' });
   });
 
-  it('is answered 304 to a client that has it', async () => {
+  it('gives 304 to a client that already has this version', async () => {
     const { ETag = '' } = await put('cached', 'x');
     const url = await presign('cached');
     expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
@@ -194,7 +194,7 @@ describe('an object', () => {
     await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
   });
 
-  it('can be read by HEAD and deleted', async () => {
+  it('can be read by HEAD, and no longer exists after a DELETE', async () => {
     await put('short-lived', 'x', { ContentType: 'text/csv' });
     const object = { Bucket, Key: 'short-lived' };
     const head = await s3.send(new HeadObjectCommand(object));
@@ -207,7 +207,7 @@ describe('an object', () => {
     await expect(s3.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('is not created by a write that must replace it', async () => {
+  it('is not created by a write with If-Match', async () => {
     await expect(put('absent', 'x', { IfMatch: '"any"' })).rejects.toMatchObject({ name: 'NoSuchKey' });
     expect(await statusOf('absent')).toBe(404);
   });
@@ -250,7 +250,7 @@ describe('a listing', () => {
       await put(key, key);
   });
 
-  it('of a bucket names its objects', async () => {
+  it('has the keys and sizes of the objects with the prefix, after the key in StartAfter', async () => {
     await s3.send(new HeadBucketCommand({ Bucket }));
     const listing = await s3.send(
       new ListObjectsV2Command({ Bucket, Prefix: 'list/a/', StartAfter: 'list/a/' }),
@@ -315,7 +315,7 @@ describe('a multipart upload', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(Body)).toBe(true);
   });
 
-  it('makes no object before it is completed, and can be completed once', async () => {
+  it('makes no object before it is completed, and can be completed only once', async () => {
     const upload = await start('late', [Buffer.from('part')]);
     expect(await statusOf('late')).toBe(404);
     expect(await keys('late')).toEqual([]);
@@ -342,7 +342,7 @@ describe('a multipart upload', () => {
     expect(await bytesUnder(directory)).toBe(before);
   });
 
-  it('with If-None-Match succeeds for exactly one of two simultaneous uploads', async () => {
+  it('with If-None-Match succeeds only once if two of them run at the same time', async () => {
     const bodies = ['a', 'b'].map((letter) => Buffer.alloc(6 * MIB, letter));
     const outcomes = await Promise.allSettled(
       bodies.map((Body) =>
@@ -355,7 +355,7 @@ describe('a multipart upload', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bodies[winner] as Buffer)).toBe(true);
   });
 
-  it('that is aborted does not change the object, and no longer exists', async () => {
+  it('that is aborted no longer exists, and leaves the old object unchanged', async () => {
     await put('aborted', 'before');
     const { MultipartUpload, ...upload } = await start('aborted', [Buffer.alloc(4 * MIB)]);
     const before = await bytesUnder(directory);
@@ -394,7 +394,7 @@ describe('a multipart upload', () => {
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'InvalidArgument' });
   });
 
-  it('refuses an upload id with a path', async () => {
+  it('does not exist under an id that contains a path', async () => {
     await put('kept', 'x');
     const upload = { Bucket, Key: 'kept', UploadId: '../objects' };
     await expect(s3.send(new AbortMultipartUploadCommand(upload))).rejects.toMatchObject({
@@ -487,7 +487,7 @@ describe('a client without the right credentials', () => {
     expect([response.status, response.headers.get('etag')]).toEqual([403, null]);
   });
 
-  it('is denied with a key that is not an account', async () => {
+  it('is denied with an unknown access key', async () => {
     const other = clientOf({ ...store, credentials: { accessKeyId: 'OTHER', secretAccessKey: 'LOCAL' } });
     await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
       name: 'InvalidAccessKeyId',
@@ -586,7 +586,7 @@ describe('a request that the store does not support', () => {
     expect(await read('untouched')).toBe('x');
   });
 
-  it('is answered NoSuchBucket if its bucket is unknown', async () => {
+  it('gets NoSuchBucket if its bucket is unknown', async () => {
     const command = new ListObjectsV2Command({ Bucket: 'other' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });

@@ -55,7 +55,7 @@ describe('the file of a stack', () => {
     expect(await writeStackFile(home, at(8080))).toMatchObject({ port: undefined });
   });
 
-  it('is undefined if no stack was ever started', async () => {
+  it('is not found if no stack was ever started', async () => {
     expect(await runningStack(join(home, 'nowhere'))).toBeUndefined();
     await removeLeftovers(join(home, 'nowhere'));
   });

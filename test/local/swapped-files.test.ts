@@ -100,7 +100,7 @@ describe('a file with other types than its table, put in place while the engine 
     expect(await clicks('2026-01-31', '2026-01-31')).toBe('"clicks"\n"100"\n');
   });
 
-  it('does not make a query fail that does not read the column', async () => {
+  it('does not make queries fail if they do not read its column', async () => {
     await writeAgain('2026-01-31', asDouble);
     expect(await csvOf('SELECT sum(clicks) AS clicks FROM publisher_events')).toBe('"clicks"\n"1111"\n');
   });

@@ -48,15 +48,20 @@ describe('npm run token', () => {
 
   it.each([
     [
-      'an unknown client',
+      'the client is unknown',
       ['publisher-ten'],
       undefined,
       'There is no client publisher-ten. Known are: house,',
     ],
     ['no stack is running', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
-    ['a token that is refused', ['refused'], undefined, 'The service gives no token. Run `npm start` again.'],
+    [
+      'the endpoint refuses the client',
+      ['refused'],
+      undefined,
+      'The service gives no token. Run `npm start` again.',
+    ],
     ['no stack runs at the port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
-  ])('says what is wrong in one line: %s', async (_, parameters, directory, message, port = '') => {
+  ])('prints an error message if %s', async (_, parameters, directory, message, port = '') => {
     await expect(token(parameters, directory, port)).rejects.toMatchObject({
       code: 1,
       stdout: '',

@@ -109,10 +109,10 @@ it('the Trino engine sends user, catalog, schema and the time zone UTC', async (
 });
 
 it.each([
-  ['a text without parameters', 'SELECT 1; ', [], 'SELECT 1'],
-  ['a text without placeholders, despite its parameters,', 'SELECT 1', ['5'], 'SELECT 1'],
+  ['a query without parameters', 'SELECT 1; ', [], 'SELECT 1'],
+  ['a query without placeholders but with a parameter', 'SELECT 1', ['5'], 'SELECT 1'],
   [
-    'parameters',
+    'a query with its parameters',
     "SELECT 'a', ?, ?",
     ['1 -- one', `'O''Brien'`],
     `EXECUTE IMMEDIATE 'SELECT ''a'', ?, ?' USING (1 -- one\n), ('O''Brien'\n)`,
@@ -184,7 +184,7 @@ it.each<[string, (string | number)[], string]>([
     checked({ revenue: 'double' }),
     'publisher_events holds revenue as double; the data contract has decimal(18,6).',
   ],
-  ['lets nobody in', [401], "can't be asked: Trino answers 401 no more"],
+  ['answers 401', [401], "can't be asked: Trino answers 401 no more"],
 ])('the Trino engine refuses, in one line, a cluster that %s', async (_, answers, message) => {
   const { url } = await coordinator(...answers);
   await expect(open(url)).rejects.toMatchObject({
