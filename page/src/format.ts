@@ -91,7 +91,7 @@ export function ratioChangeWords(change: string | null, before: string | null, u
 const ratioDigits = (digits: string, unit: RatioUnit): string =>
   grouped(rounded(digits, RATIO_UNITS[unit].places));
 
-/** A short text of a number for an axis, where digits matter less than room. */
+/** A short text of a number for an axis, which has little room. */
 export const rough = (value: number): string =>
   new Intl.NumberFormat('en', {
     maximumSignificantDigits: 4,

@@ -36,13 +36,13 @@ export interface Run {
   readonly phase: 'waiting' | 'reading' | 'done' | 'too-large' | 'failed';
   readonly report: string;
   readonly title: string;
-  /** The choice that was asked for. */
+  /** The choice at the moment of the click. */
   readonly choice: Choice;
   readonly days: Days;
-  /** The days of the file. In a comparison, the days of the window that are compared. */
+  /** The days of the report's file: the window or, in a comparison, the compared days of the window. */
   readonly askedDays: Days;
   readonly caller: Caller;
-  /** The URL of the request for the choice. It shows whether the choice has changed since then. */
+  /** The URL of the request for the choice. If the URL for the present choice differs, the choice has changed. */
   readonly url: string;
   /** The start of the run, by `performance.now()`. */
   readonly startedAt: number;

@@ -3,7 +3,8 @@ import { pathOf } from '../../lib/routes.ts';
 import { serviceAddress } from './service-address.ts';
 
 /**
- * The facts that the service reports in `GET /reporting/fields`. Each is there only if the operator has configured it.
+ * The facts that the service reports in `GET /reporting/fields`. The currency, the token endpoint and the contact are
+ * known only if the operator has configured them.
  */
 interface ServiceFacts {
   /** The currency of all amounts (ISO 4217); empty if it is not known. */

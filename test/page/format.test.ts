@@ -12,7 +12,7 @@ import {
   shownRatio,
 } from '../../page/src/format.ts';
 
-describe('the formats of the page', () => {
+describe('the page’s formatting', () => {
   it.each([
     ['0', '0'],
     ['999', '999'],
@@ -23,7 +23,7 @@ describe('the formats of the page', () => {
     expect(grouped(digits)).toBe(expected);
   });
 
-  it('says sizes and durations in their units', () => {
+  it('writes sizes and durations with a fitting unit', () => {
     expect([1, 999, 46_500_000, 1_250_000_000].map(fileSize)).toEqual([
       '1 byte',
       '999 bytes',
@@ -33,7 +33,7 @@ describe('the formats of the page', () => {
     expect([400, 12_300, 125_000].map(duration)).toEqual(['0.4 s', '12 s', '2 min 5 s']);
   });
 
-  it('shortens times by their grain, groups the digits of metrics, and leaves the rest', () => {
+  it('shortens times by their grain, groups the digits of metrics, and leaves texts as they are', () => {
     const time = '2026-02-01T05:00:00Z';
     const field = (grain: 'day' | 'hour') =>
       ({ role: 'dimension', type: 'datetime', grain, name: 'x', meaning: '' }) as const;
@@ -54,14 +54,14 @@ describe('the formats of the page', () => {
     ['12', 2, '12.00'],
     ['-1.995', 2, '-2.00'],
     ['9.5', 0, '10'],
-    // A number would lose the last digit.
+    // A JavaScript number would lose the last digit.
     ['90071992547409931.125', 2, '90071992547409931.13'],
     ['no number', 2, 'no number'],
   ])('rounds %s to %d places: %s', (digits, places, expected) => {
     expect(rounded(digits, places)).toBe(expected);
   });
 
-  it('shows each metric with one precision, changes with their sign, and ratios with their unit', () => {
+  it('rounds amounts to the cent, and shows changes with their sign and ratios with their unit', () => {
     expect([shownMetric('1234.567890', true), shownMetric('1234', false), shownMetric(null, true)]).toEqual([
       '1,234.57',
       '1,234',
@@ -85,7 +85,7 @@ describe('the formats of the page', () => {
     ['0.001000', '2.500000', 'times', '0.00 from 2.50×'],
     [null, '2.500000', 'times', 'from 2.50×'],
     [null, null, 'percent', 'no value before'],
-  ] as const)('says how a ratio has changed by %s from %s (%s)', (change, before, unit, expected) => {
+  ] as const)('describes the change %s of a ratio from %s (%s)', (change, before, unit, expected) => {
     expect(ratioChangeWords(change, before, unit)).toBe(expected);
   });
 
@@ -96,7 +96,7 @@ describe('the formats of the page', () => {
     ['0', undefined],
     ['-0.00', undefined],
     ['–', undefined],
-  ])('tells the direction of %s: %s', (change, expected) => {
+  ])('finds the direction of %s: %s', (change, expected) => {
     expect(directionOf(change)).toBe(expected);
   });
 });

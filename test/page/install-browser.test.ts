@@ -18,7 +18,7 @@ beforeEach(async () => {
   };
 });
 
-/** Installs where these are the only programs, and does not wait between its tries. */
+/** Installs on a machine that has only these programs, without pauses between the tries. */
 async function installOn(programs: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, lines] of Object.entries(programs))
     await writeFile(join(PATH, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
@@ -31,10 +31,10 @@ const UNKNOWN = 'echo "E: Unable to locate package chromium" >&2; exit 100';
 
 describe('installBrowser', () => {
   it.each([
-    ['there is a Chromium', { chromium: '' }],
-    ['apt-get installs one', { 'apt-get': `${whenUpdating('true')}; ${INSTALLED}` }],
+    ['the machine has Chromium already', { chromium: '' }],
+    ['apt-get installs Chromium', { 'apt-get': `${whenUpdating('true')}; ${INSTALLED}` }],
     [
-      'apt-get installs one of the lists that it has, though it can not renew them',
+      'apt-get can’t renew its package lists, but installs Chromium from the old lists',
       { 'apt-get': `${whenUpdating('echo "W: Failed to fetch http://debian.example"')}; ${INSTALLED}` },
     ],
     [
@@ -47,7 +47,7 @@ describe('installBrowser', () => {
           ${INSTALLED}`,
       },
     ],
-  ])('has one where %s', async (_, programs) => {
+  ])('succeeds if %s', async (_, programs) => {
     await expect(installOn(programs)).resolves.toBeUndefined();
   });
 
@@ -62,7 +62,7 @@ describe('installBrowser', () => {
           'echo "E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)" >&2; exit 100',
       },
     ],
-  ])('says that the machine can have none: %s', async (reason, programs) => {
+  ])('rejects with NoTools and the reason: %s', async (reason, programs) => {
     await expect(installOn(programs)).rejects.toThrow(
       new NoTools(`There is no Chromium for the tests in a browser: ${reason}.`),
     );
@@ -70,8 +70,8 @@ describe('installBrowser', () => {
 
   it.each([
     ['the package', `${whenUpdating('true')}; echo "E: Failed to fetch a.deb" >&2; exit 100`, /a\.deb$/],
-    ['the lists', `${whenUpdating('echo "W: Failed to fetch InRelease"')}; ${UNKNOWN}`, /InRelease$/],
-  ])('fails where %s can not be downloaded in three tries', async (_, aptGet, reason) => {
+    ['the package lists', `${whenUpdating('echo "W: Failed to fetch InRelease"')}; ${UNKNOWN}`, /InRelease$/],
+  ])('rejects with another error if it can’t download %s in three tries', async (_, aptGet, reason) => {
     const installing = installOn({ 'apt-get': aptGet });
     await expect(installing).rejects.toThrow(reason);
     await expect(installing).rejects.not.toBeInstanceOf(NoTools);

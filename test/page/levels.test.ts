@@ -10,11 +10,11 @@ describe('the dimension that a metric is counted by', () => {
     ['Clicks', ['PlacementId', 'Clicks'], undefined],
     ['PlacementId', ['PlacementId', 'Opens'], undefined],
     ['CTR', ['Opens'], undefined],
-  ])('of %s among %j is %s', (name, fields, expected) => {
+  ])('is, for %s in a report of %j: %s', (name, fields, expected) => {
     expect(levelOf(fieldOf(publisherReport, name), fields)).toBe(expected);
   });
 
-  it('is none in a report without levels', () => {
+  it('is undefined in a report without levels', () => {
     expect(levelOf(fieldOf(advertiserReport, 'Clicks'), ['PlacementId', 'Clicks'])).toBeUndefined();
   });
 });

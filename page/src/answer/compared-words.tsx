@@ -3,7 +3,7 @@ import type { ComparedDays } from '../question/compare.ts';
 
 const SHOWN_DAYS = 4;
 
-/** Says which days are compared with which, which days are left out, and why. */
+/** Says which days are compared with each other, which days are left out, and why. */
 export function ComparedWords({
   compared: { pairs, leftOut, isUntold },
 }: {

@@ -35,7 +35,7 @@ export interface JudgedFilter {
   readonly found?: FoundValues | undefined;
 }
 
-/** The reasons why no row passes the filters. Empty if there is no filter, or only one and it finds rows. */
+/** The reasons why no row passes the filters. Empty if there is no filter, or if a value of the only filter occurs. */
 export function emptyCauses(filters: readonly JudgedFilter[], days: Days): readonly EmptyCause[] {
   if (filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
   const verdicts = filters.map((filter) => judge(filter, days, filters.length === 1));

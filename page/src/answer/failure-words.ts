@@ -12,7 +12,7 @@ export interface FailureWords {
 
 /**
  * Returns the sentence that says why there is no report, and what the user can do about it. If the service sent a
- * fitting sentence (docs/problems.md), returns that one.
+ * fitting sentence (docs/problems.md), returns that sentence.
  */
 export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
   if (errors && errors.length > 0)

@@ -36,8 +36,8 @@ function totalsLabel(rowCount: number, all: number): string {
 }
 
 /**
- * The first press sorts numbers from the largest and texts from the first. The second press reverses the order, and the
- * third ends it.
+ * The sort order after a press on a column's header. The first press sorts numbers from the largest and texts from the
+ * first. The second press reverses the order. The third press restores the file's order.
  */
 function nextSort(column: TableColumn, sort: View['sort']): View['sort'] {
   const first = column.kind !== 'dimension';

@@ -41,7 +41,7 @@ export function CallerStep() {
   );
 }
 
-/** The selectors of the inputs that say who asks: the input in use or, if none is in use, all these inputs. */
+/** The selectors of the inputs that choose who asks: the input in use or, if no input is in use, all of them. */
 export function callerInputs(): readonly string[] {
   if (chosenPartner.value !== '') return ['input[name="partner"]:checked'];
   return isCallerKnown.value ? ['#token'] : ['input[name="partner"]', '#token'];

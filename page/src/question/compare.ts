@@ -62,8 +62,8 @@ export function comparedDays(
 }
 
 /**
- * Whether the question's filters let this day pass. A filter by times that passes only its own values lets only their
- * days pass.
+ * Whether the question's filters let this day pass. If an operator passes only the filter's own values, a filter by
+ * times lets only the days of these values pass.
  */
 export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
   filters.every(
@@ -75,8 +75,8 @@ export const isDayAsked = ({ filters }: Choice, report: Report, day: string): bo
 
 /**
  * Limits the question to some days. The new window goes from the first of these days to the last. If days in between
- * are left out, a filter names the days. The values of filters by times move with the days. Undefined if the question's
- * own filters leave no day.
+ * are left out, a filter names the days. In filters by times, the values move with the days. Undefined if the
+ * question's own filters leave no day.
  *
  * @param moved each day of the question that is kept, and the day that replaces it
  */

@@ -30,7 +30,7 @@ export function faultWords({ parameter, detail }: Fault, { fields, days }: Fault
   }
 }
 
-/** Says what is wrong with one of the two days, without regard to the other. */
+/** Says what is wrong with the first day alone, or with the last day alone. */
 function dayWords(day: string, which: 'first' | 'last'): string | undefined {
   if (day === '') return `Choose the ${which} day.`;
   return isDay(day) ? undefined : noDay(day);

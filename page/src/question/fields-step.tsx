@@ -74,8 +74,8 @@ function meaningOf(field: Field, fields: readonly string[]): string {
 function Columns() {
   const { fields } = choice.value;
   if (fields.length === 0) return null;
-  // Only this list shows a field that the report does not have, so the list is open then. The user can drop the field
-  // here.
+  // Only this list shows a field that the report does not have. If there is such a field, the list is open, so that
+  // the user can drop the field.
   const isUnknownThere = fields.some((name) => fieldOf(report.value, name) === undefined);
   const move = (name: string, by: -1 | 1) => {
     const index = fields.indexOf(name);

@@ -40,7 +40,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const reasonId = `values-reason-${name}`;
   return (
     <div class="filter-values">
-      {/* Not `disabled`: the keyboard could not reach the button, and nobody would hear the reason. */}
+      {/* Not `disabled`: the keyboard can't reach a disabled button, so its reason would not be read aloud. */}
       <button
         type="button"
         class="pill quiet"

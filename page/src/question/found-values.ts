@@ -2,8 +2,8 @@ import type { Dimension } from '../../../lib/report/catalogue.ts';
 import type { Cell } from '../reader/read-csv.ts';
 
 /**
- * The largest number of values that the page keeps of a dimension, which may have millions. It keeps those with the
- * largest amounts.
+ * The largest number of values that the page keeps of a dimension. A dimension may have millions of values, so the page
+ * keeps only the values with the largest amounts.
  */
 export const MAX_KEPT = 1_000;
 

@@ -23,8 +23,8 @@ export interface Comparing {
 }
 
 /**
- * Plans which days of the window are compared with which, by the states of the days now. Undefined if no comparison is
- * chosen.
+ * Pairs the days of the window with the days before, and leaves out pairs by the present states of their days.
+ * Undefined if no comparison is chosen.
  */
 export async function planComparison(
   caller: Caller,

@@ -3,7 +3,7 @@ import { choice, choose } from '../state.ts';
 import { firstChoice } from './choice.ts';
 import { shortTitle } from './question-words.ts';
 
-/** The inputs that choose the report. Another report starts with its own fields, and without filters. */
+/** The inputs that choose the report. Another report begins with its own first fields and with no filters. */
 export function ReportStep() {
   const select = (name: string) => {
     const next = firstChoice(name);

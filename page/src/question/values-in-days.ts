@@ -13,8 +13,8 @@ import { type ValuesQuestion, valuesCache } from './values-cache.ts';
 const fromCache = valuesCache(versionsOf, askValues);
 
 /**
- * The values of a dimension in all rows of these days that the caller may see, whatever the filters. Asks for one
- * report, and keeps the answer. Rejects with NoReport or BrokenCsv.
+ * The values of a dimension in all rows of these days that the caller may see. Ignores the filters. Asks for one report
+ * and caches the answer. Rejects with NoReport or BrokenCsv.
  */
 export const valuesInDays = (
   caller: Caller,

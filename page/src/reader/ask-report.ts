@@ -1,8 +1,8 @@
 import type { ReportProblem } from './reader-messages.ts';
 
 /**
- * How often the page asks for the same report. Browsers follow at most 20 redirects, which is eight minutes in the
- * waiting room. The next request then waits for the same report.
+ * The largest number of requests for the same report. Browsers follow at most 20 redirects, which is eight minutes in
+ * the waiting room. The next request then waits for the same report.
  */
 const MAX_ASKS = 4;
 const WAITED_LONG_MS = 15_000;

@@ -23,7 +23,7 @@ export const figureOf = (metric: string, ratio: Ratio | undefined): Figure =>
       }
     : { names: [metric], valueOf: ([sum = 0]) => sum, rankOf: ([sum = 0]) => sum };
 
-/** The sums of a file's rows for each slot, which is one point or one total of the chart. */
+/** The sums of a file's rows for each slot. A slot is one point or one total of the chart. */
 export interface Sums {
   /** Whether the slot has at least one row. */
   has(slot: number): boolean;

@@ -13,7 +13,7 @@ export interface Quotients {
   readonly places: number;
 }
 
-/** The quotient of two values or two sums; null if there is none. */
+/** The quotient of two values or two sums; null if a value is missing or the divisor is zero. */
 export function quotientOf(
   { dividend, divisor, factor, places }: Quotients,
   above: bigint | undefined,

@@ -4,8 +4,9 @@ import { advertiserReport, publisherReport } from '../../../lib/report/catalogue
 export interface Ratio {
   readonly name: string;
   readonly meaning: string;
-  /** The numerator and the denominator are names of metrics. */
+  /** The name of the metric that is divided. */
   readonly numerator: string;
+  /** The name of the metric that divides. */
   readonly denominator: string;
   /** The fraction is multiplied by this factor. */
   readonly factor: 1 | 100 | 1_000;

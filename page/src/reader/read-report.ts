@@ -54,7 +54,7 @@ export async function readReport(
   const onPiece = () => {
     firstRows.onPiece();
     isTooLarge ||= sizeOf(files) > MAX_BYTES;
-    // If a file is too large, its first rows are still shown.
+    // If the files are too large, the reading goes on until the first rows have been sent.
     if (!isTooLarge || stop.signal.aborted || !(firstRows.isDone() || isNowRead)) return;
     stop.abort();
     tell({ kind: 'too-large', reading: reading(), downloadUrl });

@@ -13,7 +13,7 @@ export interface Sides<Values> {
 /** One file of a table, and where its rows are in the table. */
 export interface SideRows {
   readonly store: ColumnStore;
-  /** The file's row for a row of the table; -1 if the file has none. */
+  /** The file's row for a row of the table; -1 if the file has no such row. */
   rowOf(row: number): number;
 }
 

@@ -5,7 +5,7 @@ import type { Cell } from './read-csv.ts';
 /** The code of "not known" in every dictionary. */
 const NULL_CODE = 0;
 
-/** The different texts of a column, each with its code. Both files of a comparison share one. */
+/** The different texts of a column, each with its code. Both files of a comparison share one dictionary. */
 export class Dictionary {
   readonly texts: Cell[] = [null];
   readonly #codes = new Map<string, number>();
@@ -36,7 +36,7 @@ export class TextColumn {
   readonly #codes = new NumberBlocks(Uint32Array);
   readonly #codeOf: (text: Cell) => number;
 
-  /** If `changed` is given, every text is changed by it first. */
+  /** If `changed` is given, the column stores the text that it returns for each text. */
   constructor(dictionary: Dictionary, changed?: (text: string) => string) {
     this.dictionary = dictionary;
     this.#codeOf = changed ? changedCodes(dictionary, changed) : (text) => dictionary.codeOf(text);

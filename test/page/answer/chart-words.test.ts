@@ -37,18 +37,18 @@ describe('the words of a chart', () => {
     ['CTR', undefined, 'no row'],
     ['CTR', null, 'no value'],
     ['CTR', 1.5, '1.50 %'],
-  ])('tell %s of %s at a point', (metric, point, expected) => {
+  ])('describe a point of %s with the figure %s as "%s"', (metric, point, expected) => {
     expect(pointText(point, chart({ metric }), run)).toBe(expected);
   });
 });
 
 describe('a chart without a split', () => {
   it.each<[string, Partial<ChartData>, boolean]>([
-    ['is chosen where it is what is drawn', { by: undefined, isCompared: true }, true],
-    ['is offered over time', { times: [0, 86_400] }, true],
+    ['is offered if it is the chart that is drawn', { by: undefined, isCompared: true }, true],
+    ['is offered if the chart has several times', { times: [0, 86_400] }, true],
     ['is offered in a comparison', { isCompared: true }, true],
-    ['is not offered where it is a single figure: one day', { times: [0] }, false],
-    ['is not offered where it is a single figure: no time', {}, false],
+    ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],
+    ['is not offered without time, because it would be a single figure', {}, false],
   ])('%s', (_, is, expected) => {
     expect(canBeUnsplit(chart(is))).toBe(expected);
   });

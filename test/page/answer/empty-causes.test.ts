@@ -34,67 +34,63 @@ const noSuch = (field: string, value: string, near: readonly string[] = []): Emp
 
 describe('emptyCauses', () => {
   it.each<[string, readonly JudgedFilter[], readonly EmptyCause[]]>([
-    ['no filter', [], []],
-    ['no rows in the days', [filter('CampaignId', ['7'], occurring([]))], [{ kind: 'no-rows' }]],
+    ['there is no filter', [], []],
+    ['the days have no rows', [filter('CampaignId', ['7'], occurring([]))], [{ kind: 'no-rows' }]],
     [
-      'another case, told first of the near ones',
+      'the value occurs in another case, and is the first of the similar values',
       [filter('DeviceOrProxy', ['mobile'], occurring(['Mobil', 'Mobile', 'Desktop']))],
       [noSuch('DeviceOrProxy', 'mobile', ['Mobile', 'Mobil'])],
     ],
     [
-      'several values of which none occurs, one of them with a blank at its end',
+      'no value of the filter occurs, and one of them has a blank at its end',
       [filter('DeviceOrProxy', ['Desktop ', 'Fridge'], devices)],
       [noSuch('DeviceOrProxy', 'Desktop ', ['Desktop']), noSuch('DeviceOrProxy', 'Fridge')],
     ],
     [
-      'three near ones at most',
+      'at most three values are similar',
       [filter('CampaignId', ['1000'], occurring(['1001', '1002', '1003', '1004', '2222']))],
       [noSuch('CampaignId', '1000', ['1001', '1002', '1003'])],
     ],
-    // Two letters of two are another word, not a typing error.
+    // If both letters of a text differ, the other text is not similar.
     [
-      'nothing in common',
+      'no value is similar',
       [filter('DemandOrigin', ['TV'], occurring(['PC']))],
       [noSuch('DemandOrigin', 'TV')],
     ],
     [
-      'only the filter whose values do not occur',
+      'the values of only one of two filters do not occur',
       [filter('DeviceOrProxy', ['Mobile'], devices), filter('CampaignId', ['9999'], occurring(['1']))],
       [noSuch('CampaignId', '9999')],
     ],
+    ['one of the filter’s two values occurs', [filter('DeviceOrProxy', ['TV', 'Mobile'], devices)], []],
     [
-      'one value that occurs beside one that does not',
-      [filter('DeviceOrProxy', ['TV', 'Mobile'], devices)],
-      [],
-    ],
-    [
-      'values that all occur',
+      'each filter has a value that occurs',
       [filter('DeviceOrProxy', ['TV', 'Mobile'], devices), filter('CampaignId', ['007'], occurring(['7']))],
       [{ kind: 'not-together', fields: ['DeviceOrProxy', 'CampaignId'] }],
     ],
     [
-      'a value that may be among those that are not kept',
+      'a value may be one of those that the page has not kept',
       [filter('DeviceOrProxy', ['Mobile'], devices), filter('CampaignId', ['9999'], occurring(['1'], 2_000))],
       [{ kind: 'not-told', fields: ['CampaignId'] }],
     ],
     [
-      'a value that is not among those kept, and no other filter',
+      'the only filter has a value that the page has not kept',
       [filter('CampaignId', ['19'], occurring(['18', '7'], 2_000))],
       [noSuch('CampaignId', '19', ['18'])],
     ],
-    ['a value that occurs, and no other filter', [filter('CampaignId', ['7'], occurring(['7']))], []],
+    ['the only filter has a value that occurs', [filter('CampaignId', ['7'], occurring(['7']))], []],
     [
-      'a value that does not occur, beside one that may',
+      'the value of one filter does not occur, and the value of the other filter may occur',
       [filter('DeviceOrProxy', ['TV'], devices), filter('CampaignId', ['9999'], occurring(['1'], 2_000))],
       [noSuch('DeviceOrProxy', 'TV')],
     ],
     [
-      'a value that is kept of many',
+      'a value is kept, although the page has not kept all values',
       [filter('DeviceOrProxy', ['Mobile'], devices), filter('CampaignId', ['1'], occurring(['1'], 2_000))],
       [{ kind: 'not-together', fields: ['DeviceOrProxy', 'CampaignId'] }],
     ],
     [
-      'the first and the last of the days, and a device',
+      'the filters by time name the first and the last day',
       [
         filter('Day', ['2026-02-01T00:00:00Z']),
         filter('DateTime', ['2026-02-07T23:00:00Z']),
@@ -103,15 +99,19 @@ describe('emptyCauses', () => {
       [{ kind: 'not-together', fields: ['Day', 'DateTime', 'DeviceOrProxy'] }],
     ],
     [
-      'days and hours outside',
+      'the filters by time name times outside the days',
       [filter('Day', ['2026-01-31T00:00:00Z']), filter('DateTime', ['2026-02-08T00:00:00Z'])],
       [
         { kind: 'outside-days', field: 'Day', value: '2026-01-31' },
         { kind: 'outside-days', field: 'DateTime', value: '2026-02-08 00:00' },
       ],
     ],
-    ['one day outside, one inside', [filter('Day', ['2026-01-31T00:00:00Z', '2026-02-02T00:00:00Z'])], []],
-  ])('%s', (_, filters, causes) => {
+    [
+      'one day is outside the days, and one is inside',
+      [filter('Day', ['2026-01-31T00:00:00Z', '2026-02-02T00:00:00Z'])],
+      [],
+    ],
+  ])('finds the causes if %s', (_, filters, causes) => {
     expect(emptyCauses(filters, days)).toEqual(causes);
   });
 });
@@ -140,7 +140,7 @@ describe('causeWords', () => {
       'Which filter leaves no row is not known: CampaignId and CreativeId have more than 1,000 values in these days.',
     ],
     [{ kind: 'no-rows' }, 'You have no rows at all in these days.'],
-  ])('%o', (cause, words) => {
+  ])('describes %o', (cause, words) => {
     expect(causeWords(cause)).toBe(words);
   });
 });

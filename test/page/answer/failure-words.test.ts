@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { knownProblems } from '../../../lib/problems/known-problems.ts';
 import { failureWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
 
-describe('why there is no report', () => {
+describe('failureWords', () => {
   it.each(knownProblems('scope').map((known) => [known.name, known] as const))(
-    'is said of %s in a sentence with its cure, and never by its name alone',
+    'gives a sentence and a cure for %s, and never the problem’s title alone',
     (_, { document, status }) => {
       const { sentence, cure } = failureWords({ ...document, status });
       expect(sentence).toMatch(/\.$/);
@@ -21,12 +21,12 @@ describe('why there is no report', () => {
   );
 });
 
-describe('what is waited for', () => {
+describe('waitingWords', () => {
   it.each([
     [24_400, 600, 'You have waited 24 s; the longest query may take 10 min.'],
     [400, undefined, 'You have waited 0 s.'],
     [1_000, 90, 'You have waited 1 s; the longest query may take 1 min 30 s.'],
-  ])('%d ms of %s s', (waitedMs, longest, words) => {
+  ])('describes a wait of %d ms if a query may take %s s', (waitedMs, longest, words) => {
     expect(waitingWords(waitedMs, longest)).toBe(words);
   });
 });

@@ -22,8 +22,8 @@ describe('the request to paste', () => {
     expect(snippets.map(({ name }) => name)).toEqual(['URL', 'curl', 'Python', 'R', 'Power Query']);
   });
 
-  // The others are run by test/clients.
-  it('is Power Query’s own language, with types that keep every digit of an identifier', () => {
+  // test/clients runs the other programs.
+  it('is a Power Query program whose types keep every digit of an identifier', () => {
     expect(text('Power Query')).toBe(`let
     Token = "", // the access token, between the quotes
     Answer = if Token = ""
@@ -68,7 +68,7 @@ in
       { tokenEndpoint: 'https://login.example/token', contact: 'https://help.example/access' },
       'It comes from https://login.example/token for a client id and secret, and those from https://help.example/access.',
     ],
-  ])('says where a token comes from, under each form and in each program: %j', (access, sentence) => {
+  ])('says in each note and in each program where a token comes from: %j', (access, sentence) => {
     for (const { name, note, text } of snippets) {
       expect(note(access), name).toContain(sentence);
       if (name !== 'URL') expect(text({ ...request, access }), name).toContain(sentence);

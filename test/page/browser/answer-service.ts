@@ -9,7 +9,7 @@ import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
-/** The service over two weeks of events, of which the newest day is open. */
+/** Starts the service with the events of weeks-of-events.ts. In both tables, only the newest day is open. */
 async function startAnswering(): Promise<Service> {
   const service = await startService(weeksOfEvents, {
     lastDay: async () => OPEN_DAY,
@@ -23,7 +23,7 @@ async function startAnswering(): Promise<Service> {
   return service;
 }
 
-/** The service and a browser, for all tests of a file. */
+/** Starts the service and a browser before the tests of a file, and closes both after the tests. */
 export function answering() {
   let service: Service;
   let browser: Browser;
@@ -36,20 +36,20 @@ export function answering() {
   });
   return {
     service: () => service,
-    /** Opens the page with a question; `prepare` is done before the page is asked for. */
+    /** Opens the page with the question that `hash` holds. Runs `prepare` before the page loads. */
     open: (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
       openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare),
   };
 }
 
-/** Waits until the report that was asked for is there; throws what the page says where there is none. */
+/** Waits until the page has read the report. If the run fails, throws the page's words about the failure. */
 export async function answered(page: Page): Promise<void> {
   const report = page.getByRole('link', { name: 'Download CSV' });
   await report.or(page.locator('.failure')).waitFor();
   if (!(await report.isVisible())) throw new Error(await page.locator('.failure').innerText());
 }
 
-/** Asks another question in a page that is open, by its address; `answered` is left to the caller. */
+/** Changes the address of an open page to another question, and runs it. Does not wait for the answer. */
 export async function askOtherwise(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to;
@@ -60,13 +60,13 @@ export async function askOtherwise(page: Page, hash: string): Promise<void> {
   await page.getByText('This is of the question before your last change.').waitFor({ state: 'hidden' });
 }
 
-/** Unfolds the form where it is folded. */
+/** Unfolds the form if it is folded. */
 export async function unfold(page: Page): Promise<void> {
   const change = page.getByRole('button', { name: 'Change', exact: true });
   if (await change.isVisible()) await change.click();
 }
 
-/** The rows of the table that are drawn, by the names of their columns; the sign of the order is left out. */
+/** The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. */
 export function drawnRows(page: Page): Promise<Record<string, string>[]> {
   return page.evaluate(() => {
     const text = (cell: Element) => (cell.textContent ?? '').replace(/^[▲▼] /, '');
@@ -77,12 +77,12 @@ export function drawnRows(page: Page): Promise<Record<string, string>[]> {
   });
 }
 
-/** The row of totals below the table, by the names of the columns. */
+/** The texts of the row of totals below the table, in the order of the columns. */
 export function totalsRow(page: Page): Promise<string[]> {
   return page.locator('tfoot tr > *').allInnerTexts();
 }
 
-/** A tile of the totals: what it shows, and what its title holds. */
+/** The total of a metric: the text that its tile shows, and the exact text of its tooltip. */
 export async function tile(page: Page, metric: string): Promise<{ shown: string; exact: string }> {
   const figure = page
     .getByLabel('Totals of the whole file')
@@ -91,7 +91,7 @@ export async function tile(page: Page, metric: string): Promise<{ shown: string;
   return { shown: await figure.innerText(), exact: (await figure.getAttribute('title')) ?? '' };
 }
 
-/** The address of a question. */
+/** The part of the page's address that holds a question, from `#` on. */
 export const hashOf = (parameters: Record<string, string>): string =>
   `#${new URLSearchParams(parameters).toString()}`;
 

@@ -27,8 +27,8 @@ const { open } = answering();
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 
-describe('which three campaigns lost most spend against the week before', () => {
-  it('is told in eight clicks, exactly, without the open day on either side', async () => {
+describe('a comparison of the campaigns’ spend', () => {
+  it('with the week before shows the largest falls exactly, in eight clicks, without the open day', async () => {
     const watched = await open();
     const { page, clicks } = watched;
     await answered(page);
@@ -45,7 +45,7 @@ describe('which three campaigns lost most spend against the week before', () => 
       .waitFor();
     await page.getByRole('button', { name: 'Spend change', exact: true }).click();
 
-    /** Spend of each campaign in six of the days of a week. */
+    /** The spend of a campaign in six days: from `first` to `first + 5` days before the newest day. */
     const spent = (campaign: bigint, first: number) =>
       sumOf(
         campaignDays.filter((row) => row.campaign === campaign && row.back >= first && row.back < first + 6),
@@ -69,7 +69,7 @@ describe('which three campaigns lost most spend against the week before', () => 
 
     const rows = await drawnRows(page);
     expect(rows).toHaveLength(campaigns.length);
-    // One more than the file has.
+    // The table also has campaign 27, which only the week before has.
     expect(await page.locator('.table-controls h3').innerText()).toBe(`${campaigns.length} rows`);
     expect((await totalsRow(page))[0]).toBe('All rows');
     const begun = rows.find((row) => row['CampaignId'] === '28');
@@ -77,7 +77,7 @@ describe('which three campaigns lost most spend against the week before', () => 
       'Spend before': 'no row',
       'Spend change': `+${withCommas(amount(spent(28n, 1)))}`,
     });
-    // Of a period without a row there is no percentage.
+    // The change of a campaign without a row in the week before has no percentage.
     expect(begun?.['Spend change %']).toBe('–no value');
     const words = await page.locator('.compared').innerText();
     expect(words).toBe(
@@ -93,7 +93,7 @@ describe('which three campaigns lost most spend against the week before', () => 
     await watched.close();
   });
 
-  it('is not told where the year before has no data, and nothing falls by 100 %', async () => {
+  it('with a year that has no data shows the report alone, without any change', async () => {
     const watched = await open(
       hashOf({
         report: 'advertiserperformance',
@@ -118,7 +118,7 @@ describe('which three campaigns lost most spend against the week before', () => 
 describe('the table', () => {
   const QUESTION = hashOf({ requestedFields: 'PlacementId,Clicks', first: FULL_DAY, last: FULL_DAY });
 
-  it('has all rows: sorted exactly by any column, searched, cut, and added up', async () => {
+  it('sorts all rows exactly, searches them, limits their number, and adds them up', async () => {
     const watched = await open(QUESTION);
     const { page } = watched;
     await answered(page);
@@ -155,7 +155,7 @@ describe('the table', () => {
     const byId = by((a, b) => b.placement - a.placement);
     expect(byId[0]).toMatch(/^9007199254740994 /);
     await first(4).toEqual(byId.slice(0, 4));
-    // The last row is reached without its page of rows having been there.
+    // The End key leads to the last row, although the page has not loaded the rows in between.
     await page.getByRole('region', { name: 'Rows of the report' }).focus();
     await page.keyboard.press('End');
     await expect.poll(async () => (await drawnRows(page)).at(-1)?.['PlacementId'], POLL).toBe('1');
@@ -181,7 +181,7 @@ describe('the table', () => {
       .toEqual(largestFirst.slice(0, 10));
     const ten = fullDay.toSorted((a, b) => (b.clicks > a.clicks ? 1 : -1)).slice(0, 10);
     expect(await totalsRow(page)).toEqual(['These 10 rows', withCommas(sumOf(ten, ({ clicks }) => clicks))]);
-    // What is seen is not what is taken away.
+    // The download still has all rows of the file.
     expect((await downloaded(page)).text.trim().split('\n')).toHaveLength(fullDay.length + 1);
     await watched.close();
   });
@@ -194,7 +194,7 @@ describe('the chart', () => {
       (row) => row[of],
     );
 
-  it('is split by the dimension of fewest values above one, or by another, and tells the rest in words', async () => {
+  it('has the smallest split above one value, or the chosen split, and says what it omits', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'Day,ContainerId,DeviceOrProxy,PlacementId,Clicks,Revenue', ...WEEK }),
     );
@@ -232,7 +232,7 @@ describe('the chart', () => {
     await split.selectOption('nothing');
     await expect.poll(names, POLL).toEqual(['All', 'open']);
 
-    // Of one day there are bars, and the selects above them stay: without a split nothing would be drawn.
+    // A single day is drawn as bars. Its chart must have a split: without a split, it would be a single figure.
     await askOtherwise(
       page,
       hashOf({ requestedFields: 'Day,DeviceOrProxy,ServedAds', first: daysBack(3), last: daysBack(3) }),
@@ -240,7 +240,7 @@ describe('the chart', () => {
     await answered(page);
     await page.locator('.bars').waitFor();
     expect(await split.locator('option').allInnerTexts()).toEqual(['DeviceOrProxy (16 values)']);
-    // Compared, it has two bars, and "nothing" is what it is split by.
+    // A comparison of single days can be drawn without a split: it has one bar for each period.
     await askOtherwise(
       page,
       hashOf({
@@ -265,7 +265,7 @@ describe('the chart', () => {
 });
 
 describe('ratios', () => {
-  it('are derived of sums, marked so, a dash without a denominator, and in no file', async () => {
+  it('are computed from sums, marked as derived, a dash for a zero denominator, and in no file', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Clicks,Revenue', ...WEEK }),
     );
@@ -274,7 +274,7 @@ describe('ratios', () => {
     const rows = deviceDays.filter(({ back }) => back < 7);
     const clicks = sumOf(rows, (row) => row.clicks);
     const served = sumOf(rows, (row) => row.served);
-    // The mean of the devices' ratios is another.
+    // The mean of the devices' own ratios would be a different figure.
     const ctr = `${((100 * Number(clicks)) / Number(served)).toFixed(2)} %`;
     const ratios = page.getByLabel('Ratios of the totals, derived by this page');
     expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe(ctr);
@@ -297,7 +297,7 @@ describe('ratios', () => {
     await page.getByText(`1 of ${DEVICES.length} rows`).waitFor();
     const table = page.getByRole('table');
     expect(await table.getByRole('rowheader').allInnerTexts()).toEqual(['This row']);
-    // The header, the row, the totals.
+    // Three rows: the header, the row that is found, and the totals.
     expect(await table.getAttribute('aria-rowcount')).toBe('3');
     expect(await table.locator('tfoot tr').getAttribute('aria-rowindex')).toBe('3');
     const [label, , , , ofOne] = await totalsRow(page);
@@ -311,7 +311,7 @@ describe('ratios', () => {
     await askOtherwise(page, hashOf({ requestedFields: 'Opens,DeviceOrProxy,ServedAds', ...WEEK }));
     await answered(page);
     expect(await page.locator('main').innerText()).not.toMatch(/derived|CTR|eCPM/);
-    // A metric that is the first column has the label beside its total.
+    // If the first column is a metric, its cell in the row of totals has both the label and the total.
     expect(await table.getByRole('rowheader').innerText()).toMatch(/^All rows [\d,]+$/);
     const counted = page.getByTitle('Counted by ContainerId', { exact: true });
     expect(await counted.allInnerTexts()).toEqual(['Opens', 'Opens']);

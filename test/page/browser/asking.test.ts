@@ -21,7 +21,7 @@ describe('the values of a filter', () => {
     return reports;
   };
 
-  it('are asked for at a click, once, and set the filter', async () => {
+  it('are requested only after a click and only once, and can be chosen for the filter', async () => {
     const watched = await open(hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK }));
     const { page } = watched;
     await answered(page);
@@ -64,7 +64,7 @@ describe('the values of a filter', () => {
     await list.waitFor();
     expect(reports).toHaveLength(1);
 
-    // While a report waits, nothing else is asked.
+    // While a report is being made, the page does not ask for values.
     service().stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     await values.click();
     await page.getByRole('button', { name: 'Run the report' }).click();
@@ -84,7 +84,7 @@ describe('the values of a filter', () => {
     await watched.close();
   });
 
-  it('tell why a report is empty, and what was meant', async () => {
+  it('show why a report is empty, and which similar value occurs', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
     );
@@ -107,8 +107,8 @@ describe('the values of a filter', () => {
   });
 });
 
-describe('a report that is waited for, or fails', () => {
-  it('says how it stands in the title, how long it may take, and why there is none', async () => {
+describe('a run that takes long or fails', () => {
+  it('shows its state in the window’s title, the longest time of a query, and why it failed', async () => {
     const watched = await open(hashOf({ requestedFields: 'PlacementId,Clicks', ...WEEK }));
     const { page } = watched;
     await answered(page);
@@ -148,7 +148,7 @@ describe('a report that is waited for, or fails', () => {
 });
 
 describe('every state of the page', () => {
-  it('has no barrier and nothing cut off: light and dark, wide and narrow', async () => {
+  it('is accessible, without sideways scrolling, in light and dark, on a wide and a narrow screen', async () => {
     const watched = await open('', { viewport: SCREEN });
     const { page } = watched;
     const seen = async (state: string) => {
@@ -208,7 +208,7 @@ describe('every state of the page', () => {
     await askOtherwise(page, hashOf({ requestedFields: 'Day,Opens', ...WEEK }));
     await page.getByText('Too many reports are being made.').waitFor();
     await seen('failed');
-    // The browser logs the answer that was made up.
+    // Does not call `watched.close`, which would report that the browser has logged the answer 503.
     await page.context().close();
   });
 });

@@ -16,7 +16,7 @@ const question = (hour: number) => ({
   end: '2026-02-01T00:00:00Z',
 });
 
-/** A web site on an origin of its own. */
+/** Starts a web site that has an origin of its own. */
 async function startSite(): Promise<{ server: Server; url: string }> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Performance reports</h1>'),
@@ -27,7 +27,7 @@ async function startSite(): Promise<{ server: Server; url: string }> {
 
 describe.each([
   ['straight from the bucket', false],
-  ['by way of the edge', true],
+  ['through the downloads edge', true],
 ])('downloads %s', (_, hasDownloadsEdge) => {
   let partner: Awaited<ReturnType<typeof startSite>>;
   let stranger: Awaited<ReturnType<typeof startSite>>;
@@ -49,7 +49,7 @@ describe.each([
     }
   });
 
-  /** What a page's own script gets for a request with a token: status, text and media type, or the error. */
+  /** Sends a request with a token from a script of the page. Resolves to the answer as the script sees it. */
   const fetchIn = (page: Page, url: string, token = service.token) =>
     page.evaluate(
       async ({ url, token }) => {
@@ -67,7 +67,7 @@ describe.each([
       { url, token },
     );
 
-  /** The requests that a page makes, each with the headers that the browser really sent. */
+  /** Records a page's requests with the headers that the browser really sends. Returns a function that lists them. */
   async function sentBy(page: Page) {
     const cdp = await page.context().newCDPSession(page);
     const urls: Record<string, string[]> = {};
@@ -92,7 +92,7 @@ describe.each([
       );
   }
 
-  /** Where files come from. */
+  /** The origin of the downloads. */
   const downloadOrigin = (): string =>
     (hasDownloadsEdge && service.stack.environment[ENV.downloadsEdgeOrigin]) || service.stack.storageUrl;
 
@@ -100,7 +100,7 @@ describe.each([
     `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;
 
   describe('a page of a partner’s own origin', () => {
-    it('gets the report by one fetch, through the waiting room and to the download', async () => {
+    it('gets the report with one fetch, which leads through the waiting room to the download', async () => {
       const { page } = await openPage(browser, partner.url);
       const sent = await sentBy(page);
       service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
@@ -117,13 +117,13 @@ describe.each([
       // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
       await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
       expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
-      // Preflights carry no token; the request itself does.
+      // A preflight to the same URL has no token. The request itself has one.
       expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
         origin: partner.url,
       });
     });
 
-    it('can read the problem of a bad token, of a bad request and of an unknown path', async () => {
+    it('can read the answer to a bad token, to a bad request and to an unknown path', async () => {
       const { page } = await openPage(browser, partner.url);
       expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
         status: 401,
@@ -140,14 +140,14 @@ describe.each([
   });
 
   describe('a page of another origin', () => {
-    it('can read nothing', async () => {
+    it('can’t read a report', async () => {
       const { page } = await openPage(browser, stranger.url);
       expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
     });
   });
 
   describe('the service’s own page', () => {
-    it('can read downloads, also where the service names no origins', async () => {
+    it('can read a download, although the service does not list its origin', async () => {
       const { page } = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
       const sent = await sentBy(page);
       expect(await fetchIn(page, urlFor(3))).toMatchObject({

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The path of the machine's Chromium, or of the one that CHROMIUM names; undefined where there is none. */
+/** The path that CHROMIUM holds, else the path of the machine's Chromium or Chrome; undefined if it has neither. */
 export async function findBrowser(): Promise<string | undefined> {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM) return CHROMIUM;

@@ -10,11 +10,11 @@ const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1280, height: 800 };
 
-/** Digits of millionths to the cent, half up. */
+/** The text of an amount in millionths, rounded to the cent, with commas. */
 const toTheCent = (micros: bigint) =>
   withCommas(amount(((micros + 5_000n) / 10_000n) * 10_000n).slice(0, -4));
 
-/** What was served on a day, with commas. */
+/** The number of ads served `back` days before the newest day, with commas. */
 const servedOn = (back: number) =>
   withCommas(
     sumOf(
@@ -27,7 +27,7 @@ const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
 describe('the first screen', () => {
-  it('holds the answer without scrolling, with the open day hatched, and is read by the keyboard', async () => {
+  it('shows the answer without scrolling, hatches the open day, and has a chart for the keyboard', async () => {
     const watched = await open('', { viewport: SCREEN });
     const { page } = watched;
     await answered(page);
@@ -71,7 +71,7 @@ describe('the first screen', () => {
       const counts = { earlier: 0, last: 0 };
       for (let pixel = 0; pixel < width * height; pixel++) {
         const [red = 0, , blue = 0, alpha = 0] = data.slice(4 * pixel, 4 * pixel + 4);
-        // Nothing else in this chart is orange. Days are a seventh of the width and more; of the last, half is drawn.
+        // Only the hatching is orange. The open day is the last one, so its hatching is in the last 15 % of the width.
         if (alpha > 30 && red - blue > 60) counts[pixel % width > width * 0.85 ? 'last' : 'earlier'] += 1;
       }
       return counts;
@@ -98,7 +98,7 @@ describe('the first screen', () => {
     await page.keyboard.press('Tab');
     await expect.poll(() => page.locator('.at').innerText(), POLL).toBe('In all');
 
-    // The form is higher than this screen; the question and Fold stay in sight above it.
+    // The form is higher than this screen. The question above the form must still be visible.
     await page.setViewportSize({ ...SCREEN, height: 700 });
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.id), POLL).toBe('builder');
@@ -108,7 +108,7 @@ describe('the first screen', () => {
     await watched.close();
   });
 
-  it('is the form where asking may cost: nothing is asked, and days and faults read as the form does', async () => {
+  it('is the form if there are no sample partners, and the page asks for no report by itself', async () => {
     const reports: string[] = [];
     const watched = await open(
       hashOf({ requestedFields: 'Day,Clicks', ...WEEK }),
@@ -124,7 +124,7 @@ describe('the first screen', () => {
     await page.getByRole('button', { name: 'Run the report' }).waitFor();
     expect(await page.getByRole('button', { name: 'Fold' }).getAttribute('aria-expanded')).toBe('true');
     await page.getByLabel('Access token', { exact: true }).fill(service().token);
-    // The days are asked for, and answered; a report is not.
+    // The page has asked for the states of the days, but not for a report.
     await page.getByText(`1 day open: more events may come: ${OPEN_DAY}`).waitFor();
     expect(reports).toEqual([]);
     expect(await page.locator('.result').count()).toBe(0);
@@ -160,7 +160,7 @@ describe('the first screen', () => {
 });
 
 describe('on a phone', () => {
-  it('Run is always at hand while the form is open, nothing is cut off, and the chart is read by touch', async () => {
+  it('the Run button stays visible, nothing scrolls sideways, and a touch reads the chart', async () => {
     const watched = await open('', { viewport: PHONE, hasTouch: true, isMobile: true });
     const { page } = watched;
     await answered(page);
@@ -195,14 +195,14 @@ describe('on a phone', () => {
   });
 });
 
-describe('by the keyboard alone', () => {
+describe('with the keyboard alone', () => {
   const focused = (page: Page) =>
     page.evaluate(() => {
       const { activeElement } = document;
       const label = activeElement?.getAttribute('aria-label') ?? activeElement?.closest('label')?.textContent;
       return label || activeElement?.id || activeElement?.textContent || '';
     });
-  /** Presses Tab up to the control of that name, and tells how often; each control on the way must show its focus. */
+  /** Presses Tab until the named control has the focus. Returns the number of presses. Each focus must be visible. */
   const tabTo = async (page: Page, name: string) => {
     for (let presses = 1; presses <= 60; presses++) {
       await page.keyboard.press('Tab');
@@ -217,7 +217,7 @@ describe('by the keyboard alone', () => {
     throw new Error(`Tab does not lead to ${name}; the last was ${await focused(page)}.`);
   };
 
-  it('the parts are skipped to, a question is asked, and the answer is heard in its order', async () => {
+  it('a user can skip to each part and ask a question, and the answer is read aloud in order', async () => {
     const watched = await open('', { viewport: SCREEN });
     const { page, clicks } = watched;
     await answered(page);

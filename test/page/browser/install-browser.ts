@@ -3,15 +3,15 @@ import { fetchAgain } from '../../fetch-again.ts';
 import { NoTools } from '../../lane-fault.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** apt-get ends with 100 whatever is wrong. What it says tells more, in the language that this sets. */
+/** The exit code of apt-get is 100 for every failure, so the patterns below match its output, which LC_ALL sets. */
 const SETTINGS = { DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
 const NO_RIGHT = /are you root|Could not open lock file .*Permission denied/;
 const NOT_OFFERED = /Unable to locate package|has no installation candidate/;
 const NOT_DOWNLOADED = /Failed to fetch/;
 
 /**
- * Installs Chromium by apt-get, unless there is one. Rejects with NoTools where the machine has no apt-get, where this user
- * may not install, and where apt-get offers no Chromium; with another error where it can't be downloaded.
+ * Installs Chromium by apt-get if the machine has none. Rejects with NoTools if the machine has no apt-get, if this
+ * user may not install, or if apt-get offers no Chromium. Rejects with another error if the download fails.
  */
 export async function installBrowser(pausesMs?: readonly number[]): Promise<void> {
   if (await findBrowser()) return;
@@ -19,7 +19,7 @@ export async function installBrowser(pausesMs?: readonly number[]): Promise<void
   if (reason) throw new NoTools(`There is no Chromium for the tests in a browser: ${reason}.`);
 }
 
-/** Resolves to why this machine can't have it, or to undefined when it is installed. Rejects if a download fails. */
+/** Resolves to undefined on success, else to the reason why Chromium can't be had. Rejects if a download fails. */
 async function aptGetInstall(): Promise<string | undefined> {
   const update = await aptGet('update');
   if (!update) return 'there is no apt-get';
@@ -27,13 +27,13 @@ async function aptGetInstall(): Promise<string | undefined> {
   const install = await aptGet('install', '--no-install-recommends', 'chromium');
   if (!install) return 'there is no apt-get';
   if (install.code === 0) return (await findBrowser()) ? undefined : 'apt-get installed none';
-  // If the lists of packages can't be fetched, `update` ends well all the same, and `install` knows no package.
+  // If the package lists can't be fetched, `update` may still exit with 0, and `install` then finds no package.
   const hasLists = update.code === 0 && !NOT_DOWNLOADED.test(update.output);
   if (hasLists && NOT_OFFERED.test(install.output)) return 'apt-get offers none';
   throw new Error((hasLists ? install : update).output);
 }
 
-/** Resolves to undefined where there is no apt-get. */
+/** Runs apt-get. Resolves to undefined if the machine has no apt-get. */
 const aptGet = (...parameters: string[]) =>
   runCommand('apt-get', ['--quiet', '--yes', ...parameters], { env: { ...process.env, ...SETTINGS } }).catch(
     () => undefined,

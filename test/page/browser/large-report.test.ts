@@ -4,7 +4,7 @@ import { type KnownEvents, randomNumbers } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
 import { downloaded, openPage, pressRun, startBrowser, type WatchedPage } from './open-page.ts';
 
-/** One day of many small records: a row for each hour and placement. */
+/** Five days of many small records, with random placements and devices. */
 function manyRows(count: number): KnownEvents {
   const random = randomNumbers(18);
   const devices = ['Mobile', 'Desktop', 'Tablet', 'Gmail Image Proxy', 'Apple Mail Privacy'];
@@ -40,21 +40,21 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A page with a token that asks nothing by itself, so that it can be watched from its start. */
+/** Opens the page with a token. It asks nothing by itself, so the test can measure a run from its start. */
 async function openUnasked(hash: string): Promise<WatchedPage> {
   const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
   await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
   return watched;
 }
 
-/** Only what hangs takes so long. */
+/** A time limit that only a hang exceeds. */
 const PATIENT = { timeout: 60_000 };
 
-/** The cells of a drawn row, without those that the page derives. */
+/** The cells of a drawn row, without the ratios that the page derives. */
 const cellsOf = async (page: Page, index: number): Promise<string[]> =>
   (await page.locator(`tr[aria-rowindex="${index + 2}"] td`).allInnerTexts()).slice(0, 8);
 
-/** The cells of a line of the file, as the table shows them: here only digits, hours and plain words. */
+/** The cells of a line of the file, as the table shows them. This file has only digits, hours and plain words. */
 const shownCells = (line: string): string[] =>
   line.split(',').map((cell, column) => {
     const text = cell.replaceAll('"', '');
@@ -63,20 +63,20 @@ const shownCells = (line: string): string[] =>
     return column < 4 ? text : [BigInt(whole).toLocaleString('en'), ...fraction].join('.');
   });
 
-/** An amount in millionths, as the file has it. */
+/** The amount at the end of a line of the file, in millionths. */
 const millionths = (line: string): bigint => {
   const [whole = '', fraction = ''] = line.slice(line.lastIndexOf(',') + 1).split('.');
   return BigInt(whole + fraction.padEnd(6, '0'));
 };
 
-/** The bytes of objects, of what the browser keeps for them, and of arrays. */
+/** The size of a heap in bytes: JavaScript objects, the browser's own objects, and the contents of arrays. */
 const allOf = (usage: {
   usedSize: number;
   embedderHeapUsedSize?: number;
   backingStorageSize?: number;
 }): number => usage.usedSize + (usage.embedderHeapUsedSize ?? 0) + (usage.backingStorageSize ?? 0);
 
-/** The heaps of the page, of its reader and of both together, in bytes, looked at over and over until told to stop. */
+/** Measures the heaps of the page and of its reader again and again, and keeps their largest sizes in bytes. */
 async function watchHeap(cdp: CDPSession) {
   let workerSession: string | undefined;
   let answered: ((bytes: number) => void) | undefined;
@@ -102,7 +102,7 @@ async function watchHeap(cdp: CDPSession) {
   const watching = (async () => {
     while (!isOver) {
       const usage = await cdp.send('Runtime.getHeapUsage').catch(() => undefined);
-      // The page is closed: the test has failed.
+      // The page is closed, because the test has failed.
       if (!usage) return;
       const page = allOf(usage);
       const reader = await ofWorker();
@@ -116,7 +116,7 @@ async function watchHeap(cdp: CDPSession) {
     }
   })();
   return {
-    /** What is measured from now on: the second look, because the first may have begun before. */
+    /** Resolves to a measurement that begins after this call: the second, because the first may have begun before. */
     async next() {
       for (const end = looks + 2; looks < end; ) {
         const seen = looks;
@@ -125,7 +125,7 @@ async function watchHeap(cdp: CDPSession) {
       }
       return most;
     },
-    /** The largest since it was taken last. */
+    /** Returns the largest sizes since the last call of `take` or `next`. */
     take() {
       const taken = most;
       most = nothing;
@@ -139,8 +139,8 @@ async function watchHeap(cdp: CDPSession) {
 }
 
 /**
- * How long the tasks of the page's main thread took while something was done, in milliseconds, the longest first: by
- * the processor's time, because others may want the processor, and by the clock.
+ * Measures the three longest tasks of the page's main thread while `act` runs, in milliseconds, the longest first. The
+ * processor's time, unlike the clock's, does not grow if other processes use the processor.
  */
 async function tasksDuring(page: Page, act: () => Promise<void>) {
   await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
@@ -165,7 +165,7 @@ async function tasksDuring(page: Page, act: () => Promise<void>) {
   const tasks = traceEvents.filter(
     ({ ph, name, pid, tid }) => ph === 'X' && name.endsWith('RunTask') && main.has(`${pid} ${tid}`),
   );
-  // Else it was another thread that was looked at.
+  // With fewer tasks, the trace would not be of the main thread.
   expect(tasks.length).toBeGreaterThan(10);
   const longest = (times: number[]) => times.sort((a, b) => b - a).slice(0, 3);
   return {
@@ -174,24 +174,24 @@ async function tasksDuring(page: Page, act: () => Promise<void>) {
   };
 }
 
-/** What the page's own clock has told. */
+/** Times by the page's own clock. */
 interface Seen {
   began?: number;
   firstRow?: number;
-  /** In seconds. */
+  /** The duration of each sort, in seconds. */
   readonly sorts: number[];
 }
 
 describe('a file of a million rows', () => {
-  it('shows its rows at once, has all of them to scroll and to sort without long tasks, and fits into memory', async () => {
-    // A row has 70 bytes.
+  it('shows rows at once, can be scrolled and sorted without long tasks, and fits into memory', async () => {
+    // A row has about 70 bytes, so the file has more than a million rows.
     service.stack.faults.set([{ on: 'query', resultBytes: 90_000_000 }]);
     const watched = await openUnasked(HASH);
     const { page } = watched;
     const cdp = await page.context().newCDPSession(page);
     const heap = await watchHeap(cdp);
-    // By the page's own clock: from the moment that the download's answer is there to the first row in the document,
-    // and from the press on a column's header to the sorted rows.
+    // Measures by the page's own clock: the time from the answer of the download to the first row in the document,
+    // and the time from the press on a column's header to the sorted rows.
     await page.evaluate(() => {
       const seen: Seen = { sorts: [] };
       Object.assign(globalThis, { seen });
@@ -245,7 +245,7 @@ describe('a file of a million rows', () => {
     expect(await page.locator('tbody tr').count()).toBeLessThan(100);
     await page.keyboard.press('Home');
     await expect.poll(() => cellsOf(page, 0), PATIENT).toEqual(first);
-    // The rows that were scrolled past are garbage, which the browser collects when it likes: only what it must keep counts.
+    // Collects the rows that were scrolled past, so that only the memory still in use counts.
     await cdp.send('HeapProfiler.collectGarbage');
     const scrolledHeap = await heap.next();
     const greatest = lines.reduce((most, line) => (millionths(line) > millionths(most) ? line : most));
@@ -274,12 +274,12 @@ describe('a file of a million rows', () => {
     process.stdout.write(`${JSON.stringify(figures)}\n`);
 
     expect(firstRowMs).toBeLessThan(1_000);
-    // On a quiet machine no task takes 50 ms, on a slow one 70 ms and more. This bound only tells a page that lays out
-    // every row from one that lays out those in sight.
+    // A task takes less than 50 ms on a quiet machine, and 70 ms or more on a slow machine. Only a page that lays out
+    // every row, and not just the visible rows, exceeds this bound.
     expect(scrolling.processorMs[0]).toBeLessThan(250);
-    // Sorting here, and not in the worker, would take a second.
+    // A sort on the main thread, and not in the worker, would take about a second.
     expect(sorting.processorMs[0]).toBeLessThan(200);
-    // In seconds. It takes one, on a busy machine some: more than this is a hang.
+    // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
     expect(seen.sorts).toHaveLength(1);
     expect(seen.sorts[0]).toBeLessThan(30);
     for (const { together, reader } of [readingHeap, scrolledHeap, sortingHeap]) {

@@ -4,42 +4,42 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect } from 'vitest';
 import { findBrowser } from './find-browser.ts';
 
-/** Starts the browser of the machine. Throws where there is none. */
+/** Starts the machine's Chromium. Throws if the machine has none. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await findBrowser();
   if (executablePath === undefined)
     throw new Error(
       'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
     );
-  // The sandbox does not work as root in containers. Only pages of this machine are opened.
+  // Chromium's sandbox does not work as root in containers. The tests open only pages of this machine.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-/** A page that is watched: `close` throws if it did what it must never do. */
+/** An open page whose errors are recorded. */
 export interface WatchedPage {
   readonly page: Page;
-  /** The hosts that it sent requests to. */
+  /** The hosts that the page has sent requests to. */
   readonly hosts: ReadonlySet<string>;
-  /** How often the person has clicked. */
+  /** Resolves to the number of clicks of the mouse. Presses of a key do not count. */
   clicks(): Promise<number>;
-  /** Closes it; throws where it broke its content security policy, threw an error or logged one. */
+  /** Closes the page. Throws if it broke its content security policy, or threw or logged an error or a warning. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** There are no sample partners, and so nothing is asked by itself. */
+  /** Whether the service offers no sample partners. The page then asks nothing by itself. */
   readonly isAsDeployed?: boolean;
 }
 
 declare global {
-  // In the page.
+  // This variable exists in the page, not in the test.
   var watched: { clicks: number; violations: string[] };
 }
 
 /**
- * Opens an address in a browser of its own, so that nothing is kept from another test.
+ * Opens an address in a browser context of its own, which holds nothing from another test.
  *
- * @param prepare what is done before the page is asked for
+ * @param prepare runs before the page loads
  */
 export async function openPage(
   browser: Browser,
@@ -54,7 +54,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     const { url: from } = message.location();
-    // 4xx answers that the page handles, but that the browser logs: of days, reports and sample partners.
+    // The browser logs 4xx answers to requests for days, reports and sample partners, although the page handles them.
     const isToldSo = /status of (4\d\d)/.test(message.text()) && /\/(days|reporting|\.local)/.test(from);
     if (['error', 'warning'].includes(message.type()) && !isToldSo)
       complaints.push(`${message.text()} ${from}`);
@@ -70,7 +70,7 @@ export async function openPage(
       watched.violations.push(`${violatedDirective} ${blockedURI}`),
     );
   });
-  // Once: as long as there is a route, all requests of the page go by way of the test.
+  // Removes the route after one request: as long as a page has a route, all its requests go through the test.
   if (isAsDeployed)
     await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }), { times: 1 });
   await prepare(page);
@@ -90,9 +90,9 @@ export async function openPage(
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What the accessibility checker finds in the page as it stands. */
+/** Resolves to the faults that the accessibility checker finds in the present state of the page. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
-  // Evaluated by the test: the page's policy refuses a script element.
+  // The test evaluates the script, because the page's content security policy refuses a script element.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async () => {
     const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(
@@ -107,30 +107,30 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   });
 }
 
-/** Waits until a report is there and read. */
+/** Waits until the page has read a report. */
 export const reportRead = (page: Page): Promise<void> =>
   page.getByRole('link', { name: 'Download CSV' }).waitFor();
 
-/** Unfolds the form, where it is folded. */
+/** Unfolds the form if it is folded. */
 export async function openForm(page: Page): Promise<void> {
   const change = page.getByRole('button', { name: 'Change', exact: true });
   if (await change.isVisible()) await change.click();
   await page.locator('#builder').waitFor();
 }
 
-/** Asks for the report that is chosen. */
+/** Unfolds the form if it is folded, and presses the Run button. */
 export async function pressRun(page: Page): Promise<void> {
   await openForm(page);
   await page.getByRole('button', { name: 'Run the report' }).click();
 }
 
-/** Runs the report that is chosen, and waits for its end. */
+/** Runs the chosen report, and waits until the page has read it. */
 export async function runReport(page: Page): Promise<void> {
   await pressRun(page);
   await reportRead(page);
 }
 
-/** The name and the text of the downloaded file. */
+/** Downloads the report's file. Resolves to its name and its text. */
 export async function downloaded(page: Page): Promise<{ name: string; text: string }> {
   const coming = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download CSV' }).click();
@@ -138,7 +138,7 @@ export async function downloaded(page: Page): Promise<{ name: string; text: stri
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
 
-/** Keeps a picture of the whole page in the directory that SCREENSHOTS names, to be looked at. */
+/** Saves a picture of the whole page in the directory that SCREENSHOTS names. Without SCREENSHOTS, does nothing. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env['SCREENSHOTS'];
   if (directory) await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });

@@ -23,7 +23,7 @@ import {
 const known = knownEvents(18, 3_000);
 const isOfLatestDays = ({ event_time }: { readonly event_time?: unknown }) =>
   String(event_time) < '2026-01-07';
-/** Events up to the last day that the stack is told of: the page asks the service for the newest day too. */
+/** Events up to `lastDay` of the stack. The page also asks the service for the newest day, so both must agree. */
 const events = {
   publisher_events: known.publisher_events.filter(isOfLatestDays),
   advertiser_events: known.advertiser_events.filter(isOfLatestDays),
@@ -36,13 +36,13 @@ beforeAll(async () => {
   [service, browser] = await Promise.all([
     startService(events, {
       lastDay: async () => '2026-01-06',
-      // One request waits so long for its query: a slow one passes the waiting room.
+      // A request waits only one second for its query, so a slow query leads through the waiting room.
       functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR' },
     }),
     startBrowser(),
   ]);
   const days = join(service.eventsDirectory, 'publisher_events');
-  // The last day is open.
+  // Only the last day is open.
   for (const day of (await readdir(days)).sort().slice(0, -1))
     await writeFile(join(days, day, '_SUCCESS'), '');
 });
@@ -51,7 +51,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A page whose first question, asked by itself, is answered; its form is unfolded. */
+/** Opens the page, waits for its first report, which the page asks for by itself, and unfolds the form. */
 async function open(hash = '', options: OpenOptions = {}): Promise<WatchedPage> {
   const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, options);
   await reportRead(watched.page);
@@ -59,14 +59,14 @@ async function open(hash = '', options: OpenOptions = {}): Promise<WatchedPage> 
   return watched;
 }
 
-/** A page as deployed, with a token: nothing is asked by itself. */
+/** Opens the page without sample partners and fills in a token. The page then asks nothing by itself. */
 async function openUnasked(hash: string): Promise<WatchedPage> {
   const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
   await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
   return watched;
 }
 
-/** The box that chooses a field. */
+/** The checkbox of a field. */
 const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
 
 async function addFilter(page: Page, name: string): Promise<void> {
@@ -76,7 +76,7 @@ async function addFilter(page: Page, name: string): Promise<void> {
 
 const openOrder = (page: Page) => page.getByText('Order of columns').click();
 
-/** What any client gets for the request that the page shows, with a token of that partner's. */
+/** Sends the request that the page shows, with a token of the partner. Resolves to the text that any client gets. */
 async function byUrl(page: Page, partner: string): Promise<string> {
   const url = await page.getByRole('tabpanel').locator('pre').innerText();
   const token = await fetch(`${service.gatewayUrl}/.local/partners/${partner}/token`, { method: 'POST' });
@@ -84,8 +84,8 @@ async function byUrl(page: Page, partner: string): Promise<string> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${accessToken}` } })).text();
 }
 
-describe('from the page open to a right CSV', () => {
-  it('takes seven clicks and asks no host but the service and the downloads’', async () => {
+describe('the way from the open page to a correct CSV', () => {
+  it('takes seven clicks, and requests only to the service and to the download store', async () => {
     const watched = await open();
     const { page, hosts, clicks } = watched;
     await page.getByLabel('Advertiser', { exact: true }).click();
@@ -108,7 +108,7 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
-  it('takes a pasted token where there are no sample partners, as deployed', async () => {
+  it('begins with a pasted token if there are no sample partners', async () => {
     const watched = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
     const { page } = watched;
     const token = page.getByLabel('Access token', { exact: true });
@@ -116,7 +116,7 @@ describe('from the page open to a right CSV', () => {
     await page.getByText('Paste an access token.').waitFor();
     expect(await page.getByRole('status').filter({ hasText: 'report is' }).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
-    // With `Bearer` and a line end, as people copy it from a header.
+    // The pasted text has `Bearer` and a line end, as people copy it from a header.
     await token.fill(`Bearer ${service.token}\n`);
     await page.getByLabel('First day', { exact: true }).fill('2026-01-01');
     await page.getByLabel('Last day', { exact: true }).fill('2026-01-05');
@@ -126,7 +126,7 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
-  it('says that there is no token where the sample partner gets none', async () => {
+  it('ends with a message if the sample partner gets no token', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/.local/partners/house/token', (route) => route.fulfill({ status: 404, body: '{}' }));
@@ -135,18 +135,18 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
-  it('can be done with the keyboard alone', async () => {
+  it('is possible with the keyboard alone', async () => {
     const watched = await openPage(browser, service.gatewayUrl);
     const { page, clicks } = watched;
     await reportRead(page);
     const focused = () =>
       page.evaluate(() => {
         const element = document.activeElement as HTMLInputElement;
-        // Tab has left the page at its end.
+        // No control has the focus: Tab has gone past the last control of the page.
         if (element === (document.body as HTMLElement)) return '';
         return element.getAttribute('aria-label') ?? (element.labels?.[0] ?? element).textContent;
       });
-    /** Presses Tab up to the control of that name; every control on the way must show its focus. */
+    /** Presses Tab until the named control has the focus. Each control on the way must show its focus. */
     const tabTo = async (name: string) => {
       for (let step = 0; step < 80; step++) {
         await page.keyboard.press('Tab');
@@ -188,7 +188,7 @@ describe('from the page open to a right CSV', () => {
     await page.keyboard.press('ArrowRight');
     expect(await page.getByRole('tabpanel').innerText()).toContain('curl -sS');
     await page.keyboard.press('ArrowLeft');
-    // Round the end of the page, by way of what skips the form.
+    // Tab goes past the last control to the first ones, which skip to the parts of the page.
     await tabTo('Skip to the result');
     await page.keyboard.press('Enter');
     await tabTo('Download CSV');
@@ -212,7 +212,7 @@ describe('from the page open to a right CSV', () => {
 });
 
 describe('faults', () => {
-  it('are shown beside their controls, in the words of the page, and nothing is sent', async () => {
+  it('are shown at their inputs in the page’s words, and the page sends no request', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
@@ -234,13 +234,13 @@ describe('faults', () => {
     for (const token of ['another', '']) await page.getByLabel('Access token', { exact: true }).fill(token);
 
     const asked: string[] = [];
-    // The browser may fetch the page's icon only now.
+    // Ignores the page's own files, because the browser may fetch the icon only now.
     page.on('request', (request) => request.url().includes('/page/') || asked.push(request.url()));
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('The request has 3 faults, told where they are.').waitFor();
     await page.getByText('Choose who asks.').waitFor();
     expect(asked).toEqual([]);
-    // The service's own words for the same request.
+    // The service describes the faults of the same request in its own words.
     const answer = await byUrl(page, 'house');
     expect(JSON.parse(answer).errors.map(({ detail }: { detail: string }) => detail)).toEqual([
       'Missing: this parameter is required.',
@@ -251,7 +251,7 @@ describe('faults', () => {
     await watched.close();
   });
 
-  it('that only the service finds are shown there too', async () => {
+  it('that only the service finds are also shown at their inputs', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/reporting/publisherperformance?**', (route) =>
@@ -281,16 +281,16 @@ describe('faults', () => {
   });
 
   it.each([
-    ['is no token', 'Bearer nonsense', /token/i],
-    ['holds what no token can', 'eyJ…', /characters that no token has/],
+    ['it is no token', 'Bearer nonsense', /token/i],
+    ['it has characters that no token has', 'eyJ…', /characters that no token has/],
     [
-      'opens nothing',
+      'it gives no access',
       async () =>
         (await (await fetch(`${service.gatewayUrl}/.local/partners/nobody/token`, { method: 'POST' })).json())
           .accessToken,
       /Not authorized to this endpoint/,
     ],
-  ])('say so where the token %s', async (_, token, words) => {
+  ])('of the token are shown at its input: %s', async (_, token, words) => {
     const watched = await open();
     const { page } = watched;
     await page.getByText('Use a token of your own').click();
@@ -310,7 +310,7 @@ describe('faults', () => {
 });
 
 describe('a run', () => {
-  it('shows that it waits, goes through the waiting room, and can be dropped', async () => {
+  it('shows that it is under way, can be cancelled, and leads through the waiting room', async () => {
     const watched = await open();
     const { page } = watched;
     await field(page, 'ContainerId').check();
@@ -331,7 +331,7 @@ describe('a run', () => {
     await watched.close();
   });
 
-  it('is asked again, and joined, where it takes more redirects than a browser follows', async () => {
+  it('asks again if the browser follows no more redirects, and joins the query that still runs', async () => {
     const watched = await openUnasked('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
     const { page } = watched;
     const asked: string[] = [];
@@ -339,7 +339,7 @@ describe('a run', () => {
       'request',
       (request) => request.url().includes('publisherperformance?') && asked.push(request.url()),
     );
-    // More than twenty hops of a second each.
+    // The query takes longer than twenty waiting hops of one second each.
     service.stack.faults.set([{ on: 'query', delayMs: 24_000 }]);
     await pressRun(page);
     await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 90_000 });
@@ -347,15 +347,15 @@ describe('a run', () => {
     service.stack.faults.set([]);
     expect(asked).toHaveLength(2);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
-    // The browser's own error about too many redirects is not an error of the page.
+    // Does not call `watched.close`, which would report the browser's own error about too many redirects.
     await page.context().close();
   }, 120_000);
 
   it.each([
     ['ends in the middle of a row', '"Day","Clicks"\n"2026-01-0', 'The file ends in the middle of a row.'],
-    ['is another', '"Day","Opens"\n', 'What came is not the report that was asked for.'],
+    ['has other columns', '"Day","Opens"\n', 'What came is not the report that was asked for.'],
     ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
-  ])('says so where the file %s, and offers nothing to download', async (_, body, words) => {
+  ])('fails with a reason and without a download if the file %s', async (_, body, words) => {
     const watched = await openUnasked('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
     const { page } = watched;
     await page.route('**/reporting/publisherperformance?**', (route) =>
@@ -368,7 +368,7 @@ describe('a run', () => {
     await watched.close();
   });
 
-  it('shows exact totals, a chart of each metric, and the rows as they are', async () => {
+  it('shows exact totals, a chart and all rows, and is marked when the question changes', async () => {
     const watched = await open(
       '#report=publisherperformance&requestedFields=Day,DeviceOrProxy,Clicks,Revenue&first=2025-12-31&last=2026-01-06',
     );
@@ -392,7 +392,7 @@ describe('a run', () => {
     expect(await chart.getAttribute('aria-label')).toMatch(
       /^Clicks from 2025-12-31 to 2026-01-06, 7 lines\. In all: .* The 7 largest of DeviceOrProxy, and \d+ others?: \d+ %\.$/s,
     );
-    // The last day is open.
+    // The legend has seven lines and, because the last day is open, the sign for open days.
     await page.locator('.legend li', { hasText: 'open day' }).waitFor();
     expect(await page.locator('.legend li').count()).toBe(8);
     await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Revenue');
@@ -404,14 +404,14 @@ describe('a run', () => {
     expect(await page.locator('.table-controls h3').innerText()).toBe(
       `${lines.filter((line) => /^"?20/.test(line)).length} rows`,
     );
-    // After a change of the request, the page says that the rows are of the old one.
+    // After a change of the question, the page says that its answer is of the question before.
     await field(page, 'ServedAds').check();
     await page.getByText('This is of the question before your last change.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await watched.close();
   });
 
-  it('shows bars where the report has no time, and says when there is no row', async () => {
+  it('shows bars for a report without time, and a message for a report without rows', async () => {
     const watched = await open('#requestedFields=PlacementId,Clicks&first=2026-01-01&last=2026-01-02');
     const { page } = watched;
     expect(await page.locator('.bars li').count()).toBeGreaterThan(3);
@@ -428,7 +428,7 @@ describe('a run', () => {
 });
 
 describe('the page’s address', () => {
-  it('holds every choice, and no token', async () => {
+  it('holds every choice, but neither the caller nor a token', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByLabel('Advertiser', { exact: true }).check();
@@ -455,7 +455,7 @@ describe('the page’s address', () => {
     await watched.close();
   });
 
-  it('may be one behind a stage or a base path', async () => {
+  it('may have a stage in its path, which the page keeps in its requests', async () => {
     const watched = await openBehind('/dev');
     const { page } = watched;
     await runReport(page);
@@ -466,7 +466,7 @@ describe('the page’s address', () => {
   });
 });
 
-/** The page as a gateway serves it under a stage: every path begins with it. */
+/** Opens the page behind a gateway with a stage: every path begins with the stage. */
 async function openBehind(stage: string): Promise<WatchedPage> {
   const { createServer } = await import('node:http');
   const server = createServer(async (request, response) => {
@@ -497,7 +497,7 @@ async function openBehind(stage: string): Promise<WatchedPage> {
 }
 
 describe('the days of the window', () => {
-  it('show their state, as the service gives it', async () => {
+  it('show the states that the service reports', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByText('5 days final').waitFor();
@@ -509,7 +509,7 @@ describe('the days of the window', () => {
     await watched.close();
   });
 
-  it('are shown for each report, also after one whose table is missing', async () => {
+  it('are hidden for a report whose table is missing, and shown for another report', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/advertiserperformance/days?**', (route) =>
@@ -525,7 +525,7 @@ describe('the days of the window', () => {
     await watched.close();
   });
 
-  it('are not shown where the service does not answer', async () => {
+  it('are not shown if the service does not report their states', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' }));
@@ -537,20 +537,20 @@ describe('the days of the window', () => {
   });
 });
 
-describe('every user', () => {
-  // Each state in both themes: asking.test.ts.
+describe('each state of the page', () => {
+  // asking.test.ts checks each state in light and in dark colours.
   const cases = [
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 390 },
     { colorScheme: 'light', width: 320 },
   ] as const;
 
-  it.each(cases)('finds no barrier and no sideways scrolling in $colorScheme at $width', async (look) => {
+  it.each(cases)('is accessible, without sideways scrolling, in $colorScheme at $width px', async (look) => {
     const { colorScheme, width } = look;
     const options = { colorScheme, viewport: { width, height: 900 } };
     const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     const seenOn = async (page: Page, state: string) => {
-      // On a screen as tall as the page: the bar that sticks to its end covers nothing there.
+      // Checks the page on a screen that is higher than the page, where the fixed Run bar covers nothing.
       const height = await page.evaluate(() => document.documentElement.scrollHeight);
       await page.setViewportSize({ width, height: height + 200 });
       expect(await accessibilityFindings(page), state).toEqual([]);
@@ -587,7 +587,7 @@ describe('every user', () => {
 
     await openForm(page);
     await page.getByLabel('house').check();
-    // A window of its own, so that there is no copy yet.
+    // Each case has a window of its own, so that no cached report answers it.
     await page.getByLabel('First day', { exact: true }).fill(`2025-12-${10 + cases.indexOf(look)}`);
     service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
     await page.getByRole('button', { name: 'Run the report' }).click();
@@ -596,7 +596,7 @@ describe('every user', () => {
     service.stack.faults.set([]);
     await reportRead(page);
     await page.getByRole('img').waitFor();
-    // A number of which digits are cut is another number.
+    // No cell may cut off digits: people would read another number.
     const cut = await page
       .locator('td.number')
       .evaluateAll((cells) =>
@@ -609,7 +609,7 @@ describe('every user', () => {
       await page.getByRole('tab', { name, exact: true }).click();
       expect(await sidewaysOf(page), name).toBeLessThanOrEqual(0);
     }
-    // Neither lies over the other, however they grow.
+    // The answer must not overlap the request below it.
     const overlap = await page.evaluate(() => {
       const [result, request] = ['.result', '.request'].map((name) =>
         document.querySelector(name)?.getBoundingClientRect(),

@@ -27,7 +27,7 @@ beforeEach(async () => {
     permissions,
   });
   page = watched.page;
-  // As deployed: the form is open, and nothing is asked by itself.
+  // Without sample partners, as in a deployed service, the form is open and the page asks nothing by itself.
   await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
   await page.reload();
   await page.getByLabel('Access token', { exact: true }).fill('the.own.token');
@@ -36,8 +36,8 @@ afterEach(() => watched.close());
 
 const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
-describe('the request to paste', () => {
-  it('is copied as it stands, and says so', async () => {
+describe('the view of the request', () => {
+  it('copies the request as it is shown, and says that it is copied', async () => {
     await page.getByRole('tab', { name: 'curl' }).click();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page
@@ -48,7 +48,7 @@ describe('the request to paste', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 
-  it('says where it could not be copied, and what to do', async () => {
+  it('says what to do if the browser does not allow the copy', async () => {
     await page.evaluate(() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'));
     });
@@ -60,7 +60,7 @@ describe('the request to paste', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 
-  it('can be sent as a link to the page, which asks the same and holds no token', async () => {
+  it('copies a link to the page, which has the same question and no token', async () => {
     await page.getByRole('checkbox', { name: /^CampaignId / }).click();
     const text = await page.getByRole('tabpanel').locator('pre').innerText();
     await page.getByRole('button', { name: 'Copy link' }).click();
@@ -74,7 +74,7 @@ describe('the request to paste', () => {
     expect(await page.getByRole('tabpanel').locator('pre').innerText()).toBe(text);
   });
 
-  it('names where a token comes from, as the service says it', async () => {
+  it('says in each tab where a token comes from, as the service reports it', async () => {
     for (const tab of await page.getByRole('tab').all()) {
       await tab.click();
       await page

@@ -1,4 +1,4 @@
-/** `npm run browser`: installs Chromium, unless there is one. */
+/** `npm run browser`: installs Chromium if the machine has none. */
 import { tell } from '../../lane-fault.ts';
 import { installBrowser } from './install-browser.ts';
 

@@ -1,9 +1,9 @@
 import type { KnownEvents } from '../../e2e/known-events.ts';
 
-/** Events of which every sum can be told by hand: two weeks of both tables, and one day of many rows. */
+/** Events whose sums the tests can compute: two weeks in both tables, and one day with thousands of rows. */
 
 const DAY_MS = 86_400_000;
-/** A few days ago: midnight, which may come in the middle of a test, changes no window then. */
+/** The newest day is some days ago, so that no window changes if midnight comes in the middle of a test. */
 const NEWEST_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 3 * DAY_MS;
 
 /** The day `count` days before the newest day with events, `YYYY-MM-DD`. */
@@ -12,18 +12,18 @@ export const daysBack = (count: number): string =>
 
 /** The newest day, which is open. */
 export const OPEN_DAY = daysBack(0);
-/** A day of which there are thousands of rows. */
+/** A day with thousands of rows. */
 export const FULL_DAY = daysBack(40);
 
 const at = (day: string) => `${day}T12:00:00.000Z`;
 
-/** Millionths as the digits of an amount. */
+/** The digits of an amount in millionths: `2500000` becomes `2.500000`. */
 export function amount(micros: bigint): string {
   const digits = String(micros < 0n ? -micros : micros).padStart(7, '0');
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** With commas, as the page shows digits. */
+/** Groups digits with commas, as the page shows them. */
 export function withCommas(digits: string | bigint): string {
   const [whole = '', fraction] = String(digits).split('.');
   const grouped = BigInt(whole.replace('-', '')).toLocaleString('en-US');
@@ -40,7 +40,7 @@ export interface CampaignDay {
   readonly spend: bigint;
 }
 
-/** What each campaign lost a day, in millionths, from one week to the next. */
+/** How much less each campaign spends on a day of the newer week, in millionths, by the campaign's id. */
 const LOSSES: Readonly<Record<number, bigint>> = {
   20: 1_000_001n,
   21: 40_250_000n,
@@ -51,7 +51,7 @@ const LOSSES: Readonly<Record<number, bigint>> = {
   26: 500_000n,
 };
 
-/** Campaigns in the two weeks: 27 ends with the first week, 28 begins with the second. */
+/** A row for each campaign and day of two weeks. Campaign 27 is only in the older week, 28 only in the newer week. */
 export const campaignDays: readonly CampaignDay[] = Array.from({ length: 14 }, (_, back) => {
   const isNow = back < 7;
   const ofDay = Object.entries(LOSSES).map(([campaign, loss]) => ({
@@ -63,7 +63,8 @@ export const campaignDays: readonly CampaignDay[] = Array.from({ length: 14 }, (
     ...row,
     back,
     clicks: 10n * row.campaign,
-    // Half a day, against a day on which one campaign spent more than ever: both would change the order.
+    // The open day has a tenth of its spend. Campaign 24 spends far more on the day compared with it. A comparison
+    // that included these two days would give another order.
     ...(back === 0 && { spend: row.spend / 10n }),
     ...(back === 7 && row.campaign === 24n && { spend: 9_000_000_000n }),
   }));
@@ -78,7 +79,7 @@ export interface DeviceDay {
   readonly revenue: bigint;
 }
 
-/** The largest first. Nothing is served to the last, which clicks nevertheless. */
+/** The devices, the one with the most served ads first. The last one has clicks but no served ads. */
 export const DEVICES = [
   'Mobile',
   'Desktop',
@@ -98,7 +99,7 @@ export const DEVICES = [
   'Proxy',
 ];
 
-/** Every day of the two weeks: each device on each of three placements. */
+/** A row for each day of the two weeks, each device and each of three placements. */
 export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, back) =>
   DEVICES.flatMap((device, rank) =>
     [11n, 12n, 13n].map((placement) => ({
@@ -117,7 +118,7 @@ export interface FullRow {
   readonly clicks: bigint;
 }
 
-/** Of the three largest, a number that is not exact can tell neither the ids nor the clicks apart. */
+/** Among the last three rows, two ids and two clicks differ but are the same as JavaScript numbers. */
 export const fullDay: readonly FullRow[] = [
   ...Array.from({ length: 4_000 }, (_, index) => ({
     placement: BigInt(index + 1),

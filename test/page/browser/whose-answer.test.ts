@@ -7,8 +7,8 @@ const { open } = answering();
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const STALE = 'This is of the question before your last change.';
 
-describe('an answer belongs to who asked', () => {
-  it('and is stale once somebody else is chosen, whose values are never those of another', async () => {
+describe('an answer, after the user has chosen another caller', () => {
+  it('is marked as old, and values are still fetched for the caller who asked for them', async () => {
     const watched = await open(hashOf({ requestedFields: 'Day,ServedAds', ...WEEK }));
     const { page } = watched;
     await answered(page);
@@ -16,7 +16,7 @@ describe('an answer belongs to who asked', () => {
     await unfold(page);
     await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
     await page.getByRole('button', { name: 'Add the filter' }).click();
-    // The days are told of only once another partner is chosen.
+    // Holds back the requests for the days' states until another partner is chosen.
     let tell = () => {};
     const chosen = new Promise<void>((resolve) => {
       tell = resolve;
@@ -42,9 +42,9 @@ describe('an answer belongs to who asked', () => {
   });
 });
 
-describe('an answer with little in it', () => {
-  it('is explained where filters leave zeros alone, and where a comparison has rows on one side', async () => {
-    // Campaign 27 ends with the week before.
+describe('an answer that has little to show', () => {
+  it('shows rows of only one period, explains a row of zeros, and says that no day is compared', async () => {
+    // Campaign 27 has rows only in the week before.
     const watched = await open(
       hashOf({
         report: 'advertiserperformance',
@@ -62,7 +62,7 @@ describe('an answer with little in it', () => {
     );
     expect(await page.getByText('Near:').count()).toBe(0);
 
-    // Metrics alone have a row, whatever the filters: zeros.
+    // A report without dimensions always has one row. If no event passes its filters, that row has zeros.
     await askOtherwise(
       page,
       hashOf({ requestedFields: 'ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
@@ -70,7 +70,7 @@ describe('an answer with little in it', () => {
     await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
 
-    // A filter by a day that is left out leaves nothing to compare.
+    // The filter passes only the open day. A comparison leaves that day out, so it has nothing to compare.
     await askOtherwise(
       page,
       hashOf({
@@ -85,7 +85,7 @@ describe('an answer with little in it', () => {
     await watched.close();
   });
 
-  it('says so where the days’ states could not be had, and where the page can’t read the report', async () => {
+  it('says that the states of the days are not known, or that the page can’t read the report', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'Day,ServedAds', ...WEEK, compare: 'period-before' }),
       {},
@@ -95,7 +95,7 @@ describe('an answer with little in it', () => {
     expect(await watched.page.locator('.compared').innerText()).toMatch(
       /^7 days against as many: .* could not be found out\.$/,
     );
-    // What was typed goes with its report: the next one is shown from its first row on.
+    // The search ends with its report: the table of the next report shows all rows.
     await watched.page.getByRole('searchbox', { name: 'Search the rows' }).fill('zzz');
     await watched.page.getByRole('button', { name: 'Change', exact: true }).click();
     await watched.page.getByRole('button', { name: 'Run the report' }).click();

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type Choice, firstChoice, fromHash, toHash } from '../../../page/src/question/choice.ts';
 
 describe('a choice in the address', () => {
-  it('says with what it is compared, and nothing where it is with nothing', () => {
+  it('names the comparison only if the user has chosen one', () => {
     expect(toHash(firstChoice())).not.toContain('compare');
     expect(toHash({ ...firstChoice(), compare: 'period-before' })).toContain('&compare=period-before');
   });
 
   it.each<[string, Choice]>([
-    ['as it is first shown', firstChoice()],
+    ['the first choice', firstChoice()],
     [
-      'of days, and of values that break addresses',
+      'days of its own, and values with characters that have a meaning in a URL',
       {
         report: 'advertiserperformance',
         fields: ['Spend', 'Day', 'CampaignId'],
@@ -22,19 +22,19 @@ describe('a choice in the address', () => {
         compare: 'year-before',
       },
     ],
-    ['without any field', { ...firstChoice(), fields: [], window: 'last-month' }],
-    ['compared with the days before', { ...firstChoice(), compare: 'period-before' }],
-    ['of half a window', { ...firstChoice(), window: { first: '2026-01-01', last: '' } }],
-  ])('comes back %s', (_, choice) => {
+    ['no fields', { ...firstChoice(), fields: [], window: 'last-month' }],
+    ['a comparison with the days before', { ...firstChoice(), compare: 'period-before' }],
+    ['a window without a last day', { ...firstChoice(), window: { first: '2026-01-01', last: '' } }],
+  ])('is read back unchanged: %s', (_, choice) => {
     expect(fromHash(`#${toHash(choice)}`)).toEqual(choice);
   });
 
-  it('is the first choice where the address holds nothing', () => {
+  it('is the first choice if the address has no hash', () => {
     expect(fromHash('')).toEqual(firstChoice());
     expect(fromHash('')).toMatchObject({ report: 'publisherperformance', window: 'latest' });
   });
 
-  it('keeps unknown fields, so that their fault is shown, and drops an unknown report, preset or comparison', () => {
+  it('keeps unknown fields, and replaces an unknown report, preset or comparison by the default', () => {
     const hash = '#report=nosuch&requestedFields=Day,Click&window=today&compare=decade-before';
     expect(fromHash(hash)).toEqual({
       ...firstChoice(),

@@ -25,7 +25,7 @@ describe('the days of a comparison', () => {
         ['2026-03-09', '2025-03-09'],
       ],
     ],
-    // A leap day: as many days on both sides, one by one.
+    // With a leap day, both sides still have the same number of days.
     [
       'year-before',
       ['2024-02-29', '2024-03-01'],
@@ -44,11 +44,11 @@ describe('the days of a comparison', () => {
     ],
     ['none', daysOf(8), []],
     ['period-before', [], []],
-  ] as const)('%s of %j', (comparison, window, pairs) => {
+  ] as const)('are paired for %s with the window %j', (comparison, window, pairs) => {
     expect(dayPairs(comparison, window)).toEqual(pairs.map(([day, before]) => ({ day, before })));
   });
 
-  it('leaves out pairs of which a day is open or has no data, on both sides', () => {
+  it('are left out in pairs if a day of the pair is open or has no data', () => {
     const states: Record<string, DayState> = {
       '2026-03-08': 'final',
       '2026-03-09': 'final',
@@ -66,7 +66,7 @@ describe('the days of a comparison', () => {
       ],
       leftOut: [{ day: '2026-03-10', before: '2026-03-07', why: 'open' }],
     });
-    // The open day that another is compared with, and one that has no data at all.
+    // The day before may be open too. If one day is open and the other has no data, the reason is `no data`.
     const [pair] = pairs;
     expect(
       comparedDays([{ day: '2026-03-08', before: '2026-03-11' }], (day) => states[day]).leftOut,
@@ -76,17 +76,17 @@ describe('the days of a comparison', () => {
     ).toMatchObject([{ why: 'no data' }]);
   });
 
-  it('are all compared where the service tells nothing of them', () => {
+  it('are all compared if the service does not report their states', () => {
     const pairs = dayPairs('period-before', daysOf(8, 9));
     expect(comparedDays(pairs, () => undefined)).toEqual({ pairs, leftOut: [] });
   });
 });
 
-describe('the question over the days of a comparison', () => {
+describe('the question for one side of a comparison', () => {
   const asked = (filters: Choice['filters']): Choice => ({ ...firstChoice(), filters });
   const moved = (pairs: readonly (readonly [string, string])[]) => new Map(pairs);
 
-  it('is a window where the days follow each other', () => {
+  it('has a window without a filter if no day in between is left out', () => {
     const { choice, days } =
       overDays(
         asked([]),
@@ -100,7 +100,7 @@ describe('the question over the days of a comparison', () => {
     expect(choice?.filters).toEqual([]);
   });
 
-  it('names the days where some in between are left out', () => {
+  it('has a filter that names the days if a day in between is left out', () => {
     const result = overDays(
       asked([{ operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile'] }]),
       publisherReport,
@@ -116,7 +116,7 @@ describe('the question over the days of a comparison', () => {
     ]);
   });
 
-  it('moves filters of times with the days, and has none where they are left out', () => {
+  it('moves the values of time filters with the days, and is undefined if no day is left', () => {
     const pairs = moved([
       ['2026-03-08', '2026-03-06'],
       ['2026-03-09', '2026-03-07'],

@@ -5,7 +5,7 @@ import { faultWords, faultyDays, valueFault } from '../../../page/src/question/f
 import type { Days } from '../../../page/src/question/presets.ts';
 import { faultsOf, parametersOf } from '../../../page/src/question/request.ts';
 
-/** The faults of a choice as the page tells them, each with the inputs of days that it is of. */
+/** The faults of a choice in the page's words, each with the day inputs that it belongs to. */
 function told(fields: readonly string[], days: Days) {
   const parameters = parametersOf({ ...firstChoice(), fields }, days);
   return faultsOf(publisherReport, parameters).map((fault) => [
@@ -17,14 +17,24 @@ function told(fields: readonly string[], days: Days) {
 describe('faultWords', () => {
   const good = { first: '2026-02-01', last: '2026-02-07' };
   it.each<[string, readonly string[], Days, readonly (readonly [string, string])[]]>([
-    ['nothing wrong', ['Day'], good, []],
+    ['no fault', ['Day'], good, []],
     ['no field', [], good, [['Choose at least one field.', '']]],
-    // Words of the service that the page has none for.
+    // The page has no words of its own for this fault, so it shows the service's words.
     ['an unknown field', ['Click'], good, [['Unknown field "Click". Did you mean "Clicks"?', '']]],
     ['no first day', ['Day'], { ...good, first: '' }, [['Choose the first day.', 'first']]],
     ['no last day', ['Day'], { ...good, last: '' }, [['Choose the last day.', 'last']]],
-    ['no such first day', ['Day'], { ...good, first: '2026-02-30' }, [['2026-02-30 is no day.', 'first']]],
-    ['no such last day', ['Day'], { ...good, last: '2026-13-01' }, [['2026-13-01 is no day.', 'last']]],
+    [
+      'a first day that does not exist',
+      ['Day'],
+      { ...good, first: '2026-02-30' },
+      [['2026-02-30 is no day.', 'first']],
+    ],
+    [
+      'a last day that does not exist',
+      ['Day'],
+      { ...good, last: '2026-13-01' },
+      [['2026-13-01 is no day.', 'last']],
+    ],
     [
       'a day in another form',
       ['Day'],
@@ -32,7 +42,7 @@ describe('faultWords', () => {
       [['7.2.2026 is no day. Write it as YYYY-MM-DD.', 'last']],
     ],
     [
-      'two that are no days',
+      'a missing first day and a last day that can’t be read',
       ['Day'],
       { first: '', last: 'x' },
       [
@@ -46,26 +56,26 @@ describe('faultWords', () => {
       { first: '2026-02-07', last: '2026-02-01' },
       [['The last day is before the first day.', 'first last']],
     ],
-    // Its end is its start: the service compares instants, the page days.
+    // In the request, this window ends at the instant at which it starts. The page compares the days, not the instants.
     [
       'a window that ends the day before it begins',
       ['Day'],
       { first: '2026-02-07', last: '2026-02-06' },
       [['The last day is before the first day.', 'first last']],
     ],
-    ['as many days as may be', ['Day'], { first: '2026-01-01', last: '2026-02-01' }, []],
+    ['the longest window', ['Day'], { first: '2026-01-01', last: '2026-02-01' }, []],
     [
-      'a day too many',
+      'a window that is one day too long',
       ['Day'],
       { first: '2026-01-01', last: '2026-02-02' },
       [['At most 32 days. From 2026-01-01 on, the last day can be 2026-02-01.', 'first last']],
     ],
-  ])('%s', (_, fields, days, words) => {
+  ])('describes the faults of a choice: %s', (_, fields, days, words) => {
     expect(told(fields, days)).toEqual(words);
   });
 
   it.each(['requestedFields', 'startInclusive', 'endExclusive', 'filter[PlacementId]', 'Accept'])(
-    'loses nothing that the service says of %s and the choice does not explain',
+    'shows the service’s words about %s if the choice does not explain the fault',
     (parameter) => {
       const fault = { parameter, detail: 'Something else.' };
       for (const days of [good, { ...good, first: good.last }])
@@ -91,7 +101,7 @@ describe('valueFault', () => {
     ['DateTime', '2026-02-01T05:00:00Z', undefined],
     ['DateTime', '2026-02-01T05:30:00Z', '2026-02-01 05:30 is no hour. Write it as YYYY-MM-DD HH:00.'],
     ['DateTime', 'noon', 'noon is no hour. Write it as YYYY-MM-DD HH:00.'],
-  ])('%s "%s": %s', (name, value, words) => {
+  ])('describes the fault of %s "%s": %s', (name, value, words) => {
     const dimension = dimensionsOf(advertiserReport).find((candidate) => candidate.name === name);
     if (!dimension) throw new TypeError(name);
     expect(valueFault(dimension, value)).toBe(words);

@@ -33,7 +33,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     expect(titles, 'two operators have one title').toEqual([...new Set(titles)]);
   });
 
-  it('stays in the address and goes into the request', () => {
+  it('is kept in the page’s address and sent in the request', () => {
     const choice = asked(onDevice);
     expect(fromHash(toHash(choice)).filters, 'page/src/question/choice.ts loses it').toEqual([onDevice]);
     expect(
@@ -42,13 +42,13 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     ).toEqual(expect.arrayContaining(onDevice.values.map((value) => [parameter, value])));
   });
 
-  // One of the days is left out, and one wanted time lies outside of the days.
+  // The comparison leaves out 10 March. The value of 20 March is outside its days.
   it.each([
     ['Day', ['2026-03-09T00:00:00Z', '2026-03-20T00:00:00Z']],
     ['Day', ['2026-03-20T00:00:00Z']],
     ['DateTime', ['2026-03-09T10:00:00Z', '2026-03-20T10:00:00Z']],
     ['DateTime', ['2026-03-20T10:00:00Z']],
-  ])('on %s %j compares the hours that it lets pass', (field, values) => {
+  ])('compares only the hours that pass the filter: %s %j', (field, values) => {
     const lets = meaningOf(operator);
     const choice = asked({ operator, field, values });
     const moved = new Map([
@@ -83,7 +83,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     ['DeviceOrProxy', ['radio'], ['tv', 'phone']],
     ['Day', ['2026-03-20T00:00:00Z'], ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z']],
   ])(
-    'on %s %j is named as what leaves a report empty only where it lets none pass',
+    'is named as the cause of an empty report only if no value passes the filter: %s %j',
     (field, values, present) => {
       const dimension = dimensionsOf(publisherReport).find(({ name }) => name === field);
       if (!dimension) throw new TypeError(field);
@@ -105,7 +105,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
   );
 });
 
-it('compares only the days that a filter by times names', () => {
+it('a comparison includes only the days that a filter by time names', () => {
   const choice = asked({ operator: 'filter', field: 'DateTime', values: ['2026-03-09T10:00:00Z'] });
   expect(isDayAsked(choice, publisherReport, '2026-03-09')).toBe(true);
   expect(isDayAsked(choice, publisherReport, '2026-03-10')).toBe(false);

@@ -19,7 +19,7 @@ const device = dimension('DeviceOrProxy');
 const placement = dimension('PlacementId');
 
 describe('valueRanking', () => {
-  it('ranks the values by their amount, equal ones as the file has them, with their total', () => {
+  it('ranks values by amount, keeps the file’s order of equal amounts, and adds up the total', () => {
     const ranking = valueRanking('ServedAds');
     for (const [value, digits] of [
       ['Desktop', '30'],
@@ -41,7 +41,7 @@ describe('valueRanking', () => {
     });
   });
 
-  it('keeps the largest of very many, counts and adds up all, and has none of no rows', () => {
+  it('keeps only the largest of many values, counts and adds up all, and is empty without rows', () => {
     const ranking = valueRanking('ServedAds');
     const count = 9 * MAX_KEPT + 1;
     for (let id = 0; id < count; id++) ranking.add(String(id), String((id * 7_919) % count));
@@ -66,7 +66,7 @@ describe('shareWords', () => {
     [0, 1_000, '0.0 %'],
     [1, 2_000, '0.1 %'],
     [1, 2_001, 'below 0.1 %'],
-    // No share of nothing.
+    // A total of zero has no shares.
     [0, 0, ''],
   ])('%d of %d: %s', (amount, total, words) => {
     expect(shareWords({ value: 'x', amount }, total)).toBe(words);
@@ -83,7 +83,7 @@ describe('searchValues', () => {
     ['not', [null]],
     ['empty', ['']],
     ['.', []],
-  ])('finds "%s"', (search, found) => {
+  ])('finds the values that contain "%s"', (search, found) => {
     expect(searchValues(values, search).map(({ value }) => value)).toEqual(found);
   });
 });
@@ -96,18 +96,18 @@ describe('a filter’s values', () => {
     [placement, 'x', 'x'],
     [placement, '', ''],
     [device, '007', '007'],
-  ])('are compared as the file has them: %#', (of, value, expected) => {
+  ])('are compared in the form that the file has: row %#', (of, value, expected) => {
     expect(inFile(of, value)).toBe(expected);
   });
 
   it.each([
-    ['the first, in the place of the empty input', device, [''], 'TV', ['TV']],
-    ['another', device, ['TV'], 'Mobile', ['TV', 'Mobile']],
-    ['not one of another case', device, ['tv'], 'TV', ['tv', 'TV']],
-    ['no more', device, ['TV', 'Mobile'], 'TV', ['Mobile']],
-    ['no more, and none is left', device, ['TV'], 'TV', ['']],
-    ['no more, as it was typed', placement, ['7', '007', '8'], '7', ['8']],
-  ] as const)('have %s', (_, of, values, toggled, expected) => {
+    ['the first value replaces the empty input', device, [''], 'TV', ['TV']],
+    ['another value is added', device, ['TV'], 'Mobile', ['TV', 'Mobile']],
+    ['a value in another case is added', device, ['tv'], 'TV', ['tv', 'TV']],
+    ['a chosen value is removed', device, ['TV', 'Mobile'], 'TV', ['Mobile']],
+    ['an empty input replaces the last value', device, ['TV'], 'TV', ['']],
+    ['every spelling of a number is removed', placement, ['7', '007', '8'], '7', ['8']],
+  ] as const)('change when the user chooses or drops a value: %s', (_, of, values, toggled, expected) => {
     expect(withToggled(of, values, toggled)).toEqual(expected);
     expect(isChosen(of, expected, toggled)).toBe(!isChosen(of, values, toggled));
   });

@@ -18,20 +18,20 @@ describe('resolveWindow', () => {
     ['last-30-days', '2026-03-01', undefined, { first: '2026-01-30', last: '2026-02-28' }],
     ['month-to-date', '2026-03-31', undefined, { first: '2026-03-01', last: '2026-03-30' }],
     ['month-to-date', '2026-03-02', undefined, { first: '2026-03-01', last: '2026-03-01' }],
-    // On the first of a month, yesterday's month is the one before.
+    // On the first day of a month, the month to date is the whole month before.
     ['month-to-date', '2026-03-01', undefined, { first: '2026-02-01', last: '2026-02-28' }],
     ['month-to-date', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
     ['last-month', '2026-03-31', undefined, { first: '2026-02-01', last: '2026-02-28' }],
     ['last-month', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
     ['latest', '2026-11-21', '2026-02-28', { first: '2026-02-22', last: '2026-02-28' }],
     ['latest', '2026-03-01', undefined, { first: '2026-02-22', last: '2026-02-28' }],
-    // Today is not over: it is never among the latest days.
+    // Today is not over, so it is never one of the latest days.
     ['latest', '2026-03-01', '2026-03-01', { first: '2026-02-22', last: '2026-02-28' }],
-  ])('%s on %s, with events up to %s', (preset, today, newest, days) => {
+  ])('gives the days of %s on %s, with events up to %s', (preset, today, newest, days) => {
     expect(resolveWindow(preset, { today, newest })).toEqual(days);
   });
 
-  it.each(Object.keys(PRESETS).filter(isPreset))('%s has at most 32 days and ends before today', (preset) => {
+  it.each(Object.keys(PRESETS).filter(isPreset))('gives at most 32 days, all before today: %s', (preset) => {
     for (const today of ['2026-01-01', '2026-02-01', '2026-03-31', '2024-03-01', '2026-12-31']) {
       const days = resolveWindow(preset, { today, newest: today });
       expect(days.last < today).toBe(true);
@@ -60,22 +60,22 @@ describe('windowWords', () => {
     [{ first: '2026-02-01', last: '' }, 'from 2026-02-01, no last day yet'],
     [{ first: '', last: '2026-02-01' }, 'no first day yet, to 2026-02-01'],
     [{ first: '', last: '' }, 'no days yet'],
-  ])('%o: %s', (window, words) => {
+  ])('describes %o: %s', (window, words) => {
     const days = resolveWindow(window, { today: '2026-11-23', newest: '2026-11-20' });
     expect(windowWords(window, days)).toBe(words);
   });
 });
 
 describe('days', () => {
-  it('are counted over months and leap days', () => {
+  it('are counted across the ends of months, and are empty for a text that is no day', () => {
     expect(addDays('2024-02-28', 1)).toBe('2024-02-29');
     expect(addDays('', 1)).toBe('');
-    // Date.parse takes it for 2 March.
+    // Date.parse takes 30 February for 2 March.
     expect(addDays('2026-02-30', 1)).toBe('');
     expect(addDays('2026-2-3', 1)).toBe('');
   });
 
-  it('are listed from the first to the last, as many as may be', () => {
+  it('are listed from the first to the last, up to a limit, but not if the two days are no window', () => {
     expect(daysBetween({ first: '2026-02-27', last: '2026-03-01' }, 32)).toEqual([
       '2026-02-27',
       '2026-02-28',

@@ -19,7 +19,7 @@ describe('a question in one line', () => {
       },
       'Publisher · 2026-02-22 to 2026-02-28 · in all · Clicks · 1 filter · against the period before',
     ],
-  ] as const)('%j', (change, words) => {
+  ] as const)('describes the choice %j', (change, words) => {
     expect(questionWords({ ...firstChoice(), ...change }, days)).toBe(words);
   });
 });

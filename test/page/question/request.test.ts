@@ -6,7 +6,7 @@ import { faultsOf, parametersOf, urlOf } from '../../../page/src/question/reques
 const days = { first: '2026-02-22', last: '2026-02-28' };
 
 describe('the request of a choice', () => {
-  it('runs up to the end of its last day, and is free of faults as it is first shown', () => {
+  it('runs to the end of the last day, and has no faults for the first choice of each report', () => {
     const parameters = parametersOf(firstChoice(), days);
     expect(parameters).toEqual([
       ['requestedFields', 'Day,ServedAds,Opens,Clicks,Revenue'],
@@ -32,7 +32,7 @@ describe('the request of a choice', () => {
     ]);
   });
 
-  it('leaves out what is not chosen yet, as the service would then name it as missing', () => {
+  it('leaves out what is not chosen, and each missing parameter is a fault', () => {
     const parameters = parametersOf({ ...firstChoice(), fields: [] }, { first: '', last: '' });
     expect(faultsOf(publisherReport, parameters).map(({ parameter }) => parameter)).toEqual([
       'requestedFields',
@@ -42,7 +42,7 @@ describe('the request of a choice', () => {
   });
 });
 
-it('sends what is no day as it is, to be told so and not to be missing', () => {
+it('sends a text that is no day as it is, so that its fault is not a missing parameter', () => {
   const parameters = parametersOf(firstChoice(), { first: '2026-02-30', last: 'x' });
   expect(parameters.slice(1, 3)).toEqual([
     ['startInclusive', '2026-02-30T00:00:00Z'],
@@ -58,7 +58,7 @@ describe('the URL', () => {
   );
   const url = urlOf('https://api.example/dev/', publisherReport, parameters);
 
-  it('is the service’s, behind its stage, and says what was chosen', () => {
+  it('begins with the service’s address and stage, and holds every parameter', () => {
     expect(url).toMatch(
       /^https:\/\/api\.example\/dev\/reporting\/publisherperformance\?requestedFields=Day,/,
     );

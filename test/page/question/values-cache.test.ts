@@ -11,7 +11,7 @@ const question: ValuesQuestion = {
   days: january,
 };
 
-/** A cache, and how often it has asked. */
+/** A cache, and the list of the questions that it has asked. */
 function watched(versions: { now: string | undefined }, fails: { now: boolean } = { now: false }) {
   const asked: ValuesQuestion[] = [];
   const values = valuesCache(
@@ -26,7 +26,7 @@ function watched(versions: { now: string | undefined }, fails: { now: boolean } 
 }
 
 describe('valuesCache', () => {
-  it('asks once, also for two at one time', async () => {
+  it('asks a question only once, even if it comes twice at the same time', async () => {
     const { values, asked } = watched({ now: 'v1' });
     const [one, two] = await Promise.all([values(question), values({ ...question, days: { ...january } })]);
     expect(await values(question)).toBe(one);
@@ -40,13 +40,13 @@ describe('valuesCache', () => {
     ['dimension', { dimension: 'PlacementId' }],
     ['first day', { days: { ...january, first: '2026-01-02' } }],
     ['last day', { days: { ...january, last: '2026-01-30' } }],
-  ])('asks again for another %s, and keeps both', async (_, change) => {
+  ])('asks again for another %s, and keeps both answers', async (_, change) => {
     const { values, asked } = watched({ now: 'v1' });
     for (const next of [question, { ...question, ...change }, question]) await values(next);
     expect(asked).toEqual([question, { ...question, ...change }]);
   });
 
-  it('asks again once the data of the days are others', async () => {
+  it('asks again if the data of the days have changed', async () => {
     const versions = { now: 'v1' };
     const { values, asked } = watched(versions);
     await values(question);
@@ -55,7 +55,7 @@ describe('valuesCache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps an answer until other days are asked for, where the service tells no versions', async () => {
+  it('keeps answers only until a question for other days if the service reports no versions', async () => {
     const { values, asked } = watched({ now: undefined });
     await values(question);
     await values({ ...question, dimension: 'PlacementId' });
@@ -66,7 +66,7 @@ describe('valuesCache', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('tells of a failure, and keeps none', async () => {
+  it('rejects if the question fails, and does not keep the failure', async () => {
     const fails = { now: true };
     const { values, asked } = watched({ now: 'v1' }, fails);
     await expect(values(question)).rejects.toThrow('busy');

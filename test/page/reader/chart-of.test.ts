@@ -16,7 +16,7 @@ const devices = stored('DeviceOrProxy Day PlacementId Clicks ServedAds Revenue',
 ]);
 
 describe('the chart of a report', () => {
-  it('has a line for each value of the dimension with the fewest, the largest first', () => {
+  it('has a line for each value of the dimension with the fewest values, the largest first', () => {
     expect(chart(devices, { metric: 'Clicks' })).toEqual({
       metric: 'Clicks',
       times: [at(1), at(2)],
@@ -34,7 +34,7 @@ describe('the chart of a report', () => {
     });
   });
 
-  it('is split by whatever dimension is asked for, or by none', () => {
+  it('is split by the requested dimension, or has no split', () => {
     expect(chart(devices, { metric: 'Clicks', by: 'PlacementId' })).toMatchObject({
       by: 'PlacementId',
       series: [
@@ -49,9 +49,9 @@ describe('the chart of a report', () => {
   });
 
   it.each<[string, string, (string | null)[][], string | undefined]>([
-    ['one value each', 'PlacementId DeviceOrProxy Clicks', [['1', 'a', '1']], undefined],
+    ['each dimension has one value', 'PlacementId DeviceOrProxy Clicks', [['1', 'a', '1']], undefined],
     [
-      'fewer values in the second',
+      'the second dimension has fewer values',
       'PlacementId DeviceOrProxy Clicks',
       [
         ['1', 'a', '1'],
@@ -61,7 +61,7 @@ describe('the chart of a report', () => {
       'DeviceOrProxy',
     ],
     [
-      'one value in the second',
+      'the second dimension has only one value',
       'PlacementId DeviceOrProxy Clicks',
       [
         ['1', 'a', '1'],
@@ -71,7 +71,7 @@ describe('the chart of a report', () => {
       'PlacementId',
     ],
     [
-      'as many in both',
+      'both dimensions have the same number of values',
       'PlacementId DeviceOrProxy Clicks',
       [
         ['1', 'a', '1'],
@@ -79,12 +79,12 @@ describe('the chart of a report', () => {
       ],
       'PlacementId',
     ],
-    ['no dimension but time', 'Day Clicks', [[day(1), '1']], undefined],
-  ])('by default is split so: %s', (_, fields, rows, expected) => {
+    ['time is the only dimension', 'Day Clicks', [[day(1), '1']], undefined],
+  ])('has a default split or none: %s', (_, fields, rows, expected) => {
     expect(chart(stored(fields, rows), { metric: 'Clicks' }).by).toBe(expected);
   });
 
-  it('is bars where there is no time, or one only', () => {
+  it('has bars if it is split and has at most one time', () => {
     const rows = stored('PlacementId Clicks', [
       ['1', '3'],
       ['2', '4'],
@@ -110,7 +110,7 @@ describe('the chart of a report', () => {
     expect(chart(oneDay, { metric: 'Clicks' })).toMatchObject({ times: [at(1)], isBars: true });
   });
 
-  it('draws by the hour where there are hours and days', () => {
+  it('has hours if the report has both hours and days, and leaves out rows without a time', () => {
     const rows = stored('Day DateTime Clicks', [
       [day(1), '2026-02-01T05:00:00Z', '1'],
       [null, null, '7'],
@@ -152,11 +152,11 @@ describe('the chart of a report', () => {
       [at(2) - 3_600, at(2), at(2) + 3_600],
       [1, undefined, 2],
     ],
-  ])('has also the %s without rows, and no line through them', (_, fields, rows, times, points) => {
+  ])('also has the %s without rows, as gaps in its lines', (_, fields, rows, times, points) => {
     expect(chart(stored(fields, rows), { metric: 'Clicks' })).toMatchObject({ times, series: [{ points }] });
   });
 
-  it('has no more times than a window of hours', () => {
+  it('has only the times of its rows if they span more hours than the longest window', () => {
     const far = stored('DateTime Clicks', [
       ['2026-01-01T00:00:00Z', '1'],
       ['2026-02-02T00:00:00Z', '2'],
@@ -164,7 +164,7 @@ describe('the chart of a report', () => {
     expect(chart(far, { metric: 'Clicks' }).times).toEqual([at(1) - 31 * 86_400, at(2)]);
   });
 
-  it('has the seven largest, and says what the others are of all', () => {
+  it('has the seven largest values, and the count and share of the others', () => {
     const rows = stored(
       'Day PlacementId Clicks',
       [2, 8, 1, 9, 3, 10, 4, 7, 5, 6].map((id) => [day(1), String(id), String(id)]),
@@ -177,12 +177,12 @@ describe('the chart of a report', () => {
       [1, 2, 3, 4, 5, 6, 7].map((id) => [String(id), '1']),
     );
     const whole = chart(seven, { metric: 'Clicks' });
-    // The file's order where they are the same.
+    // Values with equal totals keep the order that they have in the file.
     expect(whole.series.map(({ value }) => value)).toEqual(['1', '2', '3', '4', '5', '6', '7']);
     expect(whole).not.toHaveProperty('rest');
   });
 
-  it('says no share where debts leave none', () => {
+  it('has no share of the others if negative amounts make the share meaningless', () => {
     const rows = stored(
       'PlacementId Revenue',
       [-1, -2, 3, 4, 5, 6, 7, 8, 9].map((amount, index) => [String(index), `${amount}.000000`]),
@@ -190,7 +190,7 @@ describe('the chart of a report', () => {
     expect(chart(rows, { metric: 'Revenue' }).rest).toEqual({ count: 2 });
   });
 
-  it('splits by a million ids, also those that no number tells apart', () => {
+  it('can be split by thousands of ids, even if they are equal as JavaScript numbers', () => {
     const rows = stored(
       'PlacementId Clicks',
       Array.from({ length: 30_000 }, (_, id) => [
@@ -204,23 +204,23 @@ describe('the chart of a report', () => {
     expect(splitsOf(rows)).toEqual([{ name: 'PlacementId', valueCount: 30_000 }]);
   });
 
-  it('draws a ratio of sums, ranked by its denominator', () => {
+  it('shows a ratio as the ratio of sums, and ranks its lines by the denominator', () => {
     expect(chart(devices, { metric: 'CTR' })).toEqual({
       metric: 'CTR',
       times: [at(1), at(2)],
       by: 'DeviceOrProxy',
       isBars: false,
       series: [
-        // 7 of 45, 0 of 5, 7 of 40
+        // Clicks of served ads: 7 of 45 in all, 0 of 5 on the first day, 7 of 40 on the second day.
         { value: 'Phone', total: 700 / 45, points: [0, 17.5] },
-        // On the first day without served ads, on the second without a row.
+        // The first day has no served ads, and the second day has no row.
         { value: null, total: null, points: [null, undefined] },
       ],
     });
     expect(chart(devices, { metric: 'eCPM', by: null }).series[0]?.points).toEqual([200, 18.75]);
   });
 
-  it('says no share of a ratio', () => {
+  it('has no share of the others for a ratio', () => {
     const rows = stored(
       'CampaignId Clicks Impressions',
       Array.from({ length: 9 }, (_, id) => [String(id), '1', String(id + 1)]),
@@ -264,7 +264,7 @@ describe('the chart of a comparison', () => {
 
   it.each<[string, string, (string | null)[][], (string | null)[][], string | undefined]>([
     [
-      'over time',
+      'there are several days',
       'Day DeviceOrProxy Clicks',
       [
         [day(1), 'a', '1'],
@@ -274,7 +274,7 @@ describe('the chart of a comparison', () => {
       undefined,
     ],
     [
-      'where the days before go on',
+      'only both periods together have several days',
       'Day DeviceOrProxy Clicks',
       [
         [day(1), 'a', '1'],
@@ -284,7 +284,7 @@ describe('the chart of a comparison', () => {
       undefined,
     ],
     [
-      'of one day',
+      'there is one day',
       'Day DeviceOrProxy Clicks',
       [
         [day(1), 'a', '1'],
@@ -294,7 +294,7 @@ describe('the chart of a comparison', () => {
       'DeviceOrProxy',
     ],
     [
-      'without time',
+      'there is no time',
       'DeviceOrProxy Clicks',
       [
         ['a', '1'],
@@ -303,15 +303,12 @@ describe('the chart of a comparison', () => {
       [['a', '1']],
       'DeviceOrProxy',
     ],
-  ])(
-    'by default is split only where there is no course of time: %s',
-    (_, fields, rows, rowsBefore, expected) => {
-      const ours = stored(fields, rows);
-      expect(chart(ours, { metric: 'Clicks' }, storedBefore(ours, rowsBefore)).by).toBe(expected);
-    },
-  );
+  ])('has a default split only if it has at most one time: %s', (_, fields, rows, rowsBefore, expected) => {
+    const ours = stored(fields, rows);
+    expect(chart(ours, { metric: 'Clicks' }, storedBefore(ours, rowsBefore)).by).toBe(expected);
+  });
 
-  it('has the period alone where it is split, with its own values', () => {
+  it('leaves out the period before if it is split', () => {
     expect(chart(now, { metric: 'Clicks', by: 'DeviceOrProxy' }, before)).toMatchObject({
       isCompared: true,
       times: [at(1), at(2)],
@@ -324,7 +321,7 @@ describe('the chart of a comparison', () => {
     expect(splitsOf(now)).toEqual([{ name: 'DeviceOrProxy', valueCount: 2 }]);
   });
 
-  it('compares totals where there is no time', () => {
+  it('has the totals of both periods if the report has no time', () => {
     const one = stored('Clicks', [['3']]);
     expect(chart(one, { metric: 'Clicks' }, storedBefore(one, [['2']]))).toMatchObject({
       times: [],

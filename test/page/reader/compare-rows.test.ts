@@ -25,7 +25,7 @@ const before = storedBefore(
 const table = tableFor(now, before);
 
 describe('a comparison', () => {
-  it('has its columns beside each metric’s, and dimensions first', () => {
+  it('has the dimensions first, and then each metric beside its comparison', () => {
     expect(table.columns.map(({ shown }) => shown)).toEqual([
       { id: 'Day', kind: 'dimension', of: 'Day' },
       { id: 'PlacementId', kind: 'dimension', of: 'PlacementId' },
@@ -42,7 +42,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('joins rows by all dimensions, on the days that are compared, and keeps those of one side', () => {
+  it('joins rows that have the same dimensions on compared days, and keeps the other rows', () => {
     const none = undefined;
     expect(rowsIn(table)).toEqual([
       [
@@ -79,7 +79,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('says of a row that was not there before that it has no percentage', () => {
+  it('has no percentage for a row that the period before does not have', () => {
     const alone = tableFor(now, storedBefore(now, []));
     expect(rowsIn(alone)[0]).toEqual([
       day(1),
@@ -95,7 +95,7 @@ describe('a comparison', () => {
       null,
       '0.200000',
     ]);
-    // Its change is all of it, in the order and in the total, too.
+    // The change of such a row is its whole value, also in the sort order and in the totals.
     const view = { sort: { column: 'Clicks change', isDescending: true } };
     expect(columnIn(alone, 'Clicks change', view)).toEqual(['7', '6', '5']);
     expect(viewOf(alone, { search: '' }).result.totals.slice(3, 7)).toEqual(['18', '0', '18', null]);
@@ -104,7 +104,7 @@ describe('a comparison', () => {
   it.each([
     ['Clicks before', ['9', '4', '2', '1', '0']],
     ['Clicks', ['7', '6', '5', undefined, undefined]],
-  ])('sorts by %s, rows without that side last', (column, expected) => {
+  ])('sorts by %s, with the rows that only the other period has last', (column, expected) => {
     expect(columnIn(table, column, { sort: { column, isDescending: true } })).toEqual(expected);
   });
 
@@ -119,16 +119,15 @@ describe('a comparison', () => {
     expect(columnIn(table, column, { sort: { column, isDescending } })).toEqual(expected);
   });
 
-  it('finds rows of either side', () => {
+  it('finds rows of both periods by a search', () => {
     expect(columnIn(table, 'Clicks before', { search: '740992' })).toEqual(['1']);
     expect(columnIn(table, 'Clicks before', { search: 'phone' })).toEqual(['4', '1']);
   });
 
-  it('adds up each side, and tells the change of the sums', () => {
+  it('adds up each period, and has the change of the sums', () => {
     expect(viewOf(table, { search: '' }).result.totals).toEqual([
       ...[null, null, null],
       ...['18', '16', '2', '12.50'],
-      // 12345678901235.000001 and 12345678901239.000001
       ...['12345678901235.000001', '12345678901239.000001', '-4.000000', '0.00'],
       '685871050068.611111',
     ]);
@@ -153,7 +152,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('tells no change where the period before has no rows', () => {
+  it('has no change if the period before has no rows', () => {
     const none = { before: null, change: null, percent: null };
     expect(totalsOf(tableFor(now, storedBefore(now, [])))).toEqual([
       { of: 'Clicks', kind: 'metric', sum: '18', ...none },
@@ -162,12 +161,12 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('joins reports of metrics alone', () => {
+  it('joins the only rows of two reports without dimensions', () => {
     const one = stored('Clicks', [['3']]);
     expect(rowsIn(tableFor(one, storedBefore(one, [['2']])))).toEqual([['3', '2', '1', '50.00']]);
   });
 
-  it('joins as nested loops do, whatever the rows', () => {
+  it('joins each of thousands of random rows with the row that has the same dimensions', () => {
     const random = randomNumbers(3);
     const pick = <T>(...values: T[]): T => values[Math.floor(random() * values.length)] as T;
     const rows = () => {
@@ -199,7 +198,7 @@ describe('a comparison', () => {
     expect(alone.every((_, index) => joined.nowRow(ours.length + index) === -1)).toBe(true);
   });
 
-  it('loses no row where two of the period before would join the same one', () => {
+  it('keeps both rows if two rows of the period before match the same row', () => {
     const one = stored('Day Clicks', [[day(1), '3']]);
     const two = storedBefore(
       one,
@@ -213,7 +212,7 @@ describe('a comparison', () => {
     expect(rowsIn(tableFor(one, two))).toEqual([
       [day(1), '3', '1', '2', '200.00'],
       [day(1), undefined, '2', '-2', undefined],
-      // A day that has none to be compared with stays what it is.
+      // A day of the period before that is compared with no day keeps its date.
       [day(3, 1), undefined, '4', '-4', undefined],
     ]);
   });

@@ -36,7 +36,7 @@ describe('quotientText', () => {
     [-2n, 3n, 6, '-0.666667'],
     [2n, -3n, 6, '-0.666667'],
     [-2n, -3n, 6, '0.666667'],
-    // A half goes away from zero.
+    // A half is rounded away from zero.
     [1n, 8n, 2, '0.13'],
     [-1n, 8n, 2, '-0.13'],
     [-1n, 1000n, 2, '0.00'],

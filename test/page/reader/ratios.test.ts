@@ -18,11 +18,11 @@ describe('ratiosOf', () => {
       ['CTR', 'eCPM', 'CPC', 'Conversion rate', 'Cost per conversion', 'ROAS'],
     ],
     ['nothing', 'Clicks ServedAds', []],
-  ])('%s with %s', (report, fields, expected) => {
+  ])('returns the ratios of the report %s for the fields %s', (report, fields, expected) => {
     expect(namesOf(report, fields)).toEqual(expected);
   });
 
-  it('divides metrics of the report, and never opens', () => {
+  it('divides only metrics of the report, but never Opens', () => {
     for (const name of [PUBLISHER, ADVERTISER]) {
       const report = reportOf(name);
       const metrics = report?.fields.filter(({ role }) => role === 'metric').map((field) => field.name) ?? [];

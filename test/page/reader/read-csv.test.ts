@@ -10,7 +10,7 @@ function read(pieces: readonly string[]): Cell[][] {
   return rows;
 }
 
-/** The text in pieces that are cut anywhere. */
+/** Cuts a text into pieces of random length. */
 function cut(text: string, random: () => number): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -22,7 +22,7 @@ function cut(text: string, random: () => number): string[] {
 }
 
 describe('csvReader', () => {
-  it('reads every value as it is, wherever the pieces are cut', () => {
+  it('reads every value unchanged, wherever the pieces are cut', () => {
     const random = randomNumbers(18);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     for (let round = 0; round < 200; round++) {
@@ -30,7 +30,7 @@ describe('csvReader', () => {
       const rows = Array.from({ length: Math.floor(random() * 20) }, () =>
         Array.from({ length: width }, () => pick<Cell>([...AWKWARD_TEXT, null])),
       );
-      // NULL is an empty field without quotes; every text is in quotes, also the empty one.
+      // NULL is an empty field without quotes. Every text is in quotes, even the empty text.
       const text = rows
         .map(
           (row) =>
@@ -41,14 +41,14 @@ describe('csvReader', () => {
     }
   });
 
-  it('tells an empty text from NULL', () => {
+  it('distinguishes an empty text from NULL', () => {
     expect(read(['"A","B"\n"",\n'])).toEqual([
       ['A', 'B'],
       ['', null],
     ]);
   });
 
-  it('reads an unknown column, and a file with its header alone', () => {
+  it('reads a row whose only value is NULL, and a file that has only a header', () => {
     expect(read(['"A"\n\n7\n'])).toEqual([['A'], [null], ['7']]);
     expect(read(['"A"\n'])).toEqual([['A']]);
   });
@@ -62,7 +62,7 @@ describe('csvReader', () => {
     expect(() => read([text])).toThrow(BrokenCsv);
   });
 
-  it('refuses what is no CSV', () => {
+  it('refuses a text that is no CSV', () => {
     expect(() => read(['"A"x\n'])).toThrow(BrokenCsv);
   });
 });

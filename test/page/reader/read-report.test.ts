@@ -22,7 +22,7 @@ const HEADER = '"Day","Clicks"\n';
 const csv = (...rows: [string, number][]) =>
   HEADER + rows.map(([instant, clicks]) => `"${instant}",${clicks}\n`).join('');
 
-/** A download of these pieces; without `size`, the store does not say how long it is. */
+/** A download of these pieces. Without `size`, the download store does not report the size of the file. */
 function download(name: string, pieces: readonly string[], size?: number, onCancel = () => {}): Response {
   const bytes = pieces.map((piece) => new TextEncoder().encode(piece));
   const body = new ReadableStream<Uint8Array>({
@@ -49,7 +49,7 @@ async function read(asked: ReadRequest, answers: Readonly<Record<string, () => R
 }
 
 describe('reading a report', () => {
-  it('tells its name and first rows, and keeps its bytes', async () => {
+  it('sends the file’s name and first rows, and keeps the file’s bytes', async () => {
     const text = csv([day(1), 3], [day(2), 4]);
     const { told, report } = await read(request, {
       now: () => download('publisher', [text.slice(0, 30), text.slice(30, 50), text.slice(50)], text.length),
@@ -66,7 +66,7 @@ describe('reading a report', () => {
     expect(report).not.toHaveProperty('before');
   });
 
-  it('tells a thousand rows at most', async () => {
+  it('sends at most a thousand rows', async () => {
     const rows = Array.from({ length: 2_500 }, (_, index): [string, number] => [day(1), index]);
     const { told, report } = await read(request, {
       now: () => download('x', [HEADER, csv(...rows).slice(HEADER.length)]),
@@ -75,7 +75,7 @@ describe('reading a report', () => {
     expect(report?.now.rowCount).toBe(2_500);
   });
 
-  it('reads the period before beside it, on the days that it is compared with', async () => {
+  it('also reads the period before, and moves it to the days that it is compared with', async () => {
     const nowText = csv([day(1), 3]);
     const beforeText = csv([day(1, 1), 2]);
     const { told, report } = await read(comparing, {
@@ -102,7 +102,7 @@ describe('reading a report', () => {
     });
   });
 
-  it('is too large by both files together, and keeps none of them then', async () => {
+  it('ends if both files together are too large, and keeps neither file', async () => {
     const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
     const cancelled: string[] = [];
     const { told, report, kinds } = await read(comparing, {
@@ -120,7 +120,7 @@ describe('reading a report', () => {
     });
   });
 
-  it('has said all where it is too large, whatever fails then', async () => {
+  it('sends no failure after it has sent that the files are too large', async () => {
     const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
     const told: ReaderAnswer[] = [];
     let fail = (_: Error) => {};
@@ -136,7 +136,7 @@ describe('reading a report', () => {
     expect(told.at(-1)?.kind).toBe('too-large');
   });
 
-  it('is read where both files together just fit', async () => {
+  it('succeeds if both files together have the largest size', async () => {
     const { report } = await read(comparing, {
       now: () => download('now', [csv([day(1), 1])], 156_000_000),
       before: () => download('before', [csv([day(1, 1), 2])], 100_000_000),
@@ -145,33 +145,33 @@ describe('reading a report', () => {
   });
 
   it.each<[string, Record<string, () => Response>, boolean, unknown]>([
-    ['the service has none', { before: () => download('b', [HEADER]) }, false, Error],
+    ['the service has no report', { before: () => download('b', [HEADER]) }, false, Error],
     [
-      'it is another report',
+      'the file is another report',
       { now: () => download('n', ['"Day"\n']), before: () => download('b', [HEADER]) },
       false,
       BrokenCsv,
     ],
     [
-      'it ends in the middle',
+      'the file ends in the middle of a row',
       { now: () => download('n', [HEADER, '"x']), before: () => download('b', [HEADER]) },
       false,
       BrokenCsv,
     ],
     [
-      'a number is none',
+      'a metric of the file is no number',
       { now: () => download('n', [HEADER, '"x",y\n']), before: () => download('b', [HEADER]) },
       false,
       BrokenCsv,
     ],
-    ['there is no period before', { now: () => download('n', [HEADER]) }, true, Error],
+    ['the service has no report of the period before', { now: () => download('n', [HEADER]) }, true, Error],
     [
-      'the period before ends in the middle',
+      'the file of the period before ends in the middle of a row',
       { now: () => download('n', [HEADER]), before: () => download('b', ['"Day']) },
       true,
       BrokenCsv,
     ],
-  ])('says whose failure it is: %s', async (_, answers, isBefore, cause) => {
+  ])('rejects with the file that failed: %s', async (_, answers, isBefore, cause) => {
     const failure = await read(comparing, answers).catch((error) => error);
     expect(failure).toBeInstanceOf(FailedFile);
     expect(failure.isBefore).toBe(isBefore);

@@ -6,14 +6,14 @@ const file = new Blob([]);
 const answersOf = (fields: string, rows: (string | null)[][]) =>
   reportAnswers(PUBLISHER, { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file });
 
-describe('a report that was read', () => {
+describe('the answers about a report', () => {
   const { done, answer } = answersOf('Day DeviceOrProxy Clicks ServedAds', [
     [day(1), 'b', '1', '10'],
     [day(1), 'a', '9007199254740993', '0'],
     [day(2), 'a', '3', '30'],
   ]);
 
-  it('tells all that the page first shows', () => {
+  it('begin with all that the page shows first', () => {
     expect(done).toEqual({
       kind: 'done',
       reading: { rowCount: 3, bytes: 1 },
@@ -28,7 +28,7 @@ describe('a report that was read', () => {
       totals: [
         { of: 'Clicks', kind: 'metric', sum: '9007199254740997' },
         { of: 'ServedAds', kind: 'metric', sum: '40' },
-        // 100 * 9007199254740997 / 40
+        // CTR is 100 * 9007199254740997 / 40.
         { of: 'CTR', kind: 'ratio', sum: '22517998136852492.500000' },
       ],
       splits: [{ name: 'DeviceOrProxy', valueCount: 2 }],
@@ -50,7 +50,7 @@ describe('a report that was read', () => {
     });
   });
 
-  it('answers with views, the rows of the newest, and charts', () => {
+  it('are views, rows of the newest view, and charts, as the page requests them', () => {
     expect(answer({ kind: 'rows', from: 0, to: 1 })).toMatchObject({
       rows: [[day(1), 'b', '1', '10', '10.000000']],
     });
@@ -71,7 +71,7 @@ describe('a report that was read', () => {
     });
   });
 
-  it('may have no rows, or no metric', () => {
+  it('are also possible if the report has no rows or no metric', () => {
     expect(answersOf('Day Clicks', []).done).toMatchObject({
       totals: [{ sum: '0' }],
       chart: { times: [], series: [{ total: 0, points: [] }] },

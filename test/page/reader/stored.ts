@@ -15,7 +15,7 @@ export const ADVERTISER = 'advertiserperformance';
 
 export const day = (date: number, month = 2): string => `2026-0${month}-0${date}T00:00:00Z`;
 
-/** A report's rows, stored. */
+/** Stores rows as the file of a report. */
 export function stored(
   fields: string,
   rows: readonly (readonly Cell[])[],
@@ -26,7 +26,7 @@ export function stored(
   return store;
 }
 
-/** The period before beside it. */
+/** Stores rows as the file of the period before. It shares the dictionaries of `now`. */
 export function storedBefore(
   now: ColumnStore,
   rows: readonly (readonly Cell[])[],
@@ -47,7 +47,7 @@ export function rowsIn(table: Table, view: Partial<View> = {}): ShownCell[][] {
   return cellsOf(table, rows, 0, rows.length);
 }
 
-/** One column of a view. */
+/** The cells of one column of a view. */
 export function columnIn(table: Table, id: string, view: Partial<View> = {}): ShownCell[] {
   const index = table.columns.findIndex(({ shown }) => shown.id === id);
   return rowsIn(table, view).map((row) => row[index]);

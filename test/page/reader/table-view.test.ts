@@ -5,7 +5,7 @@ import { randomNumbers } from '../../e2e/known-events.ts';
 import { ADVERTISER, columnIn, day, rowsIn, stored, tableFor } from './stored.ts';
 
 const sorted = (column: string, isDescending = false) => ({ sort: { column, isDescending } });
-/** A table of one column, and whatever tells its rows apart. */
+/** A table of one column, with a second column that numbers the rows. */
 const tableOfColumn = (name: string, cells: readonly Cell[]) =>
   tableFor(
     stored(
@@ -15,7 +15,7 @@ const tableOfColumn = (name: string, cells: readonly Cell[]) =>
   );
 
 describe('the rows of a view', () => {
-  it('are all rows in the file’s order, with its own digits, and the ratios behind them', () => {
+  it('are all rows in the file’s order, with the file’s digits, and the ratios in the last columns', () => {
     const table = tableFor(
       stored('Clicks Day DeviceOrProxy ServedAds Revenue', [
         ['3', day(1), 'Phone', '8', '12345678901234.000001'],
@@ -33,7 +33,7 @@ describe('the rows of a view', () => {
       { id: 'eCPM', kind: 'ratio', of: 'eCPM' },
       { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
     ]);
-    // 12345678901234.000001 / 8 * 1000 and / 3, by hand.
+    // In the first row, eCPM is 12345678901234.000001 / 8 * 1000, and the revenue per click is that revenue / 3.
     expect(rowsIn(table)).toEqual([
       [
         '3',
@@ -52,14 +52,14 @@ describe('the rows of a view', () => {
 
   it.each<[string, string, Cell[], Cell[], Cell[]]>([
     [
-      'ids that no number tells apart',
+      'ids that are equal as JavaScript numbers',
       'PlacementId',
       ['9007199254740993', '10', null, '9007199254740992', '9', '9007199254740994'],
       ['9', '10', '9007199254740992', '9007199254740993', '9007199254740994', null],
       ['9007199254740994', '9007199254740993', '9007199254740992', '10', '9', null],
     ],
     [
-      'amounts that no number tells apart',
+      'amounts that are equal as JavaScript numbers',
       'Revenue',
       [
         '12345678901234.000001',
@@ -110,7 +110,7 @@ describe('the rows of a view', () => {
   });
 
   it.each([false, true])(
-    'stay in the file’s order where values are the same (descending: %s)',
+    'keep the file’s order if their values are equal (descending: %s)',
     (isDescending) => {
       const table = tableOfColumn('Clicks', ['1', null, '1', '1', null]);
       expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending))).toEqual([
@@ -123,7 +123,7 @@ describe('the rows of a view', () => {
     },
   );
 
-  it('are sorted as integers of any size are, in thousands', () => {
+  it('are sorted exactly by thousands of integers of any size', () => {
     const random = randomNumbers(7);
     const values = Array.from({ length: 3_000 }, () => {
       const size = random();
@@ -133,11 +133,11 @@ describe('the rows of a view', () => {
     const table = tableOfColumn('PlacementId', values.map(String));
     const expected = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(String);
     expect(columnIn(table, 'PlacementId', sorted('PlacementId'))).toEqual(expected);
-    // Backwards ties stay in the file's order, but equal digits can't be told apart.
+    // Rows with equal ids keep the file's order in both directions, but their ids look the same in this list.
     expect(columnIn(table, 'PlacementId', sorted('PlacementId', true))).toEqual(expected.toReversed());
   });
 
-  it('are sorted by ratios, zero denominators last', () => {
+  it('are sorted by a ratio, with zero denominators last', () => {
     const table = tableFor(
       stored(
         'CampaignId Spend ConversionRevenue',
@@ -188,7 +188,7 @@ describe('the rows of a view', () => {
     ['2026-02-01 05', ['1']],
     ['2026-02-01T05', ['1']],
     ['05:00', ['1', '7001', '4']],
-    // An hour is seen as 2026-02-01 05:00, and what is not known as a dash.
+    // The table shows an hour as `2026-02-01 05:00`. Only the whole text `not known` finds a value that is not known.
     ['t0', []],
     ['00z', []],
     ['00:00:00', []],
@@ -196,11 +196,11 @@ describe('the rows of a view', () => {
     ['Not Known', ['4']],
     ['know', []],
     ['image proxy', ['12']],
-    // Metrics are not searched.
+    // The search does not look at metrics.
     ['12', ['5']],
     ['null', []],
     ['nothing of it', []],
-  ])('hold %j in some dimension', (search, expected) => {
+  ])('contain the search text %j in at least one dimension', (search, expected) => {
     expect(columnIn(searched, 'Clicks', { search })).toEqual(expected);
   });
 
@@ -210,7 +210,7 @@ describe('the rows of a view', () => {
     ['00:0', []],
     ['2026-02-02', ['2']],
     ['not known', ['3']],
-  ])('hold %j in a day', (search, expected) => {
+  ])('contain the search text %j in a day', (search, expected) => {
     const days = tableFor(
       stored('Day Clicks', [
         [day(1), '1'],
@@ -221,7 +221,7 @@ describe('the rows of a view', () => {
     expect(columnIn(days, 'Clicks', { search })).toEqual(expected);
   });
 
-  it('are the first of those found and sorted', () => {
+  it('are the first of the rows that are found and sorted', () => {
     const view = { search: '2026-02-0', ...sorted('Clicks', true), top: 2 };
     expect(columnIn(searched, 'Clicks', view)).toEqual(['7001', '12']);
     expect(viewOf(searched, view).result).toEqual({
@@ -234,7 +234,7 @@ describe('the rows of a view', () => {
     expect(columnIn(searched, 'Clicks', { ...sorted('no such column') })).toHaveLength(5);
   });
 
-  it('are given from one to another', () => {
+  it('are returned from the first requested index up to the last', () => {
     const { rows } = viewOf(searched, { search: '', ...sorted('Clicks') });
     expect(cellsOf(searched, rows, 1, 3).map((row) => row.at(-1))).toEqual(['4', '5']);
     expect(cellsOf(searched, rows, 4, 99)).toHaveLength(1);
@@ -253,7 +253,7 @@ describe('the totals of a view', () => {
       ]),
     );
     const totals = (search: string) => viewOf(table, { search }).result.totals;
-    // 300/9007199254741003 rounds to nothing; 1000 * 12345678901233.000001 / 9007199254741003 = 1.370645...
+    // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.
     const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
     expect(totals('a')).toEqual([
       null,
@@ -262,7 +262,7 @@ describe('the totals of a view', () => {
       '12345678901233.000001',
       '0.000000',
       `${whole / 1_000_000n}.${whole % 1_000_000n}`,
-      // 12345678901233.000001 / 3
+      // Revenue per click is 12345678901233.000001 / 3.
       '4115226300411.000000',
     ]);
     expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { byCodePoint, Dictionary, TextColumn } from '../../../page/src/reader/text-column.ts';
 
 describe('TextColumn', () => {
-  it('gives back its texts, and tells an empty one from one that is not known', () => {
+  it('returns its texts, and distinguishes an empty text from a text that is not known', () => {
     const column = new TextColumn(new Dictionary());
     for (const cell of ['b', null, '', 'b', 'NULL']) column.push(cell);
     expect([0, 1, 2, 3, 4].map((row) => column.cell(row))).toEqual(['b', null, '', 'b', 'NULL']);
     expect(column.code(0)).toBe(column.code(3));
   });
 
-  it('shares codes with a column of changed texts', () => {
+  it('shares its codes with a column that changes its texts', () => {
     const dictionary = new Dictionary();
     const now = new TextColumn(dictionary);
     const before = new TextColumn(dictionary, (text) => text.toUpperCase());
@@ -21,7 +21,7 @@ describe('TextColumn', () => {
 });
 
 describe('byCodePoint', () => {
-  it('orders texts as the file does, also those beyond 16 bits', () => {
+  it('orders texts as the file does, including characters above U+FFFF', () => {
     const texts = [
       '',
       'A',
@@ -38,7 +38,7 @@ describe('byCodePoint', () => {
       '🦊a',
     ];
     expect(texts.toReversed().sort(byCodePoint)).toEqual(texts);
-    // What UTF-8 says, independently.
+    // The UTF-8 bytes of the texts have the same order.
     const bytes = texts.toReversed().sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(bytes).toEqual(texts);
   });
