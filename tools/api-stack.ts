@@ -7,7 +7,7 @@ import { resourceNames } from '../infra/resource-names.ts';
 
 export const apiStackName = (stage: string): string => `${resourceNames(stage).service}-api`;
 
-/** What the last deployment of a stage's functions left in the stack. */
+/** The function versions and deployment groups that a stage's API stack holds since its last deployment. */
 export interface StackRelease {
   /** The version of each function, by the function's whole name. */
   readonly versions: ReadonlyMap<string, number>;
@@ -15,7 +15,7 @@ export interface StackRelease {
   readonly shiftGroups: readonly string[];
 }
 
-/** Reads the deployed stack, which must be there. */
+/** Reads the API stack of a stage. Fails if the stage is not deployed. */
 export async function readStackRelease(client: CloudFormationClient, stage: string): Promise<StackRelease> {
   const versions = new Map<string, number>();
   const shiftGroups: string[] = [];
@@ -24,7 +24,7 @@ export async function readStackRelease(client: CloudFormationClient, stage: stri
     { StackName: apiStackName(stage) },
   ))
     for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries) {
-      // The list may still name versions of earlier deployments. Lambda keeps them, but the stack holds them no more.
+      // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
       if (ResourceStatus?.startsWith('DELETE_')) continue;
       if (ResourceType === 'AWS::CodeDeploy::DeploymentGroup') shiftGroups.push(PhysicalResourceId);
       if (ResourceType === 'AWS::Lambda::Version') {
@@ -36,7 +36,7 @@ export async function readStackRelease(client: CloudFormationClient, stage: stri
   return { versions, shiftGroups };
 }
 
-/** `UPDATE_IN_PROGRESS` and its like, of the deployed stack. */
+/** The status of a stage's API stack, such as `UPDATE_IN_PROGRESS`. */
 export async function stackStatus(client: CloudFormationClient, stage: string): Promise<string> {
   const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: apiStackName(stage) }));
   return Stacks?.[0]?.StackStatus ?? '';

@@ -1,4 +1,4 @@
-/** `npm run doctor -- <stage>`: which quota limits a stage first, and what else to mend. It changes nothing. */
+/** `npm run doctor -- <stage>`: prints which limit a stage reaches first, and what to mend. It changes nothing. */
 
 import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';

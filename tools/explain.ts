@@ -1,6 +1,6 @@
 /**
- * `npm run explain -- <stage|local> --token <jwt> [<url>]`: what the service would make of a token, and of a request with
- * it. `--token -` reads the token from the standard input. It starts nothing and prints no secret.
+ * `npm run explain -- <stage|local> --token <jwt> [<url>]`: shows how the service would judge a token and answer a
+ * request with it. `--token -` reads the token from the standard input. It starts no query and prints no secret.
  */
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { localEnvironment, stageEnvironment } from './explain/service-environmen
 
 const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>]';
 
-/** For a few small calls of AWS. */
+/** How long the few small calls to AWS may take together. */
 const PATIENCE_MS = 30_000;
 
 const say = (...lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));

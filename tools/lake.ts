@@ -1,4 +1,4 @@
-/** `npm run lake -- check | convert | hourly | init`: looks after the events that the reports are made of. */
+/** `npm run lake -- check | convert | hourly | init`: maintains the events that the reports are computed from. */
 import { lakeCommand } from './lake/command.ts';
 
 process.exitCode = await lakeCommand(process.argv.slice(2), {

@@ -16,20 +16,20 @@ export interface PublishedVersion {
   readonly publishedMs: number;
 }
 
-/** A deployed function, by the alias that everything calls. */
+/** A deployed function, with its versions and those that its alias `live` leads to. */
 export interface LiveFunction {
-  /** Of its file in `functions/`. */
+  /** The name of its file in `functions/`. */
   readonly name: string;
   /** All published versions, the oldest first. */
   readonly versions: readonly PublishedVersion[];
-  /** The versions that the alias leads to: the alias's own first, then those that get a part of the requests. */
+  /** The versions that the alias leads to: first its main version, then those that get a part of the requests. */
   readonly live: readonly number[];
 }
 
-/** Lambda lets an account make 15 such calls a second; all functions are read and moved at the same time. */
+/** A client that retries often. All functions are read and moved at once, but Lambda allows only 15 calls a second. */
 export const retryingLambda = () => new LambdaClient({ maxAttempts: 10 });
 
-/** Reads the functions of a stage. Leaves out those that are not deployed, or by a release without aliases. */
+/** Reads the functions of a stage. Leaves out functions that are not deployed or have no alias. */
 export async function readLiveFunctions(client: LambdaClient, stage: string): Promise<LiveFunction[]> {
   const names = [...serviceFunctions.map(({ name }) => name), PROBE];
   return (await Promise.all(names.map((name) => readLiveFunction(client, stage, name)))).flat();

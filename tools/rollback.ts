@@ -1,4 +1,4 @@
-/** `npm run rollback -- <stage> [<commit>]`: takes a release back, or forward again, by the aliases of its functions. */
+/** `npm run rollback -- <stage> [<commit>]`: moves the functions' aliases to an earlier release, or forward again. */
 import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { rollbackCommand } from './rollback/rollback-command.ts';
 

@@ -5,17 +5,17 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 /** The outputs of a stage's deployed stacks. */
 export interface StageOutputs {
   readonly partnersBucket: string;
-  /** Of Cognito; absent where the stage has an identity provider of its own. */
+  /** The Cognito user pool. Absent if the stage uses another identity provider. */
   readonly userPoolId?: string;
   readonly apiUrl: string;
   readonly tokenUrl: string;
-  /** What tokens must be requested with. */
+  /** The scope with which tokens must be requested. */
   readonly scope: string;
 }
 
 const STAGE = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** Reads a stage's outputs. Throws an OperatorFault where the stage, or its register of partners, is not deployed. */
+/** Reads a stage's outputs. Throws an OperatorFault if the stage or its register of partners is not deployed. */
 export async function readStageOutputs(stage: string): Promise<StageOutputs> {
   if (!STAGE.test(stage))
     throw new OperatorFault(
@@ -47,7 +47,7 @@ export async function readStageOutputs(stage: string): Promise<StageOutputs> {
   };
 }
 
-/** Undefined where there is no such stack. */
+/** The outputs of a stack. Undefined if the stack does not exist. */
 async function outputsOf(
   client: CloudFormationClient,
   stackName: string,
@@ -58,7 +58,7 @@ async function outputsOf(
       Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
     );
   } catch (error) {
-    // CloudFormation has no error class for a missing stack: it is known by its message.
+    // CloudFormation has no error class for a missing stack. Only the message shows it.
     if (error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message))
       return undefined;
     throw error;

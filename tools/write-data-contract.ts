@@ -1,4 +1,4 @@
-/** `npm run data-contract`: writes the tables of docs/data-contract.md as the field catalogue has them. */
+/** `npm run data-contract`: writes the tables of docs/data-contract.md from the field catalogue. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withContractTables } from './lake/contract-tables.ts';

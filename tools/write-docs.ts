@@ -1,4 +1,4 @@
-/** `npm run docs`: writes what the documents take from the code and from each other. */
+/** `npm run docs`: writes the generated parts of the documents. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { madeParts } from './docs/made-parts.ts';

@@ -18,7 +18,7 @@ interface PoolClient {
   readonly secrets: Map<string, string>;
 }
 
-/** One call of AWS: `Cognito CreateUserPoolClient`, `S3 PUT names/x.json`, `CloudFormation DescribeStacks`. */
+/** A function that gets each call to AWS, such as `Cognito CreateUserPoolClient` or `S3 PUT names/x.json`. */
 type OnCall = (call: string, when: 'before' | 'after') => Promise<void>;
 
 /** A stand-in for CloudFormation, Cognito and S3 at one address, with the calls that `npm run partner` makes. */
@@ -28,7 +28,7 @@ export interface AwsStandIn {
   /** The user pool's clients by their ids. */
   readonly clients: Map<string, PoolClient>;
   readonly calls: string[];
-  /** Called before and after each call takes effect. If this function rejects, the stand-in drops the call. */
+  /** Called before and after each call takes effect. If it rejects before a call, the stand-in drops the call. */
   onCall: OnCall;
   close(): Promise<void>;
 }
@@ -37,9 +37,9 @@ export const PARTNERS_BUCKET = 'partners';
 const SCOPE = 'api://performance-reports/.default';
 
 /**
- * Starts the stand-in, with these stages deployed.
+ * Starts the stand-in with deployed stages.
  *
- * @param stages by name: whether the stage has Cognito or an existing identity provider
+ * @param stages the stages by name, each with its kind of identity provider
  */
 export async function startAwsStandIn(
   stages: Readonly<Record<string, 'cognito' | 'existing'>>,

@@ -27,7 +27,7 @@ const grown: AccountQuotas = {
 };
 
 describe('diagnose', () => {
-  it('finds nothing to change in an account with the quotas of the guide, and names the quota that is reached first', () => {
+  it('finds no problem in an account with the quotas of the guide, and lists the limits, the narrowest first', () => {
     const { limits, findings } = diagnose(grown, stage, 8);
     expect(findings).toEqual([]);
     expect(limits.map(({ name }) => name)).toEqual([
@@ -44,55 +44,55 @@ describe('diagnose', () => {
   const RAISE = 'aws service-quotas request-service-quota-increase';
   it.each([
     [
-      'a new account',
+      'a new account has few executions',
       { executions: quota(10), reservedExecutions: 0 },
       {},
       /hold 1000 executions of Lambda at a time; the account has 10/,
       `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1000\n  Until then, set executions: 10, so that partners are told 429 and when to come again.`,
     ],
     [
-      'a quota that AWS does not raise',
+      'executions are few and AWS does not raise their quota',
       { executions: { value: 10, isAdjustable: false }, reservedExecutions: 0 },
       {},
       /the account has 10/,
       'AWS does not raise "Lambda, concurrent executions" on request: ask its support, or use another account or region.\n  Until then, set executions: 10, so that partners are told 429 and when to come again.',
     ],
     [
-      'an account whose other functions reserve much',
+      'other functions reserve most executions',
       { executions: quota(400), reservedExecutions: 605 },
       {},
       /the account has 400/,
       `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1599\n  Until then, set executions: 400, so that partners are told 429 and when to come again.`,
     ],
     [
-      'a small region',
+      'the region allows few active queries',
       { activeQueries: quota(20) },
       {},
       /20 queries of 8 s at a time are 2.5 reports a second/,
       `${RAISE} --service-code athena --quota-code L-FC5F6546 --desired-value 200`,
     ],
     [
-      'queries of one partner that leave the others too few',
+      'one partner may take too many active queries',
       {},
       { queries: { ...stage.queries, underWayPerPartner: 60 } },
       /One partner may have 60 of the account's 200 active queries/,
       'Set queries.underWayPerPartner: 50.',
     ],
     [
-      'nothing kept for publishing',
+      'no executions are reserved for publishing',
       { executions: quota(1_000), reservedExecutions: 0 },
       { reservedConcurrency: undefined },
       /large reports are not published/,
       'Set reservedConcurrency: { publish: 5, probe: 1 } in the stage.',
     ],
     [
-      'a gateway that takes less than its stage',
+      'API Gateway takes fewer requests than the stage',
       { requests: quota(30) },
       {},
       /all of the account's APIs together 30/,
       `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 228`,
     ],
-  ])('finds %s', (_, quotas, more, finding, remedy) => {
+  ])('says what to do if %s', (_, quotas, more, finding, remedy) => {
     const { findings } = diagnose({ ...grown, ...quotas }, { ...stage, ...more } as typeof stage, 8);
     expect(findings).toEqual([{ finding: expect.stringMatching(finding), remedy }]);
   });
@@ -173,7 +173,7 @@ describe('npm run doctor', () => {
     expect(calls.every((call) => /^Get|^GET /.test(call))).toBe(true);
   });
 
-  it('says in one line what is wrong with a stage, and then calls nothing', async () => {
+  it('says in one line that a stage does not exist or was not given', async () => {
     expect(await run('nowhere')).toMatchObject({
       code: 1,
       output: expect.stringContaining('no stage "nowhere"'),

@@ -62,7 +62,7 @@ describe('the fault of a token', () => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
-  it('is the key if another key signed the token', async () => {
+  it('is the signature if another key signed the token', async () => {
     const other = await startIdentityProvider({ clients: [] });
     try {
       const { issuer, jwksUri } = provider;
@@ -77,7 +77,7 @@ describe('the fault of a token', () => {
 });
 
 describe('the environment of a stage', () => {
-  it('is the environment of the live release; without a live release, reading it throws an error', async () => {
+  it('comes from the live release, and can’t be read if the stage is not deployed', async () => {
     const aws = await startReleaseStandIn({ publisherperformance: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] });
     onTestFinished(() => aws.close());
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
@@ -151,11 +151,11 @@ describe('npm run explain', () => {
     });
     const after = await explain(service.token, url);
     expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
-    // With this name, an operator finds the stored objects of the job.
+    // By the job's id, an operator finds the stored objects of the job.
     expect(await storedKeys(job)).toEqual([`cached/${job}.json`, expect.stringMatching(`^jobs/${job}/`)]);
   });
 
-  it('says that a client has no record', async () => {
+  it('says that the register has no record of a client', async () => {
     const token = await service.stack.identityProvider.signToken({
       scope: service.stack.scope,
       client_id: 'stranger',

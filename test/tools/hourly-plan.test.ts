@@ -40,7 +40,7 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
     { again: true },
   ],
   [
-    'a day that is up to date, but made of fewer columns',
+    'a day of the current version that was made of fewer columns',
     'write-final',
     raw(),
     hours({ note: note('v2') }),
@@ -48,7 +48,7 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
   ],
   ['a day whose writer was killed before the marker', 'write-final', raw(), hours({ isMarked: false })],
   ['a day whose marker names no version', 'write-final', raw(), hours()],
-  ['today', 'write-open', raw({ day: TODAY, isMarked: false })],
+  ['today, which has no marker yet', 'write-open', raw({ day: TODAY, isMarked: false })],
   [
     'an open day that is up to date',
     'open-as-it-is',
@@ -56,7 +56,7 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
     hours({ day: TODAY, isMarked: false, note: note('v2', false) }),
   ],
   [
-    'a day that was open and is final',
+    'a day that was open and is final now',
     'write-final',
     raw(),
     hours({ isMarked: false, note: note('v2', false) }),
@@ -68,20 +68,20 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
     hours({ note: note('v1') }),
   ],
   [
-    'whole hours that still lack their marker, of a day that is being written again',
+    'a day that is being written again before its final hours have their marker',
     'keep-whole',
     raw({ day: TODAY, isMarked: false }),
     hours({ day: TODAY, isMarked: false }),
   ],
-  ['a past day where no day was ever marked', 'write-final', raw({ isMarked: false })],
+  ['a past day of a table that never had a marker', 'write-final', raw({ isMarked: false })],
   [
-    'a past day without a marker, where it had one',
+    'a past day that no longer has its marker',
     'keep-whole',
     raw({ isMarked: false }),
     hours({ note: note('v1', true) }),
   ],
   [
-    'a restated day where no day was ever marked',
+    'a restated day of a table that never had a marker',
     'write-final',
     raw({ isMarked: false }),
     hours({ note: note('v1', false) }),

@@ -37,7 +37,7 @@ export async function startHoursWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'hours-'));
   const writer = await openWriter(directory);
   let isLooking = false;
-  /** False while two runs overlap. If one of the two was cut off, false until a later run has ended. */
+  /** False while two runs overlap. After a run was cut off, it stays false until a later run has ended. */
   let isAlone = true;
   let isHeld = false;
   let isCutOff = false;
@@ -71,7 +71,7 @@ export async function startHoursWorld() {
 
   /** The versions in each file that the reader has checked, by the file's ETag. */
   const seen = new Map<string, number[]>();
-  /** The versions in a day's hours. If there is more than one, the hours are wrong. */
+  /** The versions in a day's hours. Hours of more than one version are wrong. */
   const versionsIn = async (day: string): Promise<number[]> => {
     const path = join(directory, 'looked-at.parquet');
     const file = await hours.read(`${TABLE}/day=${day}/hours.parquet`);
@@ -98,7 +98,7 @@ export async function startHoursWorld() {
         found[day] = versions[0] as number;
         expect(final, `${day} is of version ${found[day]}`).toContain(found[day]);
         const note = JSON.parse(await text(await hours.read(`${TABLE}/day=${day}/_SUCCESS`)));
-        // If two runs overlap, one may put its marker beside the other's file. Then the marker does not name the file.
+        // A run that overlaps another run may put its marker beside the other's file, which this marker does not name.
         if (note.file === etag || isAlone) expect(numbers.get(note.version)).toBe(found[day]);
       }
       return found;
@@ -225,7 +225,7 @@ export async function startHoursWorld() {
 
 export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;
 
-/** Restates the day, and kills one run at each of its writes in turn. Then an uninterrupted run corrects the day. */
+/** Restates the day, and kills the nth run at its nth write, until a run ends by itself. Counts the kills. */
 export async function restateAndKill(world: HoursWorld, isCarriedOut: boolean): Promise<number> {
   await world.restate();
   let kills = 0;

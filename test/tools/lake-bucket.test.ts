@@ -16,10 +16,10 @@ const BUCKET = 'the-lake';
 let directory: string;
 let writer: Writer;
 let store: ObjectStore;
-/** The URL of the lake, another one for each test. */
+/** The URL of the lake. Each test has its own lake. */
 let LAKE: string;
 let calls: string[];
-/** Called before each call of S3 is carried out. */
+/** Called before the store carries out a call. */
 let onCall: (call: string) => unknown;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'lake-bucket-'));
@@ -58,7 +58,7 @@ const lake = (...parameters: string[]): Promise<LakeRun> => {
   return runLake(parameters);
 };
 
-/** A record on each of two days at the end of January, with this many clicks each. */
+/** Writes a file with a record of 29 January and a record of 30 January, each with this many clicks. */
 const input = async (clicks: number): Promise<string> => {
   const on = (day: string) =>
     publisherRecord({ clicks: `${clicks}::BIGINT`, event_time: `TIMESTAMP '2026-01-${day} 12:00:00'` });
@@ -81,7 +81,7 @@ const short = (call: string) =>
   call.replace(/[^ ]+publisher_events\//, '').replace(/events-[0-9a-f]+/, 'events-x');
 
 describe('a lake in a bucket', () => {
-  it('is written day by day: deletes the marker, adds the new files, deletes the old ones, adds the marker', async () => {
+  it('replaces a day in this order: delete the marker, add new files, delete old files, add a marker', async () => {
     const again = await lake('convert', await input(2), '--to', `${LAKE}/`, '--replace');
     expect(again.code).toBe(0);
     expect(calls.filter(written).map(short)).toEqual(
@@ -98,7 +98,7 @@ describe('a lake in a bucket', () => {
     ]);
   });
 
-  it('is checked like a folder; with --footers, check fetches no complete file', async () => {
+  it('is checked like a folder, also with --footers', async () => {
     const whole = await lake('check', LAKE);
     expect(whole.stdout).toMatch(
       /publisher_events: 2026-01-29 to 2026-01-30, 2 days \(2 final, 0 open\),\n {4}2 records/,
@@ -111,7 +111,7 @@ describe('a lake in a bucket', () => {
     );
   });
 
-  it('has the same faults as a folder with the same files', async () => {
+  it('shows the same faults in a check as a folder with the same files', async () => {
     const odd = join(directory, 'odd');
     await writer.file(
       'odd/publisher_events/day=2026-01-31/float',
@@ -141,7 +141,7 @@ describe('a lake in a bucket', () => {
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
-  it('has an open day after its writer was killed, and is right after the day is written again', async () => {
+  it('has an open day after its writer was killed, and only correct final days after a repetition', async () => {
     await lake('convert', await input(3), '--to', LAKE, '--replace');
     const killed = spawnNode(['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'], {
       env: { ...process.env, ...env() },

@@ -78,7 +78,7 @@ describe('npm run lake -- convert', () => {
     ['as they are', []],
     ['summed by the hour', ['--hourly']],
   ])(
-    'makes a lake from many forms, with records %s; its reports equal an independent sum',
+    'converts files of many forms to a lake with records %s, whose reports equal an independent sum',
     async (name, options) => {
       const lake = join(directory, `lake ${name}`);
       const { code, stdout, stderr } = await runLake(['convert', input, '--to', lake, ...options]);
@@ -102,7 +102,7 @@ describe('npm run lake -- convert', () => {
     },
   );
 
-  it('prints the SQL that it runs with --show-sql', async () => {
+  it('prints the SQL that it runs if --show-sql is given', async () => {
     await writeFile(join(directory, 'one.csv'), 'event_time,placement_id,clicks\n2026-01-31T12:00:00Z,1,1\n');
     const { stdout } = await runLake([
       ...['convert', join(directory, 'one.csv'), '--to', join(directory, 'sql')],
@@ -113,7 +113,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('estimates the saving of --hourly from a sample or, for a small lake, from a whole day', async () => {
+  it('estimates what --hourly would save, and prints no estimate if --hourly is given', async () => {
     const alike = (minutes: string) =>
       publisherRecord({ event_time: `TIMESTAMP '2026-01-31 12:${minutes}:00'` });
     await writer.file('alike.parquet', `${alike('00')} UNION ALL ${alike('01')} UNION ALL ${alike('59')}`);
@@ -194,7 +194,7 @@ describe('npm run lake -- convert', () => {
     }
   });
 
-  it('writes equal files for equal records, so a second conversion changes no version', async () => {
+  it('writes equal files for equal records, so a second conversion changes no file', async () => {
     const twice = join(directory, 'twice');
     const records = `SELECT * EXCLUDE (range) REPLACE ((hash(range) % 9)::BIGINT AS clicks) FROM (${publisherRecord()}), range(5000)`;
     await writer.file('one-way.parquet', `${records} ORDER BY range`);
@@ -252,7 +252,7 @@ describe('npm run lake -- convert', () => {
     ['whole', 'nothing'],
     ['nothing', 'old'],
   ])(
-    'repairs a day after a killed writer left this: new folder %s, old folder %s',
+    'repairs a day that a killed writer left unfinished (its new folder: %s, its old folder: %s)',
     async (arriving, leaving) => {
       const lake = join(directory, `killed-${arriving}-${leaving}`);
       const table = join(lake, 'publisher_events');
@@ -316,7 +316,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('says which texts were read as missing, and converts the rest', async () => {
+  it('says how many texts it read as missing, and converts the rest', async () => {
     await writer.file(
       'words.parquet',
       `${publisherRecord({ clicks: "'NaN'" })} UNION ALL ${publisherRecord({ clicks: "'2'" })}`,
@@ -343,7 +343,7 @@ describe('npm run lake -- convert', () => {
     expect(code).toBe(0);
   });
 
-  describe('refuses, and writes nothing', () => {
+  describe('refuses its input', () => {
     const REFUSED: readonly [what: string, changed: Record<string, string>, says: RegExp][] = [
       [
         'money with a seventh digit',
@@ -417,7 +417,7 @@ describe('npm run lake -- convert', () => {
       ],
     ];
 
-    it('if any value would change, and names all these values at once', async () => {
+    it('and writes nothing if any value would change, and names all these values at once', async () => {
       await Promise.all(
         REFUSED.map(([, changed], index) =>
           writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
@@ -444,7 +444,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('if values prove wrong only when it reads them, and names the wrong values of all files at once', async () => {
+    it('and writes nothing if only reading shows wrong values, and names those of all files at once', async () => {
       await writer.file('late/fine.parquet', publisherRecord());
       await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
       await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
@@ -458,7 +458,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
-    it('if a file is not Parquet, or a folder has no files', async () => {
+    it('if a Parquet file is broken, or if a folder has no files', async () => {
       await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
       const broken = await runLake([
         'convert',
@@ -477,7 +477,7 @@ describe('npm run lake -- convert', () => {
       expect(nothing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^There are no files in /) });
     });
 
-    it('if an hour adds up to more than a column holds', async () => {
+    it('if the sum of an hour is too large for its column', async () => {
       const most = publisherRecord({ revenue: '999999999999.999999::DECIMAL(18,6)' });
       await writer.file('most.parquet', `${most} UNION ALL ${most}`);
       const { code, stderr } = await runLake([

@@ -29,11 +29,11 @@ describe('--memory', () => {
   });
 
   it.each([
-    ['half of the machine', 8e9, 0, 4e9],
-    ['half of the container, where it is smaller', 8e9, 2e9, 1e9],
-    ['half of the machine, where the container has no limit', 8e9, 2 ** 64, 4e9],
-    ['never less than DuckDB needs', 600e6, 0, 500e6],
-  ])('has the default %s', (_, machine, container, usual) => {
+    ['half of the machine’s memory', 8e9, 0, 4e9],
+    ['half of the container’s memory if that is less', 8e9, 2e9, 1e9],
+    ['half of the machine’s memory if the container has no limit', 8e9, 2 ** 64, 4e9],
+    ['what DuckDB needs at least on a small machine', 600e6, 0, 500e6],
+  ])('is by default %s', (_, machine, container, usual) => {
     expect(usualMemory(machine, container)).toBe(usual);
   });
 
@@ -81,7 +81,7 @@ describe('the progress of a conversion', () => {
   const parquet = { bytes: 300, isText: false };
   const text = { bytes: 100, isText: true };
 
-  it('goes from 0 to the end, from file to file and from day to day, and never back', () => {
+  it('rises from 0 to 1 without gaps, file by file and then day by day', () => {
     const { ofReading, ofWriting } = stretches([parquet, text]);
     const steps = [
       ...[ofReading(0, 300), ofReading(300, 100)],
@@ -105,7 +105,7 @@ describe('the progress of a conversion', () => {
     [50, 300_000],
     [100, 400_000],
     [100.5, 400_000],
-  ])('is computed from DuckDB’s %f percent of a query', (percentage, whole) => {
+  ])('is correct if DuckDB reports %f percent of a query', (percentage, whole) => {
     expect(wholeAt({ from: 0.2, to: 0.4 }, percentage)).toBe(whole);
   });
 
@@ -126,9 +126,14 @@ describe('the sample for the saving of --hourly', () => {
 
   it.each([
     ['all hours of a small lake', hours(10, 20, 30), 60, [0, 1, 2]],
-    ['the hour with the median number of records, of a large day', hours(9e6, 1e6, 5e6), 15e6, [2]],
     [
-      'the median hour and its neighbours by records, up to a fiftieth of all records',
+      'only the hour with the median number of records if the hours are large',
+      hours(9e6, 1e6, 5e6),
+      15e6,
+      [2],
+    ],
+    [
+      'the median hour and the hours nearest to it in size, up to a fiftieth of all records',
       hours(1e5, 2e5, 3e5, 4e5, 5e5),
       45e6,
       [2, 1, 3],
@@ -154,7 +159,7 @@ describe('the printed outcome of a conversion', () => {
   } as const;
   const estimate = { day: '2026-01-30', hours: 3, rows: 1000, bytes: 100, summedRows: 70, summedBytes: 9 };
 
-  it('is five lines: the lake, its sums, the changed values, what would be smaller, what to do next', () => {
+  it('has five lines: the lake, its sums, the changes, the saving by --hourly, and what to do next', () => {
     expect(
       renderOutcome({
         to: '/lake',
@@ -180,7 +185,7 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
     expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
-  it('names the number of summed records for hours in a bucket, and has no command for one machine', () => {
+  it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
     expect(
       renderOutcome({
         to: 's3://bucket/lake',
@@ -200,19 +205,19 @@ describe('a conversion that fails half-way', () => {
   const full = new Error('IO Error: Could not write file "x": No space left on device');
   it.each([
     [
-      'a full disk, before anything is written',
+      'a full disk before any day is written',
       full,
       { to: '/lake', daysWritten: 0, days: 0 },
       /^Nothing was written\. The disk that holds \/lake is full\. .*Make room\. Then run the same command again\.$/,
     ],
     [
-      'a full disk, later',
+      'a full disk after some days are written',
       Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
       { to: '/lake', daysWritten: 2, days: 7 },
       /^The disk that holds \/lake is full\. .*\n2 of 7 days are written, each of them whole\. .* with --replace\.$/,
     ],
     [
-      'a full disk on the way into a bucket',
+      'a full disk of this machine if the lake is in a bucket',
       full,
       { to: 's3://b', daysWritten: 0, days: 7 },
       /^The disk of this machine is full: .*TMPDIR.*\n0 of 7 days .* with --replace\.$/,
@@ -224,12 +229,12 @@ describe('a conversion that fails half-way', () => {
       /^The memory that this may use is too little\. Say a larger --memory\.\n0 of 7 days .*same command again\.$/,
     ],
     [
-      'a fault that has its message already',
+      'the message of an OperatorFault',
       new OperatorFault('s3://b can’t be reached.'),
       { to: 's3://b', daysWritten: 1, days: 2 },
       /^s3:\/\/b can’t be reached\.\n1 of 2 days are written/,
     ],
-  ])('tells %s', (_, error, reached, message) => {
+  ])('reports %s', (_, error, reached, message) => {
     const fault = conversionFault(error, reached);
     expect(fault).toBeInstanceOf(OperatorFault);
     expect(fault.message).toMatch(message);

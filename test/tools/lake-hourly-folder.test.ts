@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Writes a raw lake with one day and one file, which has two records of one hour with this many clicks each. */
+/** Writes a raw lake with one day and one file. The file has two records of one hour, each with `clicks` clicks. */
 const rawDay = (name: string, clicks: number, changed = {}) =>
   writer.file(
     `${name}/raw/${TABLE}/day=${DAY}/part.parquet`,
@@ -73,7 +73,7 @@ it('lake hourly reads files like the engines: narrower types, NULL for missing c
   ]);
 });
 
-it('lake hourly keeps files of another writer unless an option says to replace them', async () => {
+it('lake hourly keeps files of another writer unless --replace is given', async () => {
   await rawDay('other', 1);
   const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);
   expect(code).toBe(0);
@@ -110,7 +110,7 @@ it('lake hourly names a day that it cannot sum, and sums the other days', async 
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
-it('lake hourly treats a day without a marker as open, even with --day, and replaces a damaged file when its day is final', async () => {
+it('lake hourly treats a day without a marker as open if the table has had markers, and later replaces a damaged file', async () => {
   await rawDay('marks', 1);
   const raw = join(home, `marks/raw/${TABLE}`);
   await rename(join(raw, `day=${DAY}`), join(raw, 'day=2026-01-30'));
@@ -137,7 +137,7 @@ it('lake hourly refuses a raw lake without days, and keeps the hours', async () 
   expect(await clicksIn('gone')).toEqual([2, 1]);
 });
 
-/** Makes the hours of a raw lake's only day; `filesOf` fetches the day's files in place of the usual function. */
+/** Makes the hours of a raw lake's only day. `filesOf` replaces the function that fetches the day's files. */
 async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');
@@ -166,7 +166,7 @@ it('lake hourly does not sum a day if it cannot fetch the day’s files, and giv
 it.each([
   { was: 'written again', change: () => rawDay('changing', 2) },
   {
-    was: 'replaced by one of another name',
+    was: 'replaced by a file of another name',
     change: async () => {
       await rawDay('changing', 2);
       const day = join(home, `changing/raw/${TABLE}/day=${DAY}`);

@@ -28,7 +28,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('has the latest version in the end, even if the raw day is restated at any point of a run', async () => {
+  it('sums the latest version in the end, at whatever call of a run the raw day is restated', async () => {
     for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
       const run = await world.heldAt(at, 'call', () => world.restate());
@@ -39,7 +39,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('always has hours of a single version, and in the end of the latest, even if a run is killed at any point', async () => {
+  it('keeps a day at a single version, and in the end at the latest, at whatever write a run is killed', async () => {
     // The three writes remove the marker, write the file, and write the marker.
     expect(await restateAndKill(world, false)).toBe(3);
   });
@@ -48,7 +48,7 @@ describe('npm run lake -- hourly', () => {
     { was: 'final', isOpen: false, writes: [3] },
     { was: 'open', isOpen: true, writes: [2] },
   ])(
-    'has the latest version in the end, even if another run overtakes a slow run that saw the day $was',
+    'sums the latest version in the end, even if another run overtakes a slow run that saw the day as $was',
     async ({ isOpen, writes }) => {
       for (const write of writes) {
         // The day has no hours yet, so a run writes its hours even while the day is open.
@@ -74,7 +74,7 @@ describe('npm run lake -- hourly', () => {
     expect(await text(await bucket.read(marker))).toBe(note);
   });
 
-  it('removes files of another writer, with the option for this, before it writes its own file', async () => {
+  it('removes files of another writer with --replace, before it writes its own file', async () => {
     const day = `publisher_events/day=${DAY}`;
     await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
     const calls: string[] = [];
@@ -119,7 +119,7 @@ describe('npm run lake -- hourly', () => {
     [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
     [['--day', '2025-01-01'], /holds no day of publisher_events that was asked for/],
     [['--table', 'clicks'], /--table is clicks; it can be publisher_events or advertiser_events/],
-  ])('says in words what is wrong with %s', async (options, says) => {
+  ])('says what is wrong with the options %s', async (options, says) => {
     const asked = options.includes('--from')
       ? []
       : ['--from', world.RAW, '--to', world.HOURS, '--table', 'publisher_events'];

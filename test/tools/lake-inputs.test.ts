@@ -91,23 +91,23 @@ describe('a file from which some records would silently be lost', () => {
 
   it.each([
     [
-      'two CSV files in one',
+      'a second CSV file at its end',
       `${HEADER}${RECORD}${wider}\n${`${RECORD.trim()},2\n`.repeat(9)}`,
       uneven(3, wider),
     ],
-    ['a comment', `${HEADER}${RECORD}# all\n`, uneven(3, '# all')],
+    ['a comment line', `${HEADER}${RECORD}# all\n`, uneven(3, '# all')],
     [
-      'a record behind a #',
+      'a record after a #',
       `${HEADER}${RECORD}#${RECORD}`,
       'event_time: in 1 record, "#2026-01-31 12:00:00" is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
     ],
     [
-      'a name that comes twice',
+      'a column name that occurs twice',
       `event_time,clicks,served_ads,Clicks\n${RECORD.trim()},300\n`,
       "can't be read: its columns clicks and Clicks have one name. Leave one out, or name it otherwise",
     ],
     [
-      'other bytes than UTF-8',
+      'bytes that are not UTF-8',
       Buffer.from(`event_time,placement_id,device_or_proxy\n2026-01-31 12:00:00,1,caf\xe9\n`, 'latin1'),
       "can't be read: line 2 is no UTF-8. Write the file in UTF-8",
     ],
@@ -116,13 +116,13 @@ describe('a file from which some records would silently be lost', () => {
       `${HEADER}${RECORD}${RECORD.replace('\n', '\r\n')}${RECORD}`,
       "can't be read: it is no CSV that can be understood: it must be whole, in UTF-8, and all its lines must end alike",
     ],
-  ])('is refused: %s', async (_what, text, says) => {
+  ])('is refused if it is a CSV file with %s', async (_what, text, says) => {
     await mkdir(join(directory, 'left'), { recursive: true });
     await writeFile(join(directory, 'left/a.csv'), text);
     expect((await refused('left/a.csv')).split('\n').at(-1)).toContain(says);
   });
 
-  it('is refused: a gzip file that is cut', async () => {
+  it('is refused if it is a gzip file without its end', async () => {
     const whole = gzipSync(HEADER + RECORD);
     await writeFile(join(directory, 'cut.csv.gz'), whole.subarray(0, -8));
     expect(await refused('cut.csv.gz')).toContain(
@@ -153,7 +153,7 @@ describe('files with records that would count twice', () => {
     );
   });
 
-  it('are refused if a file of the target lake has only records of other days, and so would remain', async () => {
+  it('are refused if a file of the target lake would remain because it has only records of other days', async () => {
     const file = 'place/publisher_events/day=2026-01-30/a.parquet';
     await writer.file(file, publisherRecord());
     const place = join(directory, 'place');

@@ -94,7 +94,7 @@ describe('amounts in text columns', () => {
     ['0.1000000000000', '0.100000'],
     ['999999999999.999999', '999999999999.999999'],
     ['-999999999999999999e-6', '-999999999999.999999'],
-    // DuckDB's own casts of the next two texts give 123456.789012 and NULL.
+    // The next two texts have more digits than a decimal(18,6). DuckDB's own cast gives NULL for the second text.
     ['1234567.89012000e-1', '123456.789012'],
     ['123456789012123456000000000000000000000000e-30', '123456789012.123456'],
   ];
@@ -133,7 +133,7 @@ describe('amounts in text columns', () => {
     return `${plus}${shown}${'eE'[upTo(2)]}${exponent < 0 || upTo(2) ? '' : '+'}${exponent}`;
   }
 
-  it('count as missing if they are NaN, NULL or a similar word, and the outcome says so', async () => {
+  it('are read as missing, and are reported, if they are NaN, NULL or a similar word', async () => {
     const words = ['NaN', 'nan', 'NULL', 'null', '\\N', 'None', '<NA>', 'NA', ' NaN '];
     expect(await convertColumn({ column: 'revenue' }, [...words, '', ' ', null])).toEqual({
       values: Array(12).fill(null),
@@ -201,7 +201,7 @@ describe('amounts in text columns', () => {
     ['1\u202f234,500', 'Write 1234.500'],
     ["1'234.5", 'Write 1234.5'],
     ['1_000', 'Write 1000'],
-  ])('are refused as %s with an error that shows how to write them', (written, cure) => {
+  ])('written as %s get the hint “%s”', (written, cure) => {
     expect(withoutSeparators(written)).toBe(cure);
   });
 });
@@ -271,7 +271,7 @@ describe('amounts of other types', () => {
     expect(losses).toEqual(says.map((text) => `a.csv: revenue: ${text}`));
   });
 
-  it('become exactly the six-digit decimals from which the doubles were made', async () => {
+  it('of type DOUBLE become exactly the decimals with six digits from which they were made', async () => {
     const random = randomNumbers(32);
     const cases = Array.from({ length: 5_000 }, (_, index): [string, string] => {
       // The numbers have every size, from 0 to the last double that is exact to millionths.
@@ -297,7 +297,7 @@ describe('--round', () => {
     ['1.00000050000e-1', '0.100000'],
   ];
 
-  it('rounds half away from zero, and says by how much', async () => {
+  it('rounds half away from zero, and reports how much that changes', async () => {
     const { values, losses, changes } = await convertColumn(
       { column: 'revenue', round: true },
       writtenOf(HALVES),
@@ -310,7 +310,7 @@ describe('--round', () => {
     ]);
   });
 
-  it('adds up its changes exactly', async () => {
+  it('reports the exact sum of its changes', async () => {
     const random = randomNumbers(33);
     const nanos = Array.from({ length: 1_000 }, () => BigInt(Math.floor(random() * 2e12) - 1e12));
     const half = (n: bigint) => (n < 0n ? -500n : 500n);
@@ -332,7 +332,7 @@ describe('--round', () => {
     return `${n < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '');
   };
 
-  it('says nothing if it rounds nothing, and still refuses values that are not amounts', async () => {
+  it('reports nothing if it rounds nothing, and still refuses values that cannot be amounts', async () => {
     const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, [
       '1.5',
       '1,5',
@@ -493,19 +493,22 @@ describe('times', () => {
     ['DATE', '2026-01-31', '2026-01-31 00:00:00', 1],
     ['TIMESTAMP WITH TIME ZONE', '2026-01-31 23:59:59.999999+01', '2026-01-31 22:59:59.999', 0],
   ];
-  it.each(TYPES)('of type %s keep their millisecond', async (type, written, becomes, changed) => {
-    const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, [written]);
-    expect({ values, losses }).toEqual({ values: [becomes], losses: [] });
-    expect(changes).toEqual(
-      changed ? [expect.stringMatching(/^event_time: 1 time without an offset was taken as UTC;/)] : [],
-    );
-  });
+  it.each(TYPES)(
+    'of type %s are cut, not rounded, to the millisecond',
+    async (type, written, becomes, changed) => {
+      const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, [written]);
+      expect({ values, losses }).toEqual({ values: [becomes], losses: [] });
+      expect(changes).toEqual(
+        changed ? [expect.stringMatching(/^event_time: 1 time without an offset was taken as UTC;/)] : [],
+      );
+    },
+  );
 });
 
 describe('--time-zone', () => {
   const berlin = { column: 'event_time', timeZone: 'Europe/Berlin' };
 
-  it('is the zone only of times without an offset', async () => {
+  it('applies only to times without an offset', async () => {
     const cases: Cases = [
       ['2026-01-31 00:30:00', '2026-01-30 23:30:00'],
       ['2026-07-01 00:30:00.123', '2026-06-30 22:30:00.123'],
@@ -524,7 +527,7 @@ describe('--time-zone', () => {
     ]);
   });
 
-  it('is not the zone of INT96 times, which Spark writes in UTC', async () => {
+  it('does not apply to INT96 times, which Spark writes in UTC', async () => {
     const spark = { ...berlin, type: 'TIMESTAMP', declared: 'INT96' };
     expect(await convertColumn(spark, ['2026-03-29 02:30:00'])).toEqual({
       values: ['2026-03-29 02:30:00'],
@@ -577,7 +580,7 @@ describe('--time-zone', () => {
 
   // DuckDB's ICU library has its own table of zones and its own code, independent of Node's.
   it.each(['Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Pacific/Apia'])(
-    'gives the instants of DuckDB’s ICU library around each change of clocks in %s',
+    'gives the same instants as DuckDB’s ICU library around each change of clocks in %s',
     async (timeZone) => {
       const there = `AT TIME ZONE '${timeZone}'`;
       const changed = await connection.runAndReadAll(
@@ -656,7 +659,7 @@ describe('numbers in a column of times', () => {
     },
   );
 
-  it('are refused if they fit two units', async () => {
+  it('are refused if some fit one unit and others fit another', async () => {
     const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, [
       '1769860800',
       '1769860801',
@@ -689,7 +692,7 @@ describe('numbers in a column of times', () => {
     });
   });
 
-  it('count the unit in --time-unit, from 1970 to 9999', async () => {
+  it('are read in the unit of --time-unit, from 1970 to 9999', async () => {
     const { values, losses } = await convertColumn(
       { column: 'event_time', type: 'HUGEINT', timeUnit: 'milliseconds' },
       ['0', '1769860800', '253402300799999', '253402300800000', '-1', '100000000000000000000000'],
@@ -707,7 +710,7 @@ describe('numbers in a column of times', () => {
     ]);
   });
 
-  it('are not times if they are single floats or missing', async () => {
+  it('are refused if they are single floats, or if some are missing', async () => {
     const single = await convertColumn({ column: 'event_time', type: 'FLOAT' }, ['1769860800']);
     expect(single.losses).toEqual([
       expect.stringMatching(
@@ -764,7 +767,7 @@ describe('the options about values', () => {
     expect(() => valueOptions(written)).toThrow(says);
   });
 
-  it('are passed on to the conversion', () => {
+  it('are turned into the options of the conversion', () => {
     expect(
       valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
     ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });

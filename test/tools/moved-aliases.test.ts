@@ -15,7 +15,7 @@ describe('findMovedAliases', () => {
     ['1 (aaaaaaaaaaaa)', functionAt(1)],
     ['1 (aaaaaaaaaaaa) and 2 (bbbbbbbbbbbb)', functionAt(1, 2)],
     ['2 (bbbbbbbbbbbb) and 1 (aaaaaaaaaaaa)', functionAt(2, 1)],
-  ])('finds an alias at version %s if the stack has version 2', (where, functions) => {
+  ])('finds an alias that leads to version %s if the stack has version 2', (where, functions) => {
     expect(findMovedAliases('prod', functions, stack)).toEqual([
       {
         finding:

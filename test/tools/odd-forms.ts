@@ -8,7 +8,7 @@ import { randomNumbers } from '../e2e/known-events.ts';
 import { isMeasure } from '../is-measure.ts';
 import type { Writer } from './make-parquet.ts';
 
-/** Records of three days, with values that each of the forms below can represent. */
+/** Records of two days, with values that every form in FORMS can represent. */
 export function plainEvents(seed: number, count: number): Record<string, EventRow[]> {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -73,19 +73,19 @@ const withExponents: Change = (row) =>
 const isAmount = (column: string): boolean =>
   tables.some(({ columns }) => columns.some(({ name, type }) => name === column && type === 'decimal(18,6)'));
 
-/** Forms that writers are known to use: the SQL type of each kind of column. The given records are all text. */
+/** Forms that writers are known to use, with a SQL type for each kind of column. Records are cast to it from text. */
 const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | 'text', string>>[] = [
-  // pandas, by way of objects and nullable floats
+  // pandas, with objects and nullable floats
   { timestamp: 'TIMESTAMPTZ', id: 'DOUBLE', count: 'DOUBLE', money: 'DECIMAL(38,18)', text: 'VARCHAR' },
   // floats for money, unsigned identifiers, times as text
   { timestamp: 'VARCHAR', id: 'UBIGINT', count: 'UINTEGER', money: 'DOUBLE', text: 'BLOB' },
   // everything as text
   { timestamp: 'VARCHAR', id: 'VARCHAR', count: 'VARCHAR', money: 'VARCHAR', text: 'VARCHAR' },
-  // nanoseconds, narrow integers, a decimal unlike the contract's
+  // nanoseconds, wide and narrow integers, another decimal type than the contract's
   { timestamp: 'TIMESTAMP_NS', id: 'HUGEINT', count: 'TINYINT', money: 'DECIMAL(30,10)', text: 'VARCHAR' },
 ];
 
-/** Writes records in many forms, one file for each, like different writers. Resolves to the paths to convert. */
+/** Writes records like different writers, in one file for each form. Resolves to the folder to convert. */
 export async function writeOddForms(
   writer: Writer,
   directory: string,

@@ -132,7 +132,7 @@ describe('npm run partner, with Cognito', () => {
     expect([...secrets.values()]).toEqual(['old secret']);
   });
 
-  it('adds one partner if two operators add it at the same time', async () => {
+  it('adds a partner only once if two operators add it at the same time', async () => {
     const before = aws.clients.size;
     const line = `add dev twice --publisher-companies 1 ${CONTACT}`;
     const ended = await Promise.all([partner(line), partner(line)]);
@@ -156,7 +156,7 @@ describe('npm run partner, with an existing identity provider', () => {
 });
 
 describe('the command line', () => {
-  it('prints what it did and ends with 0, or prints one line and ends with 1', async () => {
+  it('prints what it did and exits with 0, or prints one line about a fault and exits with 1', async () => {
     const added = await runPartner(aws.env, `add dev spawned --publisher-companies 1 ${CONTACT}`.split(' '));
     expect(added).toEqual({ code: 0, output: expect.stringMatching(/^Partner spawned of stage dev:\n/) });
     expect(await runPartner(aws.env, ['list', 'nowhere'])).toEqual({
@@ -210,7 +210,7 @@ describe('bad input', () => {
     ['set dev taken', /^Say what to change/],
     ['set dev taken --active maybe', /^--active is "maybe"/],
     ['remove dev nobody', /^Stage dev has no partner "nobody"/],
-  ])('%s: one line, and nothing is changed', async (line, expected) => {
+  ])('is answered with one line and changes nothing: %s', async (line, expected) => {
     const { code, output } = await partner(line);
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);

@@ -39,57 +39,62 @@ describe('commitToGoTo', () => {
   };
 
   it.each<[string, Record<string, string>, string, string, DeploymentEnd?]>([
-    ['the one before a release that all functions have', { report: 'ab b', page: 'ab b' }, 'b', 'a'],
+    ['the commit before a release that all functions have', { report: 'ab b', page: 'ab b' }, 'b', 'a'],
     [
-      'the one before a release that gets a part of the requests',
+      'the commit before a release that gets a part of the requests',
       { report: 'ab ab', page: 'ab b' },
       'b',
       'a',
     ],
-    ['the same when a command was killed midway', { report: 'zab a', page: 'zab b' }, 'b', 'a'],
     [
-      'the same when it was killed after it had moved all functions',
+      'the commit before the release if a command was killed midway',
+      { report: 'zab a', page: 'zab b' },
+      'b',
+      'a',
+    ],
+    [
+      'the commit before the release if a command was killed after it had moved all functions',
       { report: 'zab a', page: 'zab a' },
       'b',
       'a',
     ],
-    ['the one before a release that was published twice', { report: 'abb b' }, 'b', 'a'],
+    ['the commit before a release that was published twice', { report: 'abb b' }, 'b', 'a'],
     [
-      'the one before a release that was published, rolled back and published again',
+      'the commit before a release that was published, rolled back and published again',
       { report: 'bab b' },
       'b',
       'a',
     ],
-    ['the one before a release with a new function', { report: 'ab b', added: '_b b' }, 'b', 'a'],
+    ['the commit before a release with a new function', { report: 'ab b', added: '_b b' }, 'b', 'a'],
     [
-      'the same when only a new function is still at that release',
+      'the commit before the release if only a new function is still at the release',
       { report: 'zab a', added: '__b b' },
       'b',
       'a',
     ],
-    ['the one that a stopped deployment would have replaced', { report: 'zab b' }, 'b', 'b', 'stopped'],
+    ['the commit that a stopped deployment would have replaced', { report: 'zab b' }, 'b', 'b', 'stopped'],
     [
-      'the one to which CloudFormation has put back some functions',
+      'the commit of the stack if a stopped deployment has put back only some functions',
       { report: 'zab a', page: 'zab b' },
       'a',
       'a',
       'stopped',
     ],
     [
-      'the one to which a release was rolled back before a deployment failed',
+      'the commit to which a release was rolled back before a deployment failed',
       { report: 'abc a' },
       'b',
       'a',
       'put-back',
     ],
-  ])('is the right commit: %s', (_, functions, deployed, to, end) => {
+  ])('returns %s', (_, functions, deployed, to, end) => {
     expect(goTo(functions, deployed, end)).toBe(commit(to));
   });
 
   it.each<[string, Record<string, string>, RegExp, DeploymentEnd?]>([
     ['no function has an alias', {}, /^Nothing to go back to: no function has the alias.*docs\/deploy\.md/],
     [
-      'there is one release',
+      'there is only one release',
       { report: 'a a', page: 'aa a' },
       /^Nothing to go back to: a{12} \(published 2026-01-02T00:00:00Z\) is the first release/,
     ],
@@ -115,16 +120,16 @@ describe('commitNamed', () => {
 
   it.each([
     ['its beginning', 'abc1234a', 'abc1234aaaaa'],
-    ['its whole name, which another begins with', 'feed123', 'feed123'],
-    ['its whole name, which is short', 'v2', 'v2'],
+    ['its whole name, although another name begins with it', 'feed123', 'feed123'],
+    ['its whole name, although it is short', 'v2', 'v2'],
   ])('finds a commit by %s', (_, given, commit) => {
     expect(commitNamed(functions, given)).toBe(commit);
   });
 
   it.each([
-    ['a short beginning', 'abc1', 'Name the commit by 7 characters or more.'],
+    ['a beginning that is too short', 'abc1', 'Name the commit by 7 characters or more.'],
     [
-      'a beginning of two',
+      'the beginning of two commits',
       'abc1234',
       'abc1234 may be:\n  abc1234bbbbb (published 2026-01-02T00:00:00Z)\n  abc1234aaaaa (published 2026-01-01T00:00:00Z)',
     ],
@@ -160,7 +165,7 @@ describe('planRollback', () => {
       { from: [commit('b')], moves: [{ name: 'report', version: 1 }], left: [] },
     ],
     [
-      'moves the rest where a command was killed midway',
+      'moves the remaining functions after a command was killed midway',
       { report: 'ab a', page: 'ab b' },
       { from: [commit('b')], moves: [{ name: 'page', version: 1 }], left: [] },
     ],
@@ -169,7 +174,11 @@ describe('planRollback', () => {
       { report: 'ab b', added: '_b b' },
       { from: [commit('b')], moves: [{ name: 'report', version: 1 }], left: ['added'] },
     ],
-    ['does nothing where all is there', { report: 'ab a' }, { from: [], moves: [], left: [] }],
+    [
+      'moves nothing if every function is at the commit',
+      { report: 'ab a' },
+      { from: [], moves: [], left: [] },
+    ],
   ])('%s', (_, functions, plan) => {
     expect(planRollback(functionsOf(functions), commit('a'))).toEqual(plan);
   });

@@ -17,7 +17,7 @@ it('a refusal shows three of many files with the same fault, even if counts and 
   ]);
 });
 
-it('a refusal shows 50 of very many faults', () => {
+it('a refusal shows 50 of 60 different faults, and the number of the others', () => {
   const lines = linesOf(Array.from({ length: 60 }, (_, index) => `a.csv: column ${index}: is wrong`));
   expect(lines[0]).toMatch(/ 60 things stand against it:$/);
   expect(lines).toHaveLength(1 + 50 + 1);

@@ -21,7 +21,7 @@ interface Refusal {
   readonly type: string;
 }
 
-/** A stand-in for Lambda, CodeDeploy and CloudFormation at one address, and for the service, as its aliases say. */
+/** A stand-in at one address for Lambda, CodeDeploy, CloudFormation, and the service that the aliases lead to. */
 export interface ReleaseStandIn {
   readonly env: Readonly<Record<string, string>>;
   readonly url: string;
@@ -35,10 +35,10 @@ export interface ReleaseStandIn {
   readonly deployments: Map<string, string>;
   /** The received calls, for example `UpdateAlias page 1` or `StopDeployment d-1 true`. */
   readonly calls: string[];
-  /** Returns the refusal of a call, given as its name and subject; undefined allows the call. */
+  /** Decides whether a call, given in the form of `calls`, is refused. Undefined allows the call. */
   refuse: (call: string) => Refusal | undefined;
   /**
-   * Called when CloudFormation has rolled a cancelled update back: at the first DescribeStacks after the cancellation.
+   * Called when CloudFormation rolls a cancelled update back, at the first DescribeStacks after the cancellation.
    */
   onPutBack: () => void;
   /** The paths whose answers name no commit. */
@@ -134,7 +134,7 @@ const refusal = ({ status, type }: Refusal): Answer => ({
   body: { __type: type, message: 'made to refuse' },
 });
 
-/** Records a call; returns the refusal if the call is refused. */
+/** Records a call. Returns the refusal if the call is refused. */
 function refused({ calls, refuse }: ReleaseStandIn, call: string): Answer | undefined {
   calls.push(call);
   const found = refuse(call);
@@ -248,7 +248,7 @@ function stackResources({ stackVersions, deployments }: ReleaseStandIn): string 
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
 
-/** The service's answer, from the alias's version or, if another version gets a part of the requests, from that one. */
+/** The service's answer, from another version if it gets a part of the requests, otherwise from the alias's version. */
 function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
   const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
   const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);

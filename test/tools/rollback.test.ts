@@ -142,15 +142,19 @@ describe('npm run rollback', () => {
   });
 
   it.each([
-    ['still shifts', undefined, []],
-    ['has just ended', { status: 400, type: 'DeploymentAlreadyCompletedException' }, []],
+    ['while CodeDeploy shifts requests', undefined, []],
     [
-      'it has no right to stop at CodeDeploy',
+      'when CodeDeploy has just ended its shift',
+      { status: 400, type: 'DeploymentAlreadyCompletedException' },
+      [],
+    ],
+    [
+      'even if CodeDeploy refuses to stop its shift',
       { status: 403, type: 'AccessDeniedException' },
       ['CodeDeploy does not stop its shift: AccessDeniedException: made to refuse'],
     ],
   ])(
-    'stops a deployment that %s, and does not change what CloudFormation has put back',
+    'stops a deployment %s, and does not change what CloudFormation has put back',
     async (_, refusal, told) => {
       aws.refuse = () => refusal;
       aws.stackVersions = allAtNumber(3);

@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 type Events = Readonly<Record<string, readonly EventRow[]>>;
 
-/** Records of which several have the same hour and equal dimensions. */
+/** Makes records of which several have the same hour and the same dimensions. */
 function eventsOf(seed: number, count: number): Events {
   const minutes = ['00:00.000', '17:23.456', '59:59.999'];
   return Object.fromEntries(
@@ -85,7 +85,7 @@ export interface Agreement {
   readonly differences: readonly unknown[];
 }
 
-/** Runs every request on every engine, and compares the bytes with a report computed only from the contract. */
+/** Runs every request on every engine, and compares each report with one that is computed only from the contract. */
 export async function compareLakes(
   engines: Readonly<Record<string, QueryEngine>>,
   events: Events,

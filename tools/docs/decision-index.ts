@@ -12,7 +12,7 @@ interface Decision {
 
 const HEAD = /^# (\d+)\. (.+)\n\n\*(\d{4}-\d\d-\d\d) · (.+)\*\n/;
 
-/** Reads a record's head. Throws an Error that says what it must look like. */
+/** Reads the head of a decision record. If the head is malformed, throws an Error that shows the right form. */
 export function readDecision(file: string, text: string): Decision {
   const [, number, title = '', date = '', status = ''] = HEAD.exec(text) ?? [];
   if (number === undefined || Number(number) !== Number(file.slice(0, 4)))
@@ -22,14 +22,14 @@ export function readDecision(file: string, text: string): Decision {
   return { number: Number(number), file, title, date, status };
 }
 
-/** The records of a folder, in their order. */
+/** The decision records of a folder, by number. */
 export const readDecisions = (folder: string): Decision[] =>
   readdirSync(folder)
     .filter((file) => /^\d{4}-.*\.md$/.test(file))
     .sort()
     .map((file) => readDecision(file, readFileSync(join(folder, file), 'utf8')));
 
-/** The records as a Markdown table. */
+/** The decision records as a Markdown table. */
 export const decisionIndex = (decisions: readonly Decision[]): string =>
   [
     '| | decision | date | status |',

@@ -2,7 +2,7 @@ import type { StageInput } from '../../infra/stage.ts';
 import { dev, prod } from '../../infra/stages.ts';
 import { stageResources, type TemplateResource } from './stage-resources.ts';
 
-/** What is paid for by the month though nobody requests a report. Prices are list prices of us-east-1 in US dollars. */
+/** One thing that costs money even if nobody requests a report. The price is AWS's list price in us-east-1, in US$. */
 interface PriceItem {
   readonly what: string;
   readonly price: string;
@@ -13,12 +13,12 @@ interface PriceItem {
 const MINUTES_A_MONTH = 43_800;
 
 /**
- * `ProbePulled`, `ProbeRows`, and `Reports` of the function that the probe asks. Each is written in every hour of
- * the month.
+ * The metrics that the probe causes in every hour of the month: `ProbePulled`, `ProbeRows`, and the `Reports` of the
+ * report function that it calls.
  */
 const PROBE_METRICS = 3;
 
-/** The probe takes one token an hour. */
+/** The tokens that the probe requests in a month of 30 days: one an hour. */
 const PROBE_TOKENS = 720;
 
 const ofType = (type: string) => (resources: readonly TemplateResource[]) =>
@@ -26,7 +26,7 @@ const ofType = (type: string) => (resources: readonly TemplateResource[]) =>
 
 const count = (type: string) => (resources: readonly TemplateResource[]) => ofType(type)(resources).length;
 
-/** How many times a month a rule starts something; 0 for a rule without a schedule. */
+/** How many times a month a rule's schedule starts its target. 0 for a rule without a schedule. */
 const runsOf = ({ Properties }: TemplateResource): number => {
   const expression = Properties?.['ScheduleExpression'];
   if (expression === undefined) return 0;
@@ -38,7 +38,7 @@ const probeRuns = (resources: readonly TemplateResource[]) =>
   ofType('AWS::Events::Rule')(resources).reduce((sum, rule) => sum + runsOf(rule), 0);
 const isProbed = (resources: readonly TemplateResource[]) => (probeRuns(resources) > 0 ? 1 : 0);
 
-/** CloudWatch charges an alarm for each metric that it reads. */
+/** How many metrics an alarm reads. CloudWatch charges for each of them. */
 const metricsOf = ({ Properties }: TemplateResource): number =>
   ((Properties?.['Metrics'] ?? [{ MetricStat: {} }]) as { MetricStat?: unknown }[]).filter(
     ({ MetricStat }) => MetricStat,
@@ -103,12 +103,12 @@ const ITEMS: readonly PriceItem[] = [
   },
 ];
 
-/** A record has less than 1 kB: ten thousand partners, with every change of 35 days. */
+/** The copies of ten thousand partners' records, of less than 1 kB each, with every change of 35 days. */
 const REGISTER_GB = 0.01;
 
 /**
- * The types that ITEMS counts, and those that cost only when they are used. For any other type, the cost has to be
- * added here.
+ * The types that ITEMS counts, and the types that cost only when they are used. Any other type must first be added:
+ * to this list and, if it costs anything idle, to ITEMS.
  */
 const KNOWN_TYPES = new Set([
   ...['ApiGateway::Account', 'ApiGateway::Deployment', 'ApiGateway::GatewayResponse', 'ApiGateway::Method'],
@@ -122,7 +122,7 @@ const KNOWN_TYPES = new Set([
     'Glue::Database',
     'Glue::Table',
   ],
-  // CodeDeploy costs nothing for Lambda, nor do versions within the account's 75 GB.
+  // CodeDeploy costs nothing for Lambda. Versions cost nothing within the account's 75 GB of code.
   ...['CodeDeploy::Application', 'CodeDeploy::DeploymentGroup', 'Lambda::Alias', 'Lambda::Version'],
   ...['IAM::Role', 'Lambda::EventInvokeConfig', 'Lambda::Function', 'Lambda::Permission', 'Logs::LogGroup'],
   ...['Logs::MetricFilter', 'Logs::QueryDefinition', 'S3::Bucket', 'S3::BucketPolicy', 'SNS::Subscription'],
@@ -141,7 +141,7 @@ export function idleCosts(resources: readonly TemplateResource[]) {
   });
 }
 
-/** The stages as operators deploy them. `prod` lacks only the alarms' address and the runbook's URL. */
+/** The stages as operators deploy them. infra/stages.ts lacks only the alarms' address and the runbook of `prod`. */
 const stages: Readonly<Record<string, StageInput>> = {
   dev,
   prod: {

@@ -1,6 +1,6 @@
 import { permissionParts, SITUATIONS, unprovenParts } from './permission-parts.ts';
 
-/** Every action and folder of the statements that have several, and where it is missed, as a Markdown table. */
+/** A Markdown table of the actions and folders in statements that have several, and of what fails without each. */
 export function permissionPartTable(): string {
   const together = Map.groupBy(permissionParts, ({ sid, functions, situation }) =>
     [`\`${sid}\``, functions.join(', '), SITUATIONS[situation]].join(' | '),

@@ -1,7 +1,7 @@
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 
-/** What `permission-parts.test.ts` asks of a function whose role lacks a part of a statement. */
+/** The situations in which `permission-parts.test.ts` shows that a function needs a part of a statement. */
 export const SITUATIONS = {
   report: 'a small report, given at once',
   'waiting room': 'a report whose query takes longer than the first request waits',
@@ -15,11 +15,11 @@ export const SITUATIONS = {
 
 export type Situation = keyof typeof SITUATIONS;
 
-/** One action or folder of a statement, in the roles of these functions. */
+/** One action or folder of a policy statement that the roles of `functions` have. */
 export interface PermissionPart {
   readonly functions: readonly string[];
   readonly sid: string;
-  /** `athena:StopQueryExecution`, or a folder of the results bucket: `jobs/`. */
+  /** An action, such as `athena:StopQueryExecution`, or a folder of the results bucket, such as `jobs/`. */
   readonly part: string;
   /** In which a function without it answers 500. */
   readonly situation: Situation;
@@ -29,7 +29,7 @@ const reportFunctions = reports.map(({ name }) => name);
 
 type Folder = keyof typeof RESULTS_PREFIX;
 
-/** The parts of one statement, by what shows that they are needed. */
+/** The parts of one statement. `proofs` lists them by the situation that shows that they are needed. */
 function partsOf(
   functions: readonly string[],
   sid: string,
@@ -45,7 +45,7 @@ function partsOf(
   );
 }
 
-/** Parts that the deployed tests can't prove, and why. */
+/** Parts for which the deployed tests can't prove a need, with the reason. */
 export const unprovenParts = [
   {
     functions: ['downloads'],
@@ -67,7 +67,7 @@ export const unprovenParts = [
   },
 ] as const;
 
-/** Every other action and folder of the statements that are proven and have several. */
+/** All other actions and folders of the proven statements that have several. */
 export const permissionParts: readonly PermissionPart[] = [
   ...partsOf(reportFunctions, 'RunQueries', [
     ['report', ['athena:StartQueryExecution', 'athena:GetQueryExecution']],

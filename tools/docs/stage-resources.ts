@@ -6,13 +6,13 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { addStage } from '../../infra/add-stage.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
-/** What the cost of a resource of a CloudFormation template depends on. */
+/** The parts of a resource in a CloudFormation template that its cost depends on. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** Every resource of a stage, as its stacks are synthesized; without the functions' code. */
+/** Synthesizes the stacks of a stage, without the functions' code. Returns their resources. */
 export function stageResources(name: string, input: StageInput): TemplateResource[] {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
   const outdir = mkdtempSync(join(tmpdir(), 'templates-'));

@@ -4,9 +4,9 @@ import { reports } from '../../lib/report/catalogue.ts';
 import { downloadPath, reportPath } from '../../lib/routes.ts';
 import { type AccountQuotas, QUOTAS, type QuotaName } from './quotas.ts';
 
-/** Requests for one report, on average, in the simulated rush (docs/benchmarks.md, "The rush at six"). */
+/** How many requests one report takes on average in the simulated rush (docs/benchmarks.md, "The rush at six"). */
 const REQUESTS_A_REPORT = 1.4;
-/** How long a function runs before and after the query. */
+/** How long a function runs before and after the query, together. */
 const BESIDE_QUERY_SECONDS = 1;
 
 /** The largest share of the account's active queries that one partner should have. */
@@ -26,14 +26,14 @@ interface Limit {
   readonly reportsPerSecond: number;
 }
 
-/** Something that will go wrong, and what to do. */
+/** Something that will go wrong, and what an operator can do about it. */
 export interface Finding {
   readonly finding: string;
   readonly remedy: string;
 }
 
 export interface Diagnosis {
-  /** The narrowest first. */
+  /** The narrowest limit comes first. */
   readonly limits: readonly Limit[];
   readonly findings: readonly Finding[];
 }
@@ -41,7 +41,7 @@ export interface Diagnosis {
 type StageFacts = Pick<Stage, 'executions' | 'queries' | 'identity' | 'reservedConcurrency'>;
 
 /**
- * Which limit is reached first, and what will go wrong.
+ * Finds the limit that is reached first, and what will go wrong.
  *
  * @param querySeconds the mean duration of a report's query
  */
@@ -62,7 +62,7 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
     ...limitWhereKnown(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
     ...limitWhereKnown(QUOTAS.starts, quotas.starts?.value, 1),
     ...limitWhereKnown(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
-    // Each run of a partner's program fetches a token. At worst it pulls only one report with it.
+    // At worst, a partner's program fetches a token for every report.
     ...(isCognito ? limitWhereKnown(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
   ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
   return {
@@ -78,8 +78,8 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
 }
 
 /**
- * New reports a second that API Gateway's limits let through: what the report routes take together, or what the
- * waiting route can follow, whichever is lower.
+ * How many new reports a second API Gateway's limits let through. It is the lower of two rates: the reports that the
+ * report routes take together, and the reports for which the waiting route takes enough requests.
  */
 function reportsLetIn(executions: number): number {
   const limits = limitsOfRoutes(executions);
@@ -90,12 +90,12 @@ function reportsLetIn(executions: number): number {
   );
 }
 
-/** Beyond the quota, Lambda refuses, and partners are answered 502 or 500. */
+/** Beyond the quota, Lambda refuses requests, and partners get 502 or 500. */
 function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
   { executions: needed, reservedConcurrency }: StageFacts,
 ): Finding[] {
-  // The executions that the stage itself reserves. If it is deployed, they are already among the reserved ones.
+  // The executions that this stage reserves. If it is deployed, `reservedExecutions` already counts them.
   const { publish = 0, probe = 0 } = reservedConcurrency ?? {};
   const own = Math.min(reservedExecutions, publish + probe);
   if (!executions || executions.value + own >= needed) return [];
@@ -115,7 +115,7 @@ function tooFewExecutions(
   ];
 }
 
-/** Other functions of the account may take every execution, and then large reports are not published. */
+/** Requests and other functions may take every execution. Large reports are then not published. */
 const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }: StageFacts): Finding[] =>
   executions && executions.value >= UNRESERVED + RESERVED_SUM && reservedConcurrency === undefined
     ? [
@@ -127,7 +127,7 @@ const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }
       ]
     : [];
 
-/** Only where this quota is the first limit: elsewhere, more active queries help nothing. */
+/** A finding only if this quota is the narrowest limit. Otherwise, more active queries would not help. */
 function tooFewQueries(
   { activeQueries }: AccountQuotas,
   first: Limit | undefined,

@@ -9,10 +9,10 @@ import { readQuotas } from './read-quotas.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
 
-/** The mean duration of a query in the simulated rush. */
+/** The mean duration of a query in the simulated rush, in seconds. */
 const QUERY_SECONDS = '8';
 
-/** Says which quota limits a stage first, and which aliases were moved by hand. The stage need not be deployed. */
+/** Prints which limit a stage reaches first, and which aliases were moved by hand. The stage need not be deployed. */
 export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,

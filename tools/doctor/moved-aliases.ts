@@ -4,17 +4,17 @@ import { readStackRelease, type StackRelease, stackStatus } from '../api-stack.t
 import { type LiveFunction, readLiveFunctions, retryingLambda } from '../live-functions.ts';
 import type { Finding } from './diagnose.ts';
 
-/** Compares the aliases of a stage with the stack; finds nothing where the stage is not deployed. */
+/** Compares the aliases of a stage with its stack. Finds nothing if the stage is not deployed. */
 export async function readMovedAliases(stage: string): Promise<Finding[]> {
   const functions = await readLiveFunctions(retryingLambda(), stage);
   if (functions.length === 0) return [];
   const client = new CloudFormationClient({});
-  // While a deployment is under way, both differ because of it.
+  // While a deployment is under way, aliases may differ from the stack because of it.
   if ((await stackStatus(client, stage)).endsWith('_IN_PROGRESS')) return [];
   return findMovedAliases(stage, functions, await readStackRelease(client, stage));
 }
 
-/** The aliases that lead elsewhere than the deployed template says: CloudFormation does not see that they were moved. */
+/** Finds aliases that lead to another version than the stack holds. CloudFormation does not notice such a move. */
 export function findMovedAliases(
   stage: string,
   functions: readonly LiveFunction[],

@@ -1,4 +1,4 @@
-/** A quota of the account, as AWS knows it. The codes are Service Quotas' own. */
+/** A quota of the account: service and code as in AWS Service Quotas, and a name for operators. */
 export interface QuotaName {
   readonly service: string;
   readonly code: string;
@@ -15,12 +15,12 @@ export const QUOTAS = {
 
 export interface Quota {
   readonly value: number;
-  /** Whether AWS raises it on request; undefined where AWS does not say. */
+  /** Whether AWS raises the quota on request. Undefined if AWS does not say. */
   readonly isAdjustable?: boolean;
 }
 
-/** The quotas of an account in one region; undefined where AWS does not tell one. */
+/** The quotas of an account in one region. A quota is undefined if AWS does not return it. */
 export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefined>> & {
-  /** The executions that functions have reserved; `executions` is what is left. */
+  /** The executions that functions have reserved. `executions` counts only the others. */
   readonly reservedExecutions: number;
 };

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-service-quotas';
 import { type AccountQuotas, QUOTAS, type Quota, type QuotaName } from './quotas.ts';
 
-/** Reads the quotas that the service meets. It changes nothing. */
+/** Reads the quotas that can limit the service. It changes nothing. */
 export async function readQuotas(): Promise<AccountQuotas> {
   const client = new ServiceQuotasClient({});
   const [executions, asked, activeQueries, starts, requests, tokens] = await Promise.all([
@@ -31,7 +31,7 @@ export async function readQuotas(): Promise<AccountQuotas> {
 }
 
 /**
- * Asks Lambda itself: Service Quotas may show the default of 1,000 where a new account has less.
+ * Asks Lambda, because Service Quotas may show the default of 1,000 for a new account that has fewer.
  */
 async function concurrentExecutions(): Promise<{ unreserved: number; reserved: number }> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
@@ -40,7 +40,7 @@ async function concurrentExecutions(): Promise<{ unreserved: number; reserved: n
   return { unreserved, reserved: all - unreserved };
 }
 
-/** The account's own quota or, where nobody has requested one, AWS's default. */
+/** The account's own quota or, if it has none, AWS's default. Undefined if AWS knows neither. */
 async function quotaOf(
   client: ServiceQuotasClient,
   { service: ServiceCode, code: QuotaCode }: QuotaName,

@@ -11,13 +11,13 @@ import { cachedReportKey, jobRecordKey, type ResultsKey, reportKey } from '../..
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** A report that is asked for by URL. */
+/** A request for a report, read from a URL. */
 export interface AskedReport {
   readonly report: Report;
   readonly parameters: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The report that a URL asks for. Throws an OperatorFault where it asks for none. */
+/** Reads a request from a URL. Throws an OperatorFault if the URL is not that of a report. */
 export function readUrl(text: string): AskedReport {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const report = reports.find((known) => url?.pathname.endsWith(reportPath(known)));
@@ -32,7 +32,7 @@ export function readUrl(text: string): AskedReport {
   };
 }
 
-/** What the service would make of a request by a caller who may see these rows, in lines. Nothing is started. */
+/** Describes, in lines, how the service would answer a request from a caller with this entitlement. Starts no query. */
 export async function explainRequest(
   { report, parameters }: AskedReport,
   entitlement: Entitlement,
@@ -50,7 +50,7 @@ export async function explainRequest(
   const job = makeJob(request, entitlement, data);
   const facts = { waits: undefined, scanLimit: config.scanLimit, hasTimeForAnother: true };
   const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
-  // The cached report of this version of the data, or else what is under way for it.
+  // The cached report of this data version decides. Without a usable one, the job record says what is under way.
   const cached = await judged(cachedReportKey(job));
   const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;
   const file =

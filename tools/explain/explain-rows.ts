@@ -6,7 +6,7 @@ import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
 import type { Config } from '../../lib/config.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 
-/** The lines that say which rows of each report a verified token opens now, and the verdicts by report name. */
+/** Finds the rows of each report that a verified token gives access to now. Returns lines, and verdicts by report. */
 export async function explainRows(
   claims: Claims,
   { entitlements }: Pick<Config, 'entitlements'>,

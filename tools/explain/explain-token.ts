@@ -3,13 +3,13 @@ import { clientOf } from '../../lib/access/claims.ts';
 import { scopeOf, type TokenRules, tokenVerifier } from '../../lib/access/verify-token.ts';
 import { NotAuthorized, Problem } from '../../lib/problems/problem.ts';
 
-/** What a token says of itself, before anything is checked. The signature is left out. */
+/** The header and the claims of a token that is not verified yet. The signature is left out. */
 export interface TokenParts {
   readonly header: Claims;
   readonly claims: Claims;
 }
 
-/** Undefined where the text is no JWT. */
+/** Decodes a token without verifying it. Undefined if the text is no JWT. */
 export function readToken(token: string): TokenParts | undefined {
   const parts = token.split('.');
   if (parts.length !== 3) return undefined;
@@ -28,7 +28,7 @@ const time = (seconds: unknown): string =>
 
 const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
 
-/** What the service reads off a token, in lines. */
+/** The header fields and claims of a token that the service reads, in lines. */
 export const describeToken = ({ header, claims }: TokenParts): string[] => [
   `issuer      ${text(claims['iss'])}`,
   `client      ${text(clientOf(claims))}`,
@@ -39,7 +39,7 @@ export const describeToken = ({ header, claims }: TokenParts): string[] => [
   `key         ${text(header['kid'])}, ${text(header['alg'])}`,
 ];
 
-/** The service's own check of a token; what is wrong with it, in words for an operator, or its claims. */
+/** Verifies a token as the service does. Returns its claims or, in words for an operator, what is wrong with it. */
 export async function checkToken(
   token: string,
   rules: TokenRules,
@@ -56,7 +56,7 @@ export async function checkToken(
   }
 }
 
-/** The reason in full. The service itself tells less, because it may be answering a stranger. */
+/** The full reason for a refusal. The service itself says less, because its caller may be a stranger. */
 function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRules, now: number): string {
   if (!token) return 'It is no JWT of three parts.';
   if (error instanceof NotAuthorized) return missingIn(token.claims, rules);
@@ -69,7 +69,7 @@ function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRul
 }
 
 /**
- * Why a valid token of the issuer is not good for this API. `aud` is looked at only if the stage requires a claim.
+ * Why a valid token of the issuer gives no access to this API. `aud` matters only if the stage requires a claim.
  */
 function missingIn(claims: Claims, rules: TokenRules): string {
   const { apiScope, requiredClaim } = rules;

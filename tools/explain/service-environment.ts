@@ -10,7 +10,7 @@ import { LOCAL_DIR, runningStack } from '../../local/stack-file.ts';
 /** The environment variables of a report's function, as they are now. */
 export type ServiceEnvironment = Readonly<Record<string, string>>;
 
-/** The environment of the service on this machine, while it runs. Points this process's SDK to it as well. */
+/** The environment of the service that runs on this machine. Also points the SDK of this process to that service. */
 export async function localEnvironment(): Promise<ServiceEnvironment> {
   const stack = await runningStack(LOCAL_DIR, process.env['PORT']);
   if (!stack) throw new OperatorFault('No service runs on this machine. Start it first: npm start.');
@@ -20,7 +20,7 @@ export async function localEnvironment(): Promise<ServiceEnvironment> {
   return environment;
 }
 
-/** The environment of a deployed stage, in the release that is live. */
+/** The environment of a function of a deployed stage, in the live release. */
 export async function stageEnvironment(stage: string, functionName: string): Promise<ServiceEnvironment> {
   const name = resourceNames(stage).functionName(functionName);
   try {

@@ -16,16 +16,16 @@ const USAGE = Object.values(commands)
   .map(({ usage }) => usage)
   .join('\n');
 
-/** The exit code if the command could not do its work. (1: it did, and something is wrong.) */
+/** The exit code if the command could not do its work. 1 means that it did, and that the lake has faults. */
 const NOT_DONE = 2;
 
-/** Where a command writes. */
+/** Where a command prints. */
 export interface Output {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
 
-/** Does what the arguments ask. Resolves to the exit code. */
+/** Runs the command that the arguments name. Resolves to the exit code. */
 export async function lakeCommand(parameters: readonly string[], { out, err }: Output): Promise<number> {
   if (parameters.includes('--help')) {
     out(USAGE);
@@ -39,7 +39,7 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
     return await command.run(parameters.toSpliced(at, 1), out);
   } catch (error) {
     const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
-    // A full disk, or a folder without write permission: the system's message is enough.
+    // The system's message is enough, for example for a full disk or a folder without write permission.
     const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
     if (!isUsage && !isSystems && !(error instanceof OperatorFault)) throw error;
     err(`${(error as Error).message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);

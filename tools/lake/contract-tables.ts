@@ -10,7 +10,7 @@ import { tableOf } from '../../lib/report/tables.ts';
 const BEGIN = '<!-- Made of the field catalogue by `npm run data-contract`; edits here are lost. -->';
 const END = '<!-- The end of what is made of the catalogue. -->';
 
-/** What a column is there for, and what is allowed in it. */
+/** The role of a column, and the values that it may have. */
 function roleOf(name: string, report: Report): string {
   const levels = levelColumns(report);
   if (levels?.coarserCount === name) return `count, 0 and more; 0 where \`${levels.finer}\` is set`;
@@ -34,10 +34,10 @@ function tableText(report: Report): string {
   );
 }
 
-/** The tables of the data contract in Markdown, between the marks that `docs/data-contract.md` has them in. */
+/** The tables of the data contract in Markdown, between the marks of `docs/data-contract.md`. */
 const contractTables = (): string => [BEGIN, ...reports.map(tableText), END].join('\n\n');
 
-/** The page with its tables as the catalogue has them. */
+/** Replaces the page's tables by those of the catalogue. Throws an Error if the page has lost its marks. */
 export function withContractTables(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];

@@ -4,12 +4,13 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 
-/** Row groups a day, so that a report of one company can skip most of them. */
+/** How many row groups a day has. A report of one company can skip most of them. */
 const ROW_GROUPS = 32;
 
-/** Smaller ones cost more in their footer than they save. DuckDB writes in steps of 2,048. */
+/** A row group with fewer rows costs more in the footer than it saves. */
 const LEAST_ROWS = 8_192;
 const MAX_ROWS = 122_880;
+/** DuckDB writes row groups in steps of this many rows. */
 const STEP_ROWS = 2_048;
 
 /** How many of a day's rows go into one row group. */
@@ -17,8 +18,8 @@ export const rowGroupRows = (rows: number): number =>
   Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
 
 /**
- * SQL for a day's records as they are stored: sorted by company, then by everything else, so that equal records give
- * equal files; summed by hour if wanted.
+ * SQL for a day's records as they are stored, summed by the hour if `hourly` is set. They are sorted by company, then
+ * by every other column, so that equal records give equal files.
  */
 export function daySelect(table: Table, report: Report, source: string, hourly: boolean): string {
   const measures = new Set(measureColumns(report));
@@ -44,6 +45,6 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
   ].join('\n');
 }
 
-/** SQL that writes a day into a directory: one file, or several where it is large. */
+/** SQL that writes a day into a directory: one file, or several if the day is large. */
 export const dayCopy = (select: string, rows: number, directory: string): string =>
   `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;

@@ -30,7 +30,7 @@ export const initCommand: LakeCommand = {
 };
 
 /**
- * Makes an empty table for each one that the lake lacks. Its report is then empty, and is not answered as missing.
+ * Makes the tables that the lake lacks, without records. Their reports are then empty, and not answered as missing.
  */
 async function init(location: string): Promise<string> {
   const lake = lakeAround(location);

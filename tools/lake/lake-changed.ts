@@ -1,6 +1,6 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** Somebody else wrote in the lake: what was listed is no longer there. */
+/** A fault of a command during which somebody else has changed the lake. */
 export class LakeChanged extends OperatorFault {
   override readonly name = 'LakeChanged';
 }

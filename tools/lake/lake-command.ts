@@ -1,11 +1,11 @@
-/** One of the things that `npm run lake` does. */
+/** A command of `npm run lake`, such as `check`. */
 export interface LakeCommand {
-  /** How it is called and what its options are, as the help shows it. */
+  /** The help text: how to call the command, and its options. */
   readonly usage: string;
   /**
-   * Runs the command. Resolves to the exit code; an OperatorFault is a message for the operator.
+   * Runs the command and resolves to its exit code. An OperatorFault is a message for the operator.
    *
-   * @param parameters the arguments after the command's name
+   * @param parameters the arguments without the command's name
    */
   run(parameters: readonly string[], say: (text: string) => void): Promise<number>;
 }

@@ -6,9 +6,9 @@ import { counted } from '../../lib/terminal/counted.ts';
 import { isBucket } from './store/bucket.ts';
 
 export interface CheckOptions {
-  /** Trust what the footers tell, and read no records. */
+  /** Whether to read only the files' footers, and no records. */
   readonly footersOnly: boolean;
-  /** Name every file of a finding. */
+  /** Whether to name every file of a finding. */
   readonly all: boolean;
 }
 

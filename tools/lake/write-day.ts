@@ -6,21 +6,21 @@ import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** A file of a day: where it lies on this machine, and the name that it gets in the lake. */
+/** A file of a day: its path on this machine, and its name in the lake. */
 export interface DayFile {
   readonly path: string;
   readonly name: string;
 }
 
-/** Whether an hour adds up to more than its column holds. */
+/** Whether DuckDB's error says that a value is too large for its column. */
 export const isTooLarge = ({ message }: Error): boolean =>
   /out of range|overflow|could not be cast|can't be cast/i.test(message);
 
 /**
- * Writes a day's files into a directory of this machine. A file's name tells its content: the same records, written
- * again, are the same file. Throws an OperatorFault where an hour's sum is more than its column holds.
+ * Writes a day's files into a directory of this machine. A file's name in the lake comes from the hash of its content,
+ * so the same records get the same name again. Throws an OperatorFault if an hour's sum is too large for its column.
  *
- * @param sql that writes into the directory, of `dayCopy`
+ * @param sql the SQL of `dayCopy`, which writes into the directory
  * @param what the day, as a fault names it
  */
 export async function writeDay(

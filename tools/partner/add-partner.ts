@@ -7,16 +7,16 @@ import { type CommandParts, commandLine, sweep } from './command-parts.ts';
 import type { NameRecord } from './name-record.ts';
 import type { Stored } from './register-bucket.ts';
 
-/** What the operator says of a new partner. */
+/** What the operator specifies for a new partner. */
 export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contact'> {
-  /** A client that is there already; without it, Cognito makes one. */
+  /** The id of an existing client. Without it, the command makes a client in Cognito. */
   readonly client?: string;
 }
 
 /**
  * Adds a partner. Each step is recorded before the next one, so that the command can be repeated wherever it was
- * killed. The steps: reserve the name; make the client under a unique name, by which a repeated command finds it;
- * write the record; show the secret; set the name's state to `there`.
+ * killed. The steps: reserve the name; make the client; write the record; show the secret; set the name's state to
+ * `there`. The client has a unique name in Cognito, by which a repeated command finds it.
  */
 export async function addPartner(parts: CommandParts, wanted: NewPartner): Promise<void> {
   const { register, cognito, outputs, stage, say } = parts;
@@ -55,7 +55,7 @@ export async function addPartner(parts: CommandParts, wanted: NewPartner): Promi
   say('It can pull reports now; if it tried before, within a minute.');
 }
 
-/** Whether the client that the operator names may be this partner's. Nothing has been written yet. */
+/** Throws an OperatorFault if the named client can't be this partner's. Called before anything is written. */
 async function checkClient({ register, cognito, stage }: CommandParts, wanted: NewPartner): Promise<void> {
   const { client, name } = wanted;
   if (client === undefined) {
@@ -76,7 +76,7 @@ function refuseOther(record: PartnerRecord | undefined, name: string): void {
     throw new OperatorFault(`The client ${record.client} is partner "${record.name}" already.`);
 }
 
-/** Reserves the name for this partner, or continues where a killed command stopped. */
+/** Reserves the name for this partner. If a killed command has reserved it, returns that reservation. */
 async function reserve(parts: CommandParts, { name, client }: NewPartner): Promise<Stored<NameRecord>> {
   const { register } = parts;
   const stored = await register.readName(name);
@@ -111,8 +111,8 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
 }
 
 /**
- * Records the partner's client with its name: the one that is already recorded, the one that a killed command made,
- * or a new one.
+ * Records the partner's client with its name. The client is the one that is recorded already; otherwise the client
+ * that a killed command made; otherwise a new client.
  */
 async function withCognitoClient(
   { register }: CommandParts,
@@ -126,13 +126,13 @@ async function withCognitoClient(
   try {
     return await register.writeName(reserved, { ...reserved.value, client: id });
   } catch (error) {
-    // The same command ran at the same time, and has noted another client.
+    // The same command ran at the same time and recorded another client. This one is not needed.
     if (error instanceof OperatorFault && found === undefined) await cognito.remove(id);
     throw error;
   }
 }
 
-/** The secret of a client that was just made; Cognito tells it as long as the client has no second one. */
+/** The secret of a new client. Cognito returns it as long as the client has no second secret. */
 async function firstSecret(
   parts: CommandParts,
   cognito: CognitoClients,

@@ -10,31 +10,31 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-cognito-identity-provider';
 
-/** A client of the pool, as it is listed. */
+/** An entry in the list of the pool's clients. */
 interface ListedClient {
   readonly id: string;
-  /** Not unique in Cognito. */
+  /** Names are not unique in Cognito. */
   readonly name: string;
 }
 
 /** The pool's machine clients and their secrets. */
 export interface CognitoClients {
   list(): Promise<ListedClient[]>;
-  /** Makes a client that may have tokens for the service and nothing else; resolves to its id. */
+  /** Makes a client that can get tokens only for the service. Resolves to the client's id. */
   create(name: string): Promise<string>;
   exists(id: string): Promise<boolean>;
-  /** The client's first secret; undefined where Cognito does not tell it. */
+  /** The client's first secret. Undefined if Cognito does not return it. */
   secretOf(id: string): Promise<string | undefined>;
-  /** Does nothing where there is no such client. */
+  /** Does nothing if the client does not exist. */
   remove(id: string): Promise<void>;
-  /** Their ids, at most two. Cognito never tells their values again. */
+  /** The ids of the client's secrets, at most two. Cognito never returns their values again. */
   listSecrets(id: string): Promise<string[]>;
-  /** Resolves to the new secret's value, which is told this once. */
+  /** Resolves to the new secret's value. Cognito returns the value only this once. */
   addSecret(id: string): Promise<string>;
   removeSecret(id: string, secretId: string): Promise<void>;
 }
 
-/** @param scope what tokens must be requested with */
+/** @param scope the scope with which tokens must be requested */
 export function cognitoClients(userPoolId: string, scope: string): CognitoClients {
   const cognito = new CognitoIdentityProviderClient({});
   const pool = { UserPoolId: userPoolId };
@@ -70,7 +70,7 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
           AllowedOAuthFlowsUserPoolClient: true,
           AllowedOAuthFlows: ['client_credentials'],
           AllowedOAuthScopes: [scope],
-          // The pool has no users: nobody signs in by any of Cognito's other flows.
+          // The pool has no users, so every flow in which a user signs in is off.
           ExplicitAuthFlows: ['ALLOW_REFRESH_TOKEN_AUTH'],
           AccessTokenValidity: 60,
           TokenValidityUnits: { AccessToken: 'minutes' },

@@ -4,14 +4,14 @@ import type { CognitoClients } from './cognito-clients.ts';
 import type { NameRecord } from './name-record.ts';
 import type { RegisterBucket, Stored } from './register-bucket.ts';
 
-/** What a command works with. */
+/** What every partner command works with. */
 export interface CommandParts {
   readonly stage: string;
   readonly outputs: StageOutputs;
   readonly register: RegisterBucket;
-  /** Absent where the stage has an identity provider of its own. */
+  /** Undefined if the stage uses another identity provider than Cognito. */
   readonly cognito: CognitoClients | undefined;
-  /** Prints lines for the operator, at once. */
+  /** Prints lines for the operator immediately. */
   readonly say: (...lines: readonly string[]) => void;
 }
 
@@ -19,8 +19,8 @@ export const commandLine = (command: string, { stage }: CommandParts, name: stri
   `npm run partner -- ${command} ${stage} ${name}`;
 
 /**
- * A partner whose name is in the state `there`, and its client. Throws an OperatorFault that says what state the
- * name has.
+ * Finds a partner whose name is in the state `there`. Resolves to the name's record and the client id. If the name is
+ * in another state, throws an OperatorFault that says what to do.
  */
 export async function partnerThere(
   parts: CommandParts,

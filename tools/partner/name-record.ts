@@ -2,22 +2,22 @@ import * as v from 'valibot';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 
 /**
- * What the commands note of a name: which client it stands for, and which command is under way, so that one that was
- * killed can be repeated. The functions never read it.
+ * What the commands record of a partner's name: its client, and the command that is under way. With it, a command that
+ * was killed can be repeated. The service's functions never read this record.
  */
 const nameRecord = v.strictObject({
   form: v.literal(1),
   name: v.string(),
-  /** `adding` and `removing` are under way; a name that is `removed` may be given again. */
+  /** A command is under way in the states `adding` and `removing`. A `removed` name can be used again. */
   state: v.picklist(['adding', 'there', 'removing', 'removed']),
-  /** Undefined until the client is there. */
+  /** The client's id. Undefined until the client exists. */
   client: v.optional(v.string()),
   /**
-   * The unique name, in Cognito, of the client that the command makes. Cognito allows equal names; by this one, a
-   * repeated command finds the client that it made before it was killed. Absent if the client existed before.
+   * The unique name, in Cognito, of the client that the command makes. By this name, a repeated command finds the
+   * client that a killed one has made. Absent if the operator names an existing client.
    */
   madeAs: v.optional(v.string()),
-  /** Set while a second secret is being added, or is good beside the first. */
+  /** Set while a second secret is being added, and while both secrets are valid. */
   rotation: v.optional(
     v.strictObject({
       state: v.picklist(['adding', 'shown']),
@@ -29,7 +29,7 @@ const nameRecord = v.strictObject({
 
 export type NameRecord = v.InferOutput<typeof nameRecord>;
 
-/** Throws where the document is no such record: the commands change nothing that they do not understand. */
+/** Throws if the document is no name record, so that no command changes what it does not understand. */
 export const readName = (document: unknown): NameRecord => v.parse(nameRecord, document);
 
 export const nameKey = (name: string): string => `${REGISTER_PREFIX.names}${name}.json`;

@@ -130,6 +130,6 @@ function companies(option: string, text: string): Companies {
     throw new OperatorFault(
       `--${option}: "${wrong}" is no company id. Give ids in digits with commas between, or ${EVERY_COMPANY}.`,
     );
-  // 007 and 7 are one company.
+  // 007 and 7 are the same company.
   return [...new Set(ids.map((id) => String(BigInt(id))))];
 }

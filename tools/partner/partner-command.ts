@@ -10,7 +10,7 @@ import { finishRotation, rotateSecret } from './rotate-secret.ts';
 import { setPartner } from './set-partner.ts';
 import { listPartners, showPartner } from './show-partners.ts';
 
-/** Carries out one command line. Region, credentials and endpoints are the SDK's. */
+/** Runs one command line. The AWS SDK finds region, credentials and endpoints by itself. */
 export async function partnerCommand(argv: readonly string[], say: CommandParts['say']): Promise<void> {
   const command = parseCommand(argv);
   const { stage } = command;

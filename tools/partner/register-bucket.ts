@@ -12,19 +12,19 @@ import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type NameRecord, nameKey, readName } from './name-record.ts';
 
-/** A record as it was read. A write replaces it only while its ETag is still this one. */
+/** A record as it was read. A write replaces the record only if its ETag has not changed. */
 export interface Stored<T> {
   readonly value: T;
   readonly etag: string;
 }
 
-/** The register of partners, as the operator's commands see it. Every write is conditional. */
+/** The register of partners, as the operator's commands use it. Every write is conditional. */
 export interface RegisterBucket {
   readName(name: string): Promise<Stored<NameRecord> | undefined>;
-  /** Throws an OperatorFault where another command has been quicker. */
+  /** Throws an OperatorFault if another command has changed the record meanwhile. */
   writeName(was: Stored<NameRecord> | undefined, now: NameRecord): Promise<Stored<NameRecord>>;
   listNames(): Promise<NameRecord[]>;
-  /** `value` is undefined where the record can't be read. */
+  /** `value` is undefined if the record can't be read. */
   readPartner(client: string): Promise<Stored<PartnerRecord | undefined> | undefined>;
   writePartner(was: Stored<unknown> | undefined, now: PartnerRecord): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function registerBucket(bucket: string): RegisterBucket {
       return { value: now, etag: (await s3.send(command)).ETag ?? '' };
     } catch (error) {
       const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
-      // 412 and 409: another command has been quicker; 404: it was there, and is gone.
+      // 412 and 409: another command wrote the record first. 404: the record was deleted meanwhile.
       if (
         [404, 409, 412].includes($metadata?.httpStatusCode ?? 0) &&
         (error as Error).name !== 'NoSuchBucket'

@@ -4,8 +4,8 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type CommandParts, sweep } from './command-parts.ts';
 
 /**
- * Takes a partner away: its rights first, then its client. What stays is an inactive record without companies and
- * contact. The command can be repeated wherever it was killed.
+ * Removes a partner: first its rights, then its client. An inactive record without companies and contact stays. The
+ * command can be repeated wherever it was killed.
  */
 export async function removePartner(parts: CommandParts, name: string): Promise<void> {
   const { register, cognito, stage, say } = parts;
@@ -36,7 +36,7 @@ export async function removePartner(parts: CommandParts, name: string): Promise<
 }
 
 /**
- * Whether a record is this partner's. One that can't be read counts as such, because it stands under the key of this
+ * Whether a record is this partner's. A record that can't be read counts as this partner's, because its key names this
  * partner's client.
  */
 const isOf = (record: PartnerRecord | undefined, name: string): boolean => !record || record.name === name;

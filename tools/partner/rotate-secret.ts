@@ -6,7 +6,7 @@ import { type CommandParts, commandLine, partnerThere } from './command-parts.ts
  * Adds a second secret to a partner's client and shows it; the old one stays valid. A new secret that is not
  * recorded as shown is replaced, because Cognito never shows it again.
  *
- * @param isAgain replaces also a new secret that was shown, if the partner has lost it
+ * @param isAgain whether to replace a new secret that was shown already, for example because the partner has lost it
  */
 export async function rotateSecret(parts: CommandParts, name: string, isAgain: boolean): Promise<void> {
   const { register, stage, say } = parts;
@@ -38,7 +38,7 @@ export async function rotateSecret(parts: CommandParts, name: string, isAgain: b
   );
 }
 
-/** Takes the old secret away. */
+/** Removes the old secret, so that only the new one is valid. */
 export async function finishRotation(parts: CommandParts, name: string): Promise<void> {
   const { register, say } = parts;
   const cognito = cognitoOf(parts);

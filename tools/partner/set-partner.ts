@@ -4,10 +4,10 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
 import { describePartner } from './show-partners.ts';
 
-/** What of a partner can be changed. */
+/** The facts of a partner that can be changed. */
 export type PartnerChanges = Partial<Pick<PartnerRecord, Owner | 'contact' | 'active'>>;
 
-/** Changes what the register holds of a partner. Its tokens stay good; what they open changes within a minute. */
+/** Changes a partner's record. The partner's tokens stay valid, and open the rows of the new record within a minute. */
 export async function setPartner(parts: CommandParts, name: string, changes: PartnerChanges): Promise<void> {
   const { register, say } = parts;
   const { client } = await partnerThere(parts, name);

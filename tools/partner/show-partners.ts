@@ -17,7 +17,7 @@ export const describePartner = (record: PartnerRecord): string[] => [
   `  since                 ${record.since}`,
 ];
 
-/** Shows one partner, and where it pulls its reports. Never a secret. */
+/** Shows one partner and the addresses from which it pulls reports, but never a secret. */
 export async function showPartner(parts: CommandParts, name: string): Promise<void> {
   const { register, outputs, say } = parts;
   const { stored, client } = await partnerThere(parts, name);

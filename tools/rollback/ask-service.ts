@@ -1,11 +1,11 @@
 import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** Right after an alias is moved, Lambda may still run the other version. */
+/** Several, because Lambda may still run the other version shortly after an alias is moved. */
 const ANSWERS_IN_A_ROW = 3;
 const ANSWER_MS = 10_000;
 
-/** The first path of each function. None needs a token to name its commit. */
+/** The first path of each function. Its answer names the commit even without a token. */
 const PATHS = new Map(
   [...routes, { path: '/rollback', functionName: NOT_FOUND_FUNCTION }]
     .toReversed()
@@ -13,8 +13,8 @@ const PATHS = new Map(
 );
 
 /**
- * Waits until these functions answer with a commit, several times in a row; those that no request reaches are left out. Throws an OperatorFault that
- * names those that still answer otherwise when there is no more time.
+ * Waits until each function answers with `commit` several times in a row. Skips functions that no request reaches.
+ * Throws an OperatorFault when the time is up. It names the paths that still answer with something else.
  */
 export async function untilAnswered(
   apiUrl: string,
@@ -44,7 +44,7 @@ export async function untilAnswered(
     );
 }
 
-/** The commit that an answer names, or what came instead. */
+/** The commit that the answer names or, if it names none, what came instead. */
 async function versionOf(url: string): Promise<string> {
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);

@@ -4,7 +4,7 @@ import type { LiveFunction, PublishedVersion } from '../live-functions.ts';
 /** The fewest characters by which a commit can be named. */
 const SHORTEST_NAME = 7;
 
-/** How many commits a fault lists. */
+/** How many commits a fault lists at most. */
 const LISTED = 20;
 
 export interface Move {
@@ -12,17 +12,17 @@ export interface Move {
   readonly version: number;
 }
 
-/** What it takes to have every function at a commit. */
+/** The steps that bring every function to one commit. */
 export interface Plan {
-  /** The other commits that requests lead to now, the latest first. */
+  /** The other commits that aliases lead to now, the latest first. */
   readonly from: readonly string[];
-  /** The functions whose alias leads elsewhere. */
+  /** The functions whose alias must move, with the version that it moves to. */
   readonly moves: readonly Move[];
   /** The functions that have no version of the commit. */
   readonly left: readonly string[];
 }
 
-/** The commit that an operator names, whole or by its beginning. Throws an OperatorFault that lists those there are. */
+/** Finds the commit that an operator names, whole or by its beginning. Throws an OperatorFault if none or many fit. */
 export function commitNamed(functions: readonly LiveFunction[], given: string): string {
   const known = commitsOf(functions.flatMap(({ versions }) => versions));
   if (known.includes(given)) return given;
@@ -38,13 +38,14 @@ export function commitNamed(functions: readonly LiveFunction[], given: string): 
   );
 }
 
-/** How the last deployment ended: as it should, put back by CloudFormation, or put back because this command stopped it. */
+/** How the last deployment ended: done, put back by CloudFormation, or put back because this command stopped it. */
 export type DeploymentEnd = 'done' | 'put-back' | 'stopped';
 
 /**
- * The commit to go to if none is named: the one before the release that was deployed last. If no function is at that
- * release any more, it has been taken back already: the stage then stays at its latest live commit, so that the
- * command can be repeated. Throws an OperatorFault if the operator has to name a commit.
+ * The commit to go to if the operator names none: the commit before the release that was deployed last. If no
+ * function runs that release any more, it has been taken back already. The stage then stays at its latest live
+ * commit, so that the command can be repeated. After a stopped deployment, it is the commit that the stack holds.
+ * Throws an OperatorFault if the operator has to name a commit.
  *
  * @param deployed the version of a function that the stack holds, by the function's name
  */
@@ -74,7 +75,7 @@ export function commitToGoTo(
   return commitBefore(functions, last);
 }
 
-/** The commit of the version before a release, in the functions' own order. */
+/** The latest commit that the functions ran before a release, by the order of their versions. */
 function commitBefore(functions: readonly LiveFunction[], release: string): string {
   // A function that is new in the release has no earlier version, so the other functions decide.
   const [before] = commitsOf(
@@ -92,8 +93,8 @@ function commitBefore(functions: readonly LiveFunction[], release: string): stri
 }
 
 /**
- * The moves that bring every function to a commit: its alias goes to the commit's last version and sends all
- * requests there.
+ * Plans how to bring every function to a commit. A function's alias moves to its last version of the commit, and sends
+ * all requests there.
  */
 export function planRollback(functions: readonly LiveFunction[], to: string): Plan {
   const targets = functions.map((each) => ({

@@ -16,13 +16,13 @@ const USAGE = 'npm run rollback -- <stage> [<commit>] [--url <address of the API
 /** How long the command waits, in milliseconds. */
 const WAITS = {
   pause: 5_000,
-  /** For CloudFormation to put back what it had begun. */
+  /** At most, until CloudFormation has put the stack back. */
   stack: 1_800_000,
-  /** For every route to answer with the commit. */
+  /** At most, until every route answers with the commit. */
   answers: 120_000,
 };
 
-/** Points every function of a stage at the release before, or at the one that is named, and waits until it answers. */
+/** Points every function of a stage at the release before, or at a named one. Waits until the routes answer with it. */
 export async function rollbackCommand(
   args: readonly string[],
   say: (...lines: readonly string[]) => void,
@@ -46,7 +46,7 @@ export async function rollbackCommand(
   const client = new CloudFormationClient({});
   const lambda = retryingLambda();
   const look = () => readLiveFunctions(lambda, stage);
-  // Checked before a deployment is stopped, so that an unknown commit does not stop one.
+  // The commit is checked first, so that an unknown commit stops no deployment.
   if (given !== undefined) commitNamed(await look(), given);
   const { shiftGroups } = await readStackRelease(client, stage);
   const end = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });
@@ -87,7 +87,7 @@ export async function rollbackCommand(
   );
 }
 
-/** Moves the aliases, all at the same time. Resolves to the reasons of those that could not be moved. */
+/** Moves all aliases at the same time. Resolves to the functions whose alias could not be moved, with the reason. */
 async function moveAll(
   lambda: LambdaClient,
   stage: string,

@@ -10,22 +10,22 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { apiStackName, stackStatus } from '../api-stack.ts';
 import type { DeploymentEnd } from './plan-rollback.ts';
 
-/** The states of the stack in which CloudFormation may still move aliases. Its later clean-up moves none. */
+/** The states of the stack in which CloudFormation may still move aliases. The clean-up after them moves none. */
 const MOVING = /^UPDATE(_ROLLBACK)?_IN_PROGRESS$/;
 
 export interface StopParts {
   readonly stage: string;
   readonly client: CloudFormationClient;
-  /** Of CodeDeploy. */
+  /** CodeDeploy's deployment groups. */
   readonly shiftGroups: readonly string[];
   readonly say: (...lines: readonly string[]) => void;
   readonly pause: () => Promise<unknown>;
-  /** Whether there is still time to wait for CloudFormation. */
+  /** Whether the time to wait for CloudFormation is not over yet. */
   readonly mayWait: () => boolean;
 }
 
 /**
- * Stops the deployment that is under way, if any, and waits until CloudFormation moves no alias any more. Throws an
+ * Stops the deployment that is under way, if any. Waits until CloudFormation moves no alias any more. Throws an
  * OperatorFault when there is no more time to wait.
  */
 export async function stopDeployment({
@@ -62,7 +62,7 @@ export async function stopDeployment({
   return isMoving ? 'stopped' : 'put-back';
 }
 
-/** Stops what CodeDeploy has under way, and has it put the aliases back. */
+/** Stops the running shifts of CodeDeploy, which then puts the aliases back. */
 async function stopShifts(applicationName: string, groups: readonly string[]): Promise<void> {
   const client = new CodeDeployClient({});
   await Promise.all(
@@ -91,7 +91,7 @@ async function cancelUpdate(client: CloudFormationClient, stage: string): Promis
   try {
     await client.send(new CancelUpdateStackCommand({ StackName: apiStackName(stage) }));
   } catch (error) {
-    // It ended meanwhile, or a shift that was stopped has made it fail.
+    // The update may have ended meanwhile, or failed because its shift was stopped: that is no fault.
     if ((await stackStatus(client, stage)) === 'UPDATE_IN_PROGRESS') throw error;
   }
 }

@@ -1,4 +1,4 @@
-"""Performance reports as a dlt source: only the days that changed, each replaced whole."""
+"""A dlt source of performance reports. It pulls only the days that changed, and replaces each of them as a whole."""
 
 from .service import Service, ServiceError, ServiceProblem
 from .source import Outcome, performance_reports

@@ -46,7 +46,7 @@ def main() -> None:
             pipeline_name=asked.pipeline,
         )
     except Exception as error:
-        # dlt wraps what a source raises.
+        # dlt wraps an error of the source in its own errors.
         cause: BaseException | None = error
         while cause and not isinstance(cause, (ServiceError, SyncError)):
             cause = cause.__cause__

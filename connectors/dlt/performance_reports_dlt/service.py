@@ -19,7 +19,7 @@ DAYS_AT_ONCE = 400
 TRIES = 5
 RETRIED = {429, 500, 502, 503, 504}
 TIMEOUT_S = 60
-# A very large report may be waited for 35 minutes, by redirects of some 25 s each.
+# A client may wait 35 minutes for a very large report, in redirects of about 25 s each.
 MAX_REDIRECTS = 100
 # A token is renewed this many seconds before it expires.
 MARGIN_S = 60
@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 
 class ServiceError(Exception):
-    """The service, or the identity provider, could not be asked. The message has the cure, no link and no token."""
+    """A request to the service or the identity provider failed. The message has a cure, but no link and no token."""
 
 
 class ServiceProblem(ServiceError):
-    """The service refused, with a problem document (RFC 9457)."""
+    """A request was refused. The members are those of the problem document (RFC 9457)."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Day:
 
 @dataclass(frozen=True)
 class DayReport:
-    """A day's CSV, and the version of the data in it: None where the day may have changed while it was read."""
+    """A day's CSV and its data version. The version is None if the day may have changed while it was read."""
 
     csv: IO[bytes]
     size: int
@@ -186,7 +186,7 @@ class Service:
                     fault = _problem(what, answer)
                     if answer.status_code == 401 and not is_renewed and "Authorization" in answer.request.headers:
                         self._good_until, wait, is_renewed = 0.0, 0.0, True
-                    # The store answers a link that has expired in the meantime with 403: ask for a new one.
+                    # If a link has expired meanwhile, the store answers 403. The next attempt gets a new link.
                     elif answer.status_code not in RETRIED and not (answer.history and answer.status_code == 403):
                         break
                     wait = _retry_after(answer, wait)
@@ -200,7 +200,7 @@ class Service:
             if attempt < TRIES:
                 # A random extra wait, so that clients refused at the same moment do not retry at the same moment.
                 time.sleep(wait + random.uniform(0, min(wait, 5)))
-        # Raised outside the `except` block: otherwise its `__context__` would be an exception whose text contains a link.
+        # It is raised outside the `except` block. Inside, its `__context__` would be an exception that shows a link.
         raise fault
 
 
@@ -222,7 +222,7 @@ def _json(answer: requests.Response) -> Any:
 
 
 def _saved(answer: requests.Response) -> DayReport:
-    # Saved to a file first: if the download breaks off, it is repeated before dlt has read any row.
+    # The CSV is saved to a file first. If the download breaks off, it is repeated before dlt has read any row.
     csv = cast(IO[bytes], tempfile.TemporaryFile())
     try:
         size = sum(csv.write(chunk) for chunk in answer.iter_content(1 << 20))
@@ -241,7 +241,7 @@ def _problem(what: str, answer: requests.Response) -> ServiceProblem:
     except requests.RequestException:
         body = None
     document: dict[str, Any] = body if isinstance(body, dict) else {}
-    # The identity provider answers as OAuth says (RFC 6749).
+    # The identity provider names a fault in `error` and `error_description`, as in OAuth (RFC 6749).
     title = document.get("title") or document.get("error") or answer.reason
     detail = document.get("detail") or document.get("error_description")
     request_id = document.get("instance") or answer.headers.get("x-amzn-RequestId")

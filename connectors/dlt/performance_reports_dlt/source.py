@@ -16,7 +16,7 @@ from pyarrow import csv
 from .service import Day, DayReport, Service, ServiceError
 
 KEY = "Day"
-"""Rows are replaced by this field."""
+"""The field by which rows are replaced: a load replaces all rows of a day."""
 
 VERSION_COLUMN = "_data_version"
 DELETED_COLUMN = "_deleted"
@@ -32,7 +32,7 @@ BLOCK_BYTES = 16 << 20
 
 
 class Held(TypedDict):
-    """What was loaded of a day. `version` is None where the day may have changed while it was read."""
+    """What was loaded of a day. `version` is None if the day may have changed while it was read."""
 
     version: str | None
     rows: int
@@ -73,9 +73,10 @@ def performance_reports(
     in_table: TableDays | None = None,
     outcome: Outcome | None = None,
 ) -> DltSource:
-    """One report, from the day `start` on and before `end` (tomorrow, if left out). `again` pulls all of its days, changed or not.
+    """A dlt source of one report, from the day `start` to the day before `end`. By default, `end` is tomorrow.
 
-    Prefer `sync`: it drops what a run that was killed left behind, and compares the table with the state (`in_table`).
+    `again` pulls all of these days, even days that have not changed. Prefer `sync`: it removes what a killed run has
+    left, and compares the table with the state (`in_table`).
     """
     if KEY not in fields:
         raise ServiceError(
@@ -110,7 +111,7 @@ def performance_reports(
         there = {day: (held["rows"], held["load"]) for day, held in before.items() if held["rows"]}
         if in_table is not None:
             there = dict(in_table)
-        # A run that was killed may have left rows that the state does not know of: those days count as not loaded.
+        # A killed run may have left rows that the state does not know. Days with such rows count as not loaded.
         intact = {
             day: held
             for day, held in before.items()
@@ -120,13 +121,13 @@ def performance_reports(
         }
         after = {day: held for day, held in intact.items() if day in listed or not in_range(day)}
         if not told.is_other_query:
-            # Days outside the range whose rows are not as the state says: those that the service still lists are pulled again,
-            # the others removed.
+            # The rows of days outside the range may differ from the state. Such a day is pulled again if the service
+            # still lists it. Otherwise its rows are removed.
             unknown = {day for day in {*there, *before} if day not in intact and not in_range(day)}
             listed.update(_days_among(asked, report, unknown))
 
         def keep(day: str) -> None:
-            """Keeps the rows of a day that is not final now: they are the rows of its last final version."""
+            """Keeps the rows of a day that is not final now. They belong to the day's last final version."""
             rows, load = there.get(day, (0, ""))
             if day not in after and rows > 0 and load and not told.is_other_query:
                 after[day] = {"version": None, "rows": rows, "load": load}
@@ -155,7 +156,7 @@ def performance_reports(
             after[day] = {"version": pulled.version, "rows": count, "load": load}
 
         for day in sorted(there):
-            # Remove the rows of days that have no events any more, of days whose report is now empty, and of another query.
+            # Remove the rows of days without events, of days whose report is now empty, and of another query.
             if after.get(day, {"rows": 0})["rows"] == 0:
                 told.removed += 1
                 midnight = datetime.fromisoformat(f"{day}T00:00:00+00:00")
@@ -227,7 +228,7 @@ def _batches(pulled: DayReport, day: str, schema: pa.Schema) -> Iterator[pa.Reco
 def _table(
     schema: pa.Schema, columns: Sequence[pa.Array], version: str | None, is_deleted: bool | None, load: str
 ) -> pa.Table:
-    """Rows with the connector's own columns."""
+    """A table of these rows, with the connector's own columns added."""
     own: list[tuple[str, pa.DataType, str | bool | None]] = [
         (VERSION_COLUMN, pa.string(), version),
         (DELETED_COLUMN, pa.bool_(), is_deleted),

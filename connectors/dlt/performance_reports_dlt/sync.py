@@ -38,12 +38,12 @@ def sync(
     pipeline_name: str = "performance_reports",
     service: Service | None = None,
 ) -> Outcome:
-    """Pulls the days that changed into a table, from the day `start` on and before `end` (tomorrow, if left out).
+    """Pulls the days that changed into a table, from the day `start` to the day before `end`.
 
-    Into the file reports.duckdb, if no destination is given.
+    By default, `end` is tomorrow, and the table is in the file reports.duckdb.
 
-    The pipeline's working folder is deleted first, and everything is read back from the destination: dlt would load
-    what a run that was killed left there, and may load it twice.
+    First, the pipeline's working folder is deleted, and its state is read back from the destination. Otherwise dlt
+    would load what a killed run has left in the folder, and might load it twice.
     """
     with _alone(pipeline_name) as folder:
         if os.path.isdir(folder):
@@ -58,8 +58,8 @@ def sync(
         _restore(pipeline)
         outcome = Outcome()
         in_table = _days_in(pipeline, table or report)
-        # dlt trusts its stored schema, so it would not create a table again that somebody has dropped. A refresh makes it
-        # do so.
+        # dlt trusts its stored schema, so it would not create a table again that somebody has dropped. A refresh
+        # makes it create the table.
         is_dropped = in_table is None and _has_loaded_rows(pipeline, table or report)
         loaded = pipeline.run(
             performance_reports(
@@ -131,7 +131,7 @@ def _has_loaded_rows(pipeline: dlt.Pipeline, table: str) -> bool:
 
 
 def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays | None:
-    """What the table has of each day, so that rows of a load that was never completed are seen. None without a table."""
+    """What the table holds for each day, including rows of an incomplete load. None if the table does not exist."""
     with pipeline.sql_client() as client:
         name = client.make_qualified_table_name(pipeline.naming.normalize_table_identifier(table))
         key = client.escape_column_name(pipeline.naming.normalize_identifier(KEY))

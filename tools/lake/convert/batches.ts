@@ -2,20 +2,20 @@ import { parquetReader } from '../input/input-files.ts';
 import type { InputPlan } from '../input/plan-input.ts';
 
 /**
- * Files that one query reads together. Each query writes files of its own for each day, and many small files cost
- * memory when a day is read.
+ * Files that one query reads together. Each query writes its own files for each day, so fewer queries make fewer files.
+ * Many small files would cost memory when a day is read.
  */
 export interface Batch {
-  /** How the files are read, all together. */
+  /** The plan by which one query reads all these files. */
   readonly plan: InputPlan;
   readonly plans: readonly InputPlan[];
   readonly bytes: number;
 }
 
-/** DuckDB keeps the footer of each file of a query. */
+/** DuckDB keeps the footer of each file of a query in memory. */
 const MOST_FILES = 500;
 
-/** Puts Parquet files of equal types together; each other file stands alone. */
+/** Puts Parquet files with equal column types together. Every other file is a batch of its own. */
 export function batchesOf(plans: readonly InputPlan[]): Batch[] {
   const alike = Map.groupBy(plans, ({ table, file }) =>
     file.parquet === undefined ? file : JSON.stringify([table.name, ...file.types]),

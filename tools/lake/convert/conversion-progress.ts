@@ -2,13 +2,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OnProgress } from '../../../lib/terminal/progress.ts';
 import type { InputFile } from '../input/input-files.ts';
 
-/** Work of less than a second shows nothing. */
+/** How often progress is shown. Work of less than this time shows none. */
 const POLL_EVERY_MS = 1_000;
 
 /** The total that progress is counted in. It is large enough to be shown as a percentage. */
 const WHOLE = 1_000_000;
 
-/** The share of the time that goes into reading. Text takes three times as long to read as to write, Parquet half. */
+/** The share of the time that goes into reading: for text three times that of writing, for Parquet about half. */
 const READING_SHARE = { text: 0.75, parquet: 0.35 };
 
 /** Turns the progress of reading files and of writing days into one number for the whole conversion. */
@@ -26,7 +26,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Returns functions for the part of the progress that reading a file, or writing a day, covers. */
+/** Returns two functions: one for the stretch that reading files covers, and one for the stretch of writing days. */
 export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[]) {
   const share = files.some(({ isText }) => isText) ? READING_SHARE.text : READING_SHARE.parquet;
   const allBytes = files.reduce((sum, { bytes }) => sum + bytes, 0) || 1;
@@ -45,8 +45,8 @@ export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[])
 }
 
 /**
- * The whole progress when DuckDB reports this percentage of the current query. DuckDB reports -1 if it does not
- * know.
+ * The progress of the whole conversion, at this percentage of the current query. DuckDB reports -1 for an unknown
+ * percentage.
  */
 export const wholeAt = ({ from, to }: Stretch, percentage: number): number =>
   Math.floor(WHOLE * (from + (to - from) * (Math.min(100, Math.max(0, percentage)) / 100)));
@@ -62,7 +62,7 @@ export function followProgress(
   let stretch: Stretch = { from: 0, to: 0 };
   let done = 0;
   const tell = (percentage: number) => {
-    // Never goes back: a new query reports no progress at first.
+    // The progress never goes back, although a new query reports none at first.
     done = Math.max(done, wholeAt(stretch, percentage));
     if (done < WHOLE) onProgress(what, done, WHOLE);
   };
@@ -80,7 +80,7 @@ export function followProgress(
     },
     [Symbol.dispose]() {
       clearInterval(timer);
-      // What went wrong is said on a line of its own.
+      // The error message is printed on a line of its own.
       if (done > 0 && done < WHOLE && process.stderr.isTTY) process.stderr.write('\n');
     },
   };

@@ -22,7 +22,7 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
   --show-sql   say the SQL that runs
 `;
 
-/** `npm run lake -- convert`: from the arguments to the options of `convert`. */
+/** `npm run lake -- convert`. Turns the arguments into the options of `convert`. */
 export const convertCommand: LakeCommand = {
   usage,
   async run(parameters, say) {

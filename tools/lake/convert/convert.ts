@@ -25,9 +25,9 @@ export interface ConvertOptions extends ValueOptions {
   readonly hourly: boolean;
   /** Whether days that hold files may be written again. */
   readonly replace: boolean;
-  /** Whether days stay open. */
+  /** Whether all days stay open. */
   readonly open: boolean;
-  /** Whether to say the SQL that runs. */
+  /** Whether to print the SQL that runs. */
   readonly showSql: boolean;
   /** Bytes that the process may use. */
   readonly memory?: number;
@@ -35,8 +35,8 @@ export interface ConvertOptions extends ValueOptions {
 }
 
 /**
- * Makes days of a lake from files. Before anything is written, throws an OperatorFault that lists every reason why
- * the files can't be converted. Prints the outcome.
+ * Converts files into days of a lake and prints the outcome. If the files can't be converted, it throws an
+ * OperatorFault that lists every reason, and writes nothing.
  */
 export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
   const { to, memory } = options;

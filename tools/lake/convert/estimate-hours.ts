@@ -17,7 +17,7 @@ export interface HoursEstimate {
   readonly summedBytes: number;
 }
 
-/** Summing this share of all rows takes about the same share of the conversion's time, which is not noticeable. */
+/** At most this share of all rows is summed. That takes about the same share of the conversion's time: little. */
 const SAMPLED_SHARE = 0.02;
 
 /** Up to this many rows are summed in no noticeable time. */
@@ -27,7 +27,7 @@ const FEW_ROWS = 100_000;
 export const middleDay = (days: readonly StagedDay[]): StagedDay | undefined =>
   days.toSorted((a, b) => a.rows - b.rows)[Math.floor(days.length / 2)];
 
-/** The hours to sum: all, or as many of median size as cost little. At least one. */
+/** Chooses the hours to sum: all hours if that costs little, otherwise some hours of about median size. */
 export function sampledHours<Hour extends { readonly rows: number }>(
   hours: readonly Hour[],
   allRows: number,
@@ -35,7 +35,7 @@ export function sampledHours<Hour extends { readonly rows: number }>(
   const most = Math.max(FEW_ROWS, allRows * SAMPLED_SHARE);
   const sorted = hours.toSorted((a, b) => a.rows - b.rows);
   const middle = Math.floor(sorted.length / 2);
-  // The middle one, then its neighbours on both sides in turn.
+  // The hour of median size comes first, then its neighbours on both sides in turn.
   const outwards = sorted
     .map((hour, index) => ({ hour, distance: Math.abs(index - middle) }))
     .toSorted((a, b) => a.distance - b.distance)

@@ -2,7 +2,7 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import type { Staged } from './stage.ts';
 import type { Written } from './write-days.ts';
 
-/** What became of one table. */
+/** What a conversion has written of one table. */
 interface TableOutcome extends Written {
   readonly staged: Pick<Staged, 'rows' | 'days' | 'sums'> & { readonly table: { readonly name: string } };
   readonly openDays: number;
@@ -11,13 +11,13 @@ interface TableOutcome extends Written {
 export interface Outcome {
   readonly to: string;
   readonly tables: readonly TableOutcome[];
-  /** What was changed on the way, each in words. */
+  /** The changes that the conversion made to values, each in words. */
   readonly changes: readonly string[];
   /** Tables that the lake lacks. */
   readonly missing: readonly string[];
 }
 
-/** What a conversion ends with: what is there now, its sums, what was changed, what to do next. */
+/** The text that ends a conversion: what it wrote, the sums, what it changed, and what to do next. */
 export function renderOutcome({ to, tables, changes, missing }: Outcome): string {
   const estimates = tables.flatMap((table) => estimateText(table, tables.length > 1));
   return `${[
@@ -42,7 +42,7 @@ function tableText({ staged, rows, openDays }: TableOutcome, to: string): string
   return `${table.name} in ${to}: ${counted(days.length, 'day')} (${window}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
 }
 
-/** Without commas between the digits, so that the operator can search for them in the source. */
+/** The sums have no commas between digits, so that the operator can search for them in the source. */
 const sumsText = ({ staged }: TableOutcome): string =>
   `  Sums, which must equal the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
 
@@ -76,6 +76,6 @@ function nextSteps(to: string, missing: readonly string[]): string {
   return to.startsWith('s3://') ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell where needed. */
 const inShell = (path: string): string =>
   /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -10,7 +10,7 @@ export function planAll(
   files: readonly InputFile[],
   options: Parameters<typeof planInput>[1],
 ): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
-  // Thousands of files alike share one plan's SQL in memory.
+  // Files with equal types share the SQL of one plan, because there may be thousands of them.
   const alike = new Map<string, InputPlan>();
   const planned = files.map((file) => {
     const types = JSON.stringify([...file.types]);
@@ -26,7 +26,7 @@ export function planAll(
   };
 }
 
-/** Reads the files whole. Lists every value that can't be converted, and what is changed. */
+/** Reads the files whole. Lists every value that can't be converted, and every change. */
 export async function readAll(
   connection: DuckDBConnection,
   plans: readonly InputPlan[],
@@ -44,7 +44,7 @@ export async function readAll(
   return { losses, changes };
 }
 
-/** Which columns become NULL since files don't have them, in words. */
+/** Describes which columns become NULL because files lack them. */
 export const missingColumns = (plans: readonly InputPlan[]): string[] =>
   [...Map.groupBy(plans, ({ missing }) => missing.join(', '))]
     .filter(([columns]) => columns !== '')

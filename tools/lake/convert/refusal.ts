@@ -4,12 +4,12 @@ import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 const MOST_LINES = 50;
 const MOST_ALIKE = 3;
 
-/** What a loss begins with: how many records of the file have it, and an example. */
+/** The part of a fault that differs between files: the number of records that have it, and an example. */
 const COUNT_AND_EXAMPLE = /in [\d,]+ records?, (it|"(\\.|[^"\\])*")( for example)? /;
 
 /**
- * A refusal with every fault of a conversion, each `<file>: <fault>`. Of a fault that many files share, such as the
- * parts that Spark writes, only the first few are shown.
+ * A refusal that lists the faults of a conversion, each as `<file>: <fault>`. If many files have the same fault, such
+ * as the many part files that Spark writes, only the first few are shown.
  */
 export function refusal(faults: readonly string[]): OperatorFault {
   const alike = Map.groupBy(faults, (fault) =>

@@ -4,7 +4,7 @@ import type { Staged } from './stage.ts';
 
 const SHOWN = 5;
 
-/** Throws an OperatorFault where days that are to be written hold files, and nobody has said that they may be replaced. */
+/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
 export async function refuseWrittenDays(
   target: LakeTarget,
   staged: readonly Staged[],

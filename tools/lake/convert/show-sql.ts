@@ -3,7 +3,7 @@ import type { Workspace } from '../workspace/open-duckdb.ts';
 import type { Staged } from './stage.ts';
 import { dayCopyOf } from './write-days.ts';
 
-/** The SQL of a conversion, to run it on another engine: each file's SELECT, and how a day is written. */
+/** The SQL of a conversion, for use on another engine: the SELECT that reads a file, and the COPY that writes a day. */
 export function sqlOf(
   workspace: Workspace,
   plans: readonly InputPlan[],

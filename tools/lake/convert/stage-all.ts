@@ -8,8 +8,8 @@ import { refusal } from './refusal.ts';
 import { filesWithFailedChecks, type Staged, stageFiles, sumUp } from './stage.ts';
 
 /**
- * Reads the files into the workspace, by day, and finds out what is changed on the way. A file is read whole only once,
- * unless something of it stands against its conversion: then all files are read again, and an OperatorFault lists it all.
+ * Reads the files into the workspace, by day, and finds what is changed on the way. Most files are read whole only
+ * once. If a file can't be converted, all files are read again, and an OperatorFault lists every reason.
  */
 export async function stageAll(
   workspace: Workspace,
@@ -35,7 +35,7 @@ export async function stageAll(
     plans
       .filter((plan) => toRead.has(plan) || plan.tallies.length > 0)
       .map((plan) =>
-        // Tallies are about a whole column, so the checks of single values are left out.
+        // Without a failed check, the file is read only for its tallies, which count over whole columns.
         toRead.has(plan) ? plan : { ...plan, checks: [] },
       ),
   );

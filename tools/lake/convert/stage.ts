@@ -10,8 +10,8 @@ import type { Batch } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 
 /**
- * An extra column of the staged files: whether a check holds for the record, such as a value that was lost or is not
- * allowed.
+ * An extra column of the staged files. It is true if a check of the record has failed, for example because a value was
+ * lost or is not allowed.
  */
 const LOST = 'is lost';
 
@@ -23,7 +23,7 @@ export interface StagedDay {
   readonly rows: number;
 }
 
-/** One table's records on their way: Parquet by day, in the workspace. */
+/** One table's staged records: Parquet files by day, in the workspace. */
 export interface Staged {
   readonly table: Table;
   readonly report: Report;
@@ -33,7 +33,7 @@ export interface Staged {
   readonly sums: readonly (readonly [column: string, total: string])[];
 }
 
-/** SQL for a file's records, each with its day and with the LOST column, so that one pass reads and checks them. */
+/** SQL for a file's records with their day and the LOST column. It reads and checks the records in one pass. */
 function stagingSelect(plan: InputPlan): string {
   const conditions = plan.checks
     .filter(({ reasons }) => reasons.length > 0)
@@ -75,7 +75,7 @@ export async function stageFiles(
   }
 }
 
-/** The files of the batches that have a record with LOST. */
+/** All files of the batches in which a record has failed a check. */
 export async function filesWithFailedChecks(
   workspace: Workspace,
   batches: readonly Batch[],
@@ -91,7 +91,7 @@ export async function filesWithFailedChecks(
   return new Set(found);
 }
 
-/** What is staged, by table. */
+/** Sums up the staged records of each table. */
 export async function sumUp(workspace: Workspace): Promise<Staged[]> {
   const staged: Staged[] = [];
   for (const table of await stagedTables(workspace))

@@ -12,7 +12,7 @@ import { removeStaged, type Staged, stagedSource } from './stage.ts';
 
 /** What was written of a table. */
 export interface Written {
-  /** Fewer than were read, where they were summed by the hour. */
+  /** The number of written records. After sums by the hour, they may be fewer than were read. */
   readonly rows: number;
   /**
    * What sums by the hour would save. Undefined if the days are summed already (--hourly), or if the estimate failed.
@@ -23,7 +23,7 @@ export interface Written {
 interface WriteOptions {
   readonly to: string;
   readonly hourly: boolean;
-  /** The marker of a day; undefined leaves the day open. */
+  /** The text of a day's `_SUCCESS` marker. Undefined leaves the day open. */
   readonly markerOf: (day: string) => string | undefined;
 }
 
@@ -40,7 +40,7 @@ export const dayCopyOf = (
     join(workspace.directory, 'day'),
   );
 
-/** Writes the staged days into the lake, one after the other. Throws an OperatorFault that says how many are written. */
+/** Writes the staged days into the lake, one after the other. A fault says how many days were written before it. */
 export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],

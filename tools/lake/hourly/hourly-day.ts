@@ -12,7 +12,7 @@ import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from '
 import { type Summed, writeHours } from './hours-file.ts';
 import type { HoursLake } from './hours-lake.ts';
 
-/** A table, and the two lakes that it lies in. */
+/** A table, the raw lake and the lake of hours. */
 export interface HourlyTable extends Asked {
   readonly workspace: Workspace;
   readonly raw: LakeSource;
@@ -23,13 +23,13 @@ export interface HourlyTable extends Asked {
   readonly columns: string;
 }
 
-/** What became of a day: it was written, needed nothing, or is left as it was for this reason. */
+/** The result for a day: it was written, needed no change, or was left unchanged for the given reason. */
 export type DayOutcome =
   | ({ readonly action: 'write-final' | 'write-open' } & Summed)
   | { readonly action: Exclude<DayAction, 'write-final' | 'write-open'> }
   | { readonly action: 'left'; readonly reason: string };
 
-/** How often a day is read, where it keeps changing. */
+/** How often a day that keeps changing is read at most. */
 const TRIES = 3;
 
 /** Writes the hours of a day, if the plan says so. Starts over if either lake changes meanwhile. */
@@ -55,7 +55,7 @@ export async function makeDay(
   }
 }
 
-/** Throws LakeChanged where the raw day is another after reading, or another run has written the hours. */
+/** Throws LakeChanged if the raw day changed while it was read, or if another run has written the hours. */
 async function writeDay(
   lakes: HourlyTable,
   raw: ListedRawDay,
@@ -69,7 +69,7 @@ async function writeDay(
   try {
     const openNote = action === 'write-open' ? JSON.stringify(note) : undefined;
     const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
-    // Checked before an error of the reading is thrown: files that are being replaced can't be read.
+    // A change of the day comes before an error of the reading, because the change may have caused the error.
     const after = await listRawDay(lakes, raw.day);
     if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
       throw new LakeChanged(`${raw.day} changed while it was being read.`);

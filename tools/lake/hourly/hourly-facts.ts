@@ -24,7 +24,7 @@ interface ListedDay {
   readonly listed: readonly ListedFile[];
 }
 
-/** The days of a table that a listing shows, each with the version that the service would give it. */
+/** The days of a table in a listing, each with the version that the service would compute for it. */
 function daysIn(listed: readonly ListedFile[], table: string): ListedDay[] {
   const objects = listed.map(({ path, size, modifiedAt, digest, stamp, unreadable }) => ({
     key: path,
@@ -44,7 +44,7 @@ function daysIn(listed: readonly ListedFile[], table: string): ListedDay[] {
     .filter(({ listed, isMarked }) => listed.length > 0 || isMarked);
 }
 
-/** What the engines read. A key that ends with a slash is a folder that the S3 console has made. */
+/** Whether the engines read a file. A key that ends with a slash is a folder made in the S3 console. */
 const isRead = ({ path }: ListedFile): boolean => !path.endsWith('/') && !path.split('/').some(isHidden);
 
 export const rawDaysIn = (listed: readonly ListedFile[], table: string): ListedRawDay[] =>
@@ -86,8 +86,8 @@ export async function hoursDaysIn(
 const NOTES_AT_ONCE = 8;
 
 /**
- * The note in an open day's file. The file of a final day has none, so it is undefined if only the marker is
- * missing.
+ * The note in an open day's file. The file of a final day has no note, so the result is undefined if such a day lacks
+ * only its marker.
  */
 async function openNoteOf(
   connection: DuckDBConnection,
@@ -97,7 +97,7 @@ async function openNoteOf(
   if (!file) return undefined;
   await using local = await lake.footersOf([file]);
   const path = quoteText(escapeGlob(local.files[0]?.path ?? ''));
-  // A damaged file has no note. It is replaced when the raw day is final.
+  // A damaged file counts as one without a note. It is replaced when the raw day is final.
   const reader = await connection
     .runAndReadAll(
       `SELECT decode(value) FROM parquet_kv_metadata(${path}) WHERE decode(key) = ${quoteText(OPEN_NOTE)}`,
@@ -106,7 +106,7 @@ async function openNoteOf(
   return reader?.getRowsJS()[0]?.[0] as string | undefined;
 }
 
-/** Undefined where it is no note: an empty marker, or one of another writer. */
+/** Undefined if the text is no note, for example that of an empty marker or of another writer's marker. */
 function parseNote(text: string | undefined): DayNote | undefined {
   try {
     const note = JSON.parse(text ?? '') as Partial<DayNote> | null;

@@ -1,7 +1,7 @@
 import { counted } from '../../../lib/terminal/counted.ts';
 import type { DayOutcome } from './hourly-day.ts';
 
-/** What became of the days of a table. */
+/** The results for the days of a table. */
 export interface TableOutcome {
   readonly table: string;
   readonly days: readonly { readonly day: string; readonly outcome: DayOutcome }[];
@@ -15,7 +15,7 @@ interface Hours {
   readonly outcomes: readonly TableOutcome[];
 }
 
-/** What a run ends with, and whether each day is as it should be. */
+/** The last lines of a run, and whether every day is as it should be. */
 export function renderHours({ from, to, outcomes }: Hours): {
   readonly text: string;
   readonly isDone: boolean;

@@ -1,17 +1,17 @@
-/** What a file of hours was made of. A final day remembers it in `_SUCCESS`, an open one in its file. */
+/** What a file of hours was made of. A final day has this note in `_SUCCESS`, an open day in the file itself. */
 export interface DayNote {
   /** The raw lake, as the operator wrote it. */
   readonly from: string;
   /** Whether the raw day had `_SUCCESS`. */
   readonly isMarked: boolean;
-  /** The raw day's version, as `GET /reporting/{report}/days` would tell it of the raw lake. */
+  /** The raw day's version, as `GET /reporting/{report}/days` would show it for the raw lake. */
   readonly version: string;
   /**
-   * The ETag of the hours' file, in a bucket. It shows whether the marker belongs to the file: a slow run may put its
-   * marker beside another run's file.
+   * In a bucket, the ETag of the file of hours. It shows whether the marker belongs to the file, because a slow run may
+   * put its marker beside another run's file.
    */
   readonly file?: string;
-  /** The contract's columns at that time. If there are others now, the day is made again. */
+  /** The contract's columns at that time. If the contract has other columns now, the day is made again. */
   readonly columns: string;
 }
 
@@ -19,27 +19,27 @@ export interface RawDay {
   readonly day: string;
   readonly version: string;
   readonly files: number;
-  /** Whether it has `_SUCCESS`. */
+  /** Whether the day has `_SUCCESS`. */
   readonly isMarked: boolean;
 }
 
 export interface HoursDay {
   readonly day: string;
-  /** Whether it has the file that this command writes. */
+  /** Whether the day has the file that this command writes. */
   readonly hasFile: boolean;
-  /** Files that it did not write. */
+  /** The number of files in the day that this command did not write. */
   readonly others: number;
-  /** Whether it has `_SUCCESS`. */
+  /** Whether the day has `_SUCCESS`. */
   readonly isMarked: boolean;
-  /** What its file was made of. Absent where nothing tells. */
+  /** What the day's file was made of. Absent if neither the marker nor the file says so. */
   readonly note?: DayNote;
 }
 
 /** What the operator asks for. */
 export interface Asked {
-  /** Makes days again that are up to date. */
+  /** Whether to make days again that are up to date. */
   readonly again: boolean;
-  /** Removes files of these days that this command did not write. */
+  /** Whether to remove files that this command did not write from the days that it makes. */
   readonly replace: boolean;
 }
 
@@ -50,9 +50,9 @@ export type DayAction =
   | 'write-open'
   | 'final-as-it-is'
   | 'open-as-it-is'
-  /** The raw day was opened again. Its hours stay those of the whole version that they were made of. */
+  /** The raw day was opened again after its hours were made. The hours stay as they are. */
   | 'keep-whole'
-  /** The raw day has gone: only its hours are left. */
+  /** The raw day no longer exists, so its hours are kept. */
   | 'keep-only-copy'
   | 'refuse-other-files';
 
@@ -64,14 +64,14 @@ export interface PlannedDay {
 interface DayFacts extends Asked {
   readonly raw: RawDay | undefined;
   readonly hours: HoursDay | undefined;
-  /** Whether nothing more will come to the raw day. */
+  /** Whether the raw day gets no more records. */
   readonly isFinal: boolean;
   readonly columns: string;
 }
 
 /**
- * What to do with one day. An open day's file never replaces a final day's file, even one without a marker: a slow
- * run may be about to write that marker.
+ * Decides what to do with one day. An open day's file never replaces a final day's file, even if the marker is missing:
+ * a slow run may be about to write it.
  */
 export function planDay({ raw, hours, isFinal, columns, again, replace }: DayFacts): DayAction {
   if (!raw) return 'keep-only-copy';
@@ -87,7 +87,7 @@ export function planDay({ raw, hours, isFinal, columns, again, replace }: DayFac
 }
 
 /**
- * Whether a raw day is final: it has its marker, or the table never had a marker and the day is over. Without
+ * Decides whether a raw day is final: it has its marker, or it is over and the table never had a marker. Without
  * markers, nothing shows whether a past day is still being written.
  */
 export function finalRule(
@@ -99,7 +99,7 @@ export function finalRule(
   return (raw) => raw.isMarked || (!hasMarkers && raw.day < today);
 }
 
-/** What to do with each day that lies in the raw lake or in the hours. */
+/** Decides what to do with each day of the raw lake and of the lake of hours. */
 export function planHours(
   rawDays: readonly RawDay[],
   hoursDays: readonly HoursDay[],

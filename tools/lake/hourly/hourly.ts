@@ -38,7 +38,7 @@ interface HourlyOptions extends Asked {
   readonly memory?: number;
 }
 
-/** `npm run lake -- hourly`. The exit code is 1 where a day is left that should have been summed. */
+/** `npm run lake -- hourly`. The exit code is 1 if a day was left that should have been summed. */
 export const hourlyCommand: LakeCommand = {
   usage,
   async run(parameters, say) {
@@ -73,7 +73,7 @@ export const hourlyCommand: LakeCommand = {
   },
 };
 
-/** Which days `--day` names. Throws an OperatorFault where one is no day. */
+/** Tells which days `--day` names. Throws an OperatorFault if it names something else than days. */
 function askedDays(texts: readonly string[] | undefined): (day: string) => boolean {
   if (!texts) return () => true;
   const windows = texts.map((text) => {
@@ -96,7 +96,7 @@ function refuseOneInTheOther(from: string, to: string): void {
     );
 }
 
-/** Sums what has to be summed, day by day. */
+/** Sums the days that have to be summed, one after the other. */
 async function makeHours({
   from,
   to,
@@ -122,14 +122,14 @@ async function makeHours({
       `${from} holds no day${only ? ` of ${only}` : ''}${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
     );
   const wanted = reports.filter(({ table }) => only === undefined || table === only);
-  // Otherwise an empty mount or a wrong prefix would look as if all raw days were gone.
+  // A lake without days is a fault: with an empty mount or a wrong prefix, all raw days would seem to be gone.
   if (wanted.every(({ table }) => rawDaysIn(rawListed, table).length === 0)) throw noDay('');
   const outcomes: TableOutcome[] = [];
   for (const report of wanted) {
     const table = tableOf(report);
     const columns = table.columns.map(({ name }) => name).join();
     const rawDays = rawDaysIn(rawListed, table.name);
-    // If no raw day has a marker, all notes are read: one of them may show that the table has had markers.
+    // If no raw day has a marker, all notes are read, because a note may show that the table has had markers.
     const isNoteWanted = rawDays.some(({ isMarked }) => isMarked) ? isAsked : () => true;
     const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isNoteWanted);
     const planned = planHours(rawDays, hoursDays, { today, columns, isAsked, ...asked });

@@ -10,22 +10,22 @@ import { daySelect, rowGroupRows } from '../day-sql.ts';
 import { isTooLarge } from '../write-day.ts';
 
 /**
- * The key of the note in an open day's file. With it, the file also never has the same bytes as a final day's file.
+ * The key of the note in an open day's file. Because of the note, the file never has the same bytes as a final day's.
  */
 export const OPEN_NOTE = 'open_day';
 
-/** How many records were read, and how many rows their sums by the hour have. */
+/** The number of records read, and the number of records that their sums by the hour are. */
 export interface Summed {
   readonly records: number;
   readonly hours: number;
 }
 
 /**
- * Sums a day's raw files by the hour into one file. Throws an OperatorFault where a file isn't as the contract has it, or an
- * hour doesn't fit.
+ * Sums a day's raw files by the hour into one file. Throws an OperatorFault if a file breaks the data contract, or if
+ * an hour's sum is too large for its column.
  *
- * @param files `id` is what a fault calls it
- * @param openNote goes into the file of an open day
+ * @param files the raw files; a fault names a file by its `id`
+ * @param openNote the note to write into the file of an open day
  */
 export async function writeHours(
   connection: DuckDBConnection,
@@ -66,7 +66,7 @@ export async function writeHours(
   }
 }
 
-/** Throws an OperatorFault where the engines would not read the file as the contract has it. */
+/** Throws an OperatorFault if the engines would not read the file as the data contract says. */
 function usable(table: Table, { id }: LocalFile, footer: Footer | string | undefined): Footer {
   if (footer === undefined || typeof footer === 'string')
     throw new OperatorFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
@@ -86,7 +86,7 @@ function usable(table: Table, { id }: LocalFile, footer: Footer | string | undef
 const asColumn = (value: string, { name, type }: Table['columns'][number]): string =>
   `CAST(${value} AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`;
 
-/** Files that have the same of the contract's columns, in the same types. A column that they lack is NULL. */
+/** SQL for files that have the same columns of the contract, with the same types. A missing column is NULL. */
 function sourceOf(
   table: Table,
   group: readonly { readonly file: LocalFile; readonly footer: Footer }[],

@@ -12,39 +12,39 @@ import { bucketSource } from '../store/bucket-source.ts';
 import { folderTarget } from '../store/folder-target.ts';
 import type { DayNote } from './hourly-plan.ts';
 
-/** The one file of a day of hours. Its name never changes, so that one write replaces the day whole. */
+/** The only file of a day of hours. Its name never changes, so that one write replaces the whole day. */
 export const HOURS_FILE = 'hours.parquet';
 
-/** A day of hours, as it is to be. */
+/** A day of hours to write. */
 interface NewHours {
   readonly table: string;
   readonly day: string;
   /** The day's file, on this machine. */
   readonly path: string;
-  /** The ETag of the file that it replaces, in a bucket. */
+  /** In a bucket, the ETag of the file that is replaced. */
   readonly over?: string;
-  /** Files of the day that are removed. */
+  /** The paths of the day's other files, which are removed. */
   readonly others: readonly string[];
-  /** For the marker; without one the day is open. */
+  /** The note that the day's `_SUCCESS` marker holds. Without a note, no marker is written and the day stays open. */
   readonly note?: DayNote;
 }
 
-/** A lake of hours, where it is read and written. */
+/** A lake of hours, to read and to write. */
 export interface HoursLake extends Pick<LakeSource, 'footersOf' | 'list'> {
-  /** Undefined where it has gone. */
+  /** The text of a file. Undefined if the file no longer exists. */
   readText(path: string): Promise<string | undefined>;
-  /** Rejects with LakeChanged where another run has written the day since it was listed. */
+  /** Writes a day. In a bucket, rejects with LakeChanged if another run has written the day since it was listed. */
   publish(day: NewHours): Promise<void>;
 }
 
-/** @param directory of this machine, for copies */
+/** @param directory a directory of this machine for copies of files */
 export const hoursLake = (location: string, directory: string): HoursLake =>
   isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
 
 /**
- * A day is one object, so that at every moment its hours are those of one version. A write succeeds only if nobody
- * has replaced the object since it was listed: of two runs, the slower one is refused. Its marker is refused too if
- * the other run's marker is there.
+ * A day is one object, so that its hours always belong to one version. A write succeeds only if nobody has replaced
+ * the object since it was listed. Of two runs at the same time, the slower one is therefore refused. A marker is
+ * refused if the other run's marker exists.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);
@@ -60,8 +60,8 @@ function bucketOfHours(location: string, directory: string): HoursLake {
     async publish({ table, day, path, over = NOTHING, others, note }) {
       const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
       await bucket.remove([inDay(SUCCESS_MARKER)]);
-      // Other writers' files are removed first, so that they are never read together with the hours. If the run is killed
-      // here, the next run completes the day.
+      // Other writers' files are removed first, so that they are never read together with the hours. If the run is
+      // killed here, the next run completes the day.
       await bucket.remove(others);
       const file = await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
       if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }), NOTHING);
@@ -69,7 +69,7 @@ function bucketOfHours(location: string, directory: string): HoursLake {
   };
 }
 
-/** A folder's day is replaced whole, its marker with it. */
+/** A day in a folder is replaced as a whole, together with its marker. */
 function folderOfHours(location: string): HoursLake {
   const root = resolve(location);
   const { list, footersOf } = folderSource(location);
@@ -77,7 +77,7 @@ function folderOfHours(location: string): HoursLake {
   return {
     footersOf,
     async list(folder) {
-      // Puts right what a killed run has left.
+      // First finishes or removes the unfinished days that a killed run has left.
       for (const { name } of tables) await writtenDays(name);
       return list(folder);
     },

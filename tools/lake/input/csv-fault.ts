@@ -1,4 +1,4 @@
-/** What DuckDB says of a CSV file that it can't read, in one line and with the cure. Its own hints are for programs. */
+/** Turns DuckDB's message about a CSV file into one line with a cure. DuckDB's own hints are for programmers. */
 export function csvFault(message: string): string {
   const [first = ''] = message.split('\n', 1);
   const [, line] = /CSV Error on Line: (\d+)/.exec(message) ?? [];

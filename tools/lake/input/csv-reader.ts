@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
  * SQL that reads a CSV file. DuckDB detects the separator and the line ends from the first 20,480 records. Its other
  * guesses are turned off, because they lose records without a message:
  *
- * - quotes: if the first records have none, later quotes would be text;
+ * - quotes: if the first records have no quotes, later quotes would be text;
  * - `skip`: lines above a row that looks like a header would be left out;
  * - `comment`: lines that begin with `#` would be left out.
  *
@@ -20,7 +20,7 @@ export const csvReader = (file: string, isGzip: boolean, header = true): string 
 const SEPARATORS = /[,;|\t]/;
 
 /**
- * Throws if DuckDB found no separator, though the first line has some: then other lines have more fields or fewer.
+ * Throws if DuckDB found no separator although the first line has one. Other lines then have more or fewer fields.
  *
  * @param names the columns that were found
  * @param reader SQL of `csvReader`

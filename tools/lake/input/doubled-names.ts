@@ -1,11 +1,11 @@
 import { isContractName } from './contract-names.ts';
 
 /**
- * The contract's columns that a file has twice under one name; case does not count. DuckDB calls the second `clicks_1`,
- * and it would be left out without a word.
+ * The contract's columns that a file has twice under the same name, apart from upper and lower case. DuckDB calls the
+ * second one `clicks_1`, for example, so the conversion would leave it out without a message.
  *
  * @param names the columns as DuckDB calls them
- * @param written reads their names as the file has them; asked only where DuckDB may have changed one
+ * @param written reads the columns' names as the file writes them; called only if DuckDB may have changed a name
  */
 export async function doubledNames(
   names: readonly string[],

@@ -1,16 +1,16 @@
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { bare, isContractName } from './contract-names.ts';
 
-/** What Spark, Hive and DuckDB call the folder of records that have no value. */
+/** The folder value that Spark, Hive and DuckDB write for records without a value. */
 const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
 
-/** How a file is read, and DuckDB's types by the names of its columns. */
+/** The SQL that reads a file, and DuckDB's type of each of its columns. */
 interface Columns {
   readonly reader: string;
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** Adds, as text, the contract's columns that stand only in the names of the file's folders: `publisher_company_id=31/`. */
+/** Adds the contract's columns that only the names of the file's folders hold, such as `publisher_company_id=31/`. */
 export function withFolderColumns(path: string, { reader, types }: Columns): Columns {
   const present = new Set([...types.keys()].map(bare));
   const found = path
@@ -31,7 +31,7 @@ export function withFolderColumns(path: string, { reader, types }: Columns): Col
   };
 }
 
-/** Writers percent-encode what a path can't contain: `/` becomes `%2F`. */
+/** Writers percent-encode characters that a folder's name can't contain: `/` becomes `%2F`. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -16,17 +16,17 @@ import { refuseDamagedGzip } from './refuse-damaged-gzip.ts';
 
 /** A file to convert. */
 export interface InputFile {
-  /** As the operator knows it. */
+  /** The file's path or URL as the operator knows it. */
   readonly name: string;
-  /** SQL that reads it: a table function, or a SELECT in brackets. */
+  /** SQL that reads the file: a table function, or a SELECT in brackets. */
   readonly reader: string;
-  /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
+  /** DuckDB's type of each column, by its name in the file. Every column of a CSV file is text. */
   readonly types: ReadonlyMap<string, string>;
   readonly bytes: number;
   readonly isText: boolean;
   /**
-   * A Parquet file's path as SQL: files of equal types can be read together. CSV files are read one by one, because
-   * DuckDB detects the dialect of each.
+   * A Parquet file's path as SQL, with which files of equal types are read together. Undefined for a file that must be
+   * read alone, such as a CSV file, whose dialect DuckDB detects.
    */
   readonly parquet?: string;
 }
@@ -38,15 +38,15 @@ export const parquetReader = (paths: readonly string[]): string =>
 interface FoundFile {
   readonly name: string;
   readonly path: string;
-  /** Why it can't be read. */
+  /** The reason why the file can't be read, if it can't. */
   readonly unreadable?: string;
 }
 
 /**
- * The files that the operator named, folders and buckets walked through, and what of them can't be read. Throws a
- * OperatorFault where there is no file at all.
+ * Finds the files that the operator named, also those in folders and buckets. Resolves to the files that can be read,
+ * and to the faults of the others. Throws an OperatorFault if there is no file at all.
  *
- * @param directory for copies of what lies in buckets
+ * @param directory where the files of buckets are copied to
  */
 export async function openInputs(
   connection: DuckDBConnection,
@@ -54,7 +54,7 @@ export async function openInputs(
   directory: string,
 ): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
-  // A file that is named twice, itself and by its folder, is read once.
+  // A file that is named twice, for example also by its folder, is read once.
   const found = [...new Map(named.map((file) => [placeOf(file.name), file])).values()];
   if (found.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];
@@ -76,7 +76,7 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (isBucket(input)) {
     const source = bucketSource(input, directory);
     const listed = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
-    // The copies stay until the directory goes.
+    // The copies stay until the directory is removed.
     const { files } = await source.filesOf(listed);
     return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
   }
@@ -115,18 +115,18 @@ async function describe(
   if (doubled) throw new Error(`its columns ${doubled} have one name. Leave one out, or name it otherwise`);
   const { size: bytes } = await stat(path);
   const columns = withFolderColumns(name, { reader, types });
-  // What a folder's name says is true of its own files only.
+  // A file with columns from its folders' names is read alone, because other files lie in other folders.
   const isAlone = isText || columns.reader !== reader;
   return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
 }
 
-/** A CSV file's header. DuckDB changes names that come twice, but no values. */
+/** The header of a CSV file, read as values. DuckDB changes names that occur twice, but never values. */
 async function firstLine(connection: DuckDBConnection, withoutHeader: string): Promise<string[]> {
   const line = await connection.runAndReadAll(`SELECT * FROM ${withoutHeader} LIMIT 1`);
   return (line.getRowsJS()[0] ?? []).map(String);
 }
 
-/** The names in a Parquet file's schema, those of a struct's parts too. */
+/** The names in a Parquet file's schema, including those of a struct's parts. */
 async function schemaNames(connection: DuckDBConnection, file: string, where = 'true'): Promise<string[]> {
   const schema = await connection.runAndReadAll(`SELECT name FROM parquet_schema(${file}) WHERE ${where}`);
   return (schema.getRowsJS() as string[][]).flat();

@@ -14,7 +14,7 @@ export interface Check {
   readonly isLost: string;
   /** SQL for the value to show. */
   readonly shown: string;
-  /** The reasons; the first that applies counts. A reason may be a change that is reported, not a loss. */
+  /** The possible reasons. The first one that applies counts. A reason may be a reported change instead of a loss. */
   readonly reasons: readonly Reason[];
 }
 
@@ -23,7 +23,7 @@ interface ColumnValue {
   readonly value: string;
 }
 
-/** The struct of the contract's columns, which the checks read. It stands beside the file's own columns. */
+/** The name of the struct of the contract's columns, which the checks read. It is a column beside the file's own. */
 export const RECORD = '"the record"';
 
 interface ColumnTally extends Tally {
@@ -34,18 +34,18 @@ interface ColumnTally extends Tally {
 export interface InputPlan {
   readonly file: InputFile;
   readonly table: Table;
-  /** SQL for each of the contract's columns, from the file's own. */
+  /** SQL for each of the contract's columns. It reads the file's own columns and the layers. */
   readonly values: readonly ColumnValue[];
   /** SQL that is computed before `values`, layer by layer: a step may use the steps of earlier layers. */
   readonly layers: readonly (readonly Step[])[];
   readonly checks: readonly Check[];
-  /** What is told of a column as a whole: its losses, and what was changed. */
+  /** Aggregates over a whole column that show its losses and changes. */
   readonly tallies: readonly ColumnTally[];
   /** Columns that the file doesn't have: they become NULL. */
   readonly missing: readonly string[];
 }
 
-/** Works out how to convert a file, or lists everything that makes it impossible. */
+/** Plans how to convert a file. If that is impossible, returns the faults. */
 export function planInput(
   file: InputFile,
   { table: asked, ...options }: ValueOptions & { readonly table?: string },
@@ -112,7 +112,7 @@ export function planInput(
 export const selectOf = (plan: InputPlan): string =>
   `SELECT ${plan.values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${preparedOf(plan)}`;
 
-/** SQL for the file's own columns and the steps towards the contract's. */
+/** SQL for the file's own columns and the steps that `values` builds on. */
 export const preparedOf = ({ file, layers }: InputPlan): string =>
   layers.reduce(
     (source, steps) =>
@@ -126,7 +126,7 @@ function columnsFound({ columns }: Table, { types }: InputFile): number {
   return columns.filter(({ name }) => names.has(bare(name))).length;
 }
 
-/** The table that most of the file's columns belong to, if one stands out. */
+/** The table that most of the file's columns belong to. Undefined if two tables have equally many. */
 function tableOf(file: InputFile): string | undefined {
   const [best, second] = tables
     .map((table) => ({ name: table.name, found: columnsFound(table, file) }))
@@ -142,7 +142,7 @@ function someNames({ types }: InputFile): string {
     .join(', ')}${names.length > 3 ? ', …' : ''}`;
 }
 
-/** Faults of the converted values that no conversion can mend, because only the source knows what was meant. */
+/** The checks for faults that no conversion can mend, because only the source knows what was meant. */
 function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
   const negative = countColumns(report)
     .filter((name) => !missing.has(name))

@@ -5,15 +5,15 @@ import type { ColumnChange } from '../values/tell-changes.ts';
 import { csvFault } from './csv-fault.ts';
 import { type Check, type InputPlan, preparedOf, RECORD } from './plan-input.ts';
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export interface ReadInput {
   readonly rows: number;
-  /** Every value that can't be converted without loss, one line each. */
+  /** The reasons why values can't be converted without loss, one line for each column and reason. */
   readonly losses: readonly string[];
   readonly changes: readonly ColumnChange[];
 }
 
-/** Reads a file once, and once more if something of it can't be converted or was read as missing: to tell why. */
+/** Reads a file. If values can't be converted or were read as missing, it reads the file again to find out why. */
 export async function readInput(connection: DuckDBConnection, plan: InputPlan): Promise<ReadInput> {
   const checks = plan.checks.filter(({ reasons }) => reasons.length > 0);
   const counted = await aggregate(connection, recordsOf(plan), [
@@ -57,7 +57,7 @@ async function aggregate(
   return (reader.getRowsJS()[0] ?? []) as Aggregate[];
 }
 
-/** Counts each reason for which values became NULL, with an example. */
+/** Counts the failed checks by their reason, with an example of each. */
 async function tellReasons(
   connection: DuckDBConnection,
   plan: InputPlan,

@@ -12,8 +12,8 @@ const placeOf = (location: string): string =>
 
 /**
  * Throws an OperatorFault if records of the target itself were read and would then be in the target twice. That
- * happens if the target lies in a folder that is read, or if a day's file also holds records of other days and is
- * not replaced.
+ * happens if the target lies in a folder that is read. It also happens if a file of the target is read but not
+ * replaced, because it holds no record of its folder's day.
  */
 export function refuseOwnFiles(
   files: readonly Pick<InputFile, 'name'>[],

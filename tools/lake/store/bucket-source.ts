@@ -9,13 +9,13 @@ import { type Bucket, openBucket } from './bucket.ts';
 
 const AT_ONCE = 8;
 
-/** Most footers are smaller; a larger one is asked for again. */
+/** Most footers are smaller. A larger footer takes a second request. */
 const FOOTER_GUESS_BYTES = 64 * 1024;
 
-/** What a Parquet file ends with: four bytes of the footer's length, little endian, and `PAR1`. */
+/** The end of a Parquet file: the footer's length in four bytes, little endian, and `PAR1`. */
 const TAIL_BYTES = 8;
 
-/** A lake in a bucket: what is to be read is copied into a directory of this machine. */
+/** A lake in a bucket. Files are copied into a directory of this machine to be read. */
 export function bucketSource(location: string, directory: string): LakeSource {
   const bucket = openBucket(location);
   return {
@@ -31,7 +31,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
   };
 }
 
-/** Copies only the footer, into a sparse file of the same size. DuckDB reads nothing else of it here. */
+/** Copies only a file's footer, into a sparse file of the same size. DuckDB reads nothing else of the copy. */
 async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
   const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
   let tail = await readTail(FOOTER_GUESS_BYTES);

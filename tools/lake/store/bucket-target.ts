@@ -4,9 +4,9 @@ import { openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /**
- * A lake in a bucket. S3 can't rename a folder, so a reader may see half of a day that is being written. The missing
- * marker shows that: it is removed first and written last. A writer that is killed in between leaves the day open,
- * and writing it again completes it.
+ * A lake in a bucket. S3 can't rename a folder, so a reader may see a part of a day that is being written. Its marker
+ * is then missing, because it is removed first and written last. A writer that is killed in between leaves the day
+ * open. Writing the day again completes it.
  */
 export function bucketTarget(location: string): LakeTarget {
   const bucket = openBucket(location);

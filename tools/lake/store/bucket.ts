@@ -11,17 +11,16 @@ import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { LakeChanged } from '../lake-changed.ts';
 
-/** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */
+/** A part of a bucket: `s3://bucket/prefix`. Paths are relative to the prefix. */
 export interface Bucket {
   readonly location: string;
   list(prefix?: string): Promise<ListedFile[]>;
-  /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if it is gone. */
+  /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if the object does not exist. */
   read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   /**
-   * Resolves to the new object's ETag.
+   * Resolves to the new object's ETag. Rejects with LakeChanged if `over` does not hold.
    *
-   * @param over the ETag of the object that may be replaced, or NOTHING if the object must not exist. Rejects with
-   *   LakeChanged if that is not so
+   * @param over the ETag of the only object that may be replaced, or NOTHING if no object may be replaced
    */
   write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
@@ -30,12 +29,12 @@ export interface Bucket {
 /** The value of `over` for a write that must create the object. */
 export const NOTHING = 'nothing';
 
-/** 404: it has gone; 409: another writer is at it this instant; 412: it is another. */
+/** 404: the object is gone. 409: another writer is writing it at this moment. 412: it has been replaced. */
 const CONDITION_FAILED: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
-/** Region, credentials and endpoint come from the environment, as for every client of AWS. */
+/** The AWS SDK takes region, credentials and endpoint from the environment. */
 export function openBucket(location: string): Bucket {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location) ?? [];
   if (!bucket) throw new OperatorFault(`${location} names no bucket; write s3://bucket/prefix`);

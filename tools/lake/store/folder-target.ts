@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
-/** Names of days that are being put in place or taken away. The engines leave out what begins with a dot. */
+/** The folder names of days that are being written or replaced. The engines ignore names that begin with a dot. */
 const UNFINISHED_DAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 
 /**
- * A lake in a folder. A day is put together beside the lake's days and takes their place whole, by its name: readers see
- * the old one or the new one. A writer that is killed leaves things behind that the next one puts right.
+ * A lake in a folder. A new day is written into a folder beside the lake's days, which is then renamed. Readers so see
+ * the whole old day or the whole new one. If a writer is killed, the next one finishes or removes its unfinished days.
  */
 export function folderTarget(location: string): LakeTarget {
   const root = resolve(location);
@@ -34,7 +34,7 @@ export function folderTarget(location: string): LakeTarget {
       await mkdir(partial, { recursive: true });
       for (const { path, name } of files) await move(path, join(partial, name));
       if (marker !== undefined) await writeFile(join(partial, SUCCESS_MARKER), marker);
-      // From here on the new day is whole: whoever finds it without a day in place may put it there.
+      // The new day is whole now. If this writer is killed, the next one may put the day in place.
       const whole = beside('whole');
       await rename(partial, whole);
       const old = beside('old');
@@ -54,29 +54,29 @@ export function folderTarget(location: string): LakeTarget {
   };
 }
 
-/** An empty folder is not a table: only files count, as in a bucket. */
+/** Whether a path is an empty folder. Such a folder is no table, because only files count, as in a bucket. */
 const isEmptyFolder = (path: string): Promise<boolean> =>
   readdir(path).then(
     (names) => names.length === 0,
     () => false,
   );
 
-/** Renames a file, which takes no time and no room. On another disk it is copied. */
+/** Renames a file, which takes no time and no space. A file from another disk is copied. */
 const move = (path: string, target: string): Promise<void> =>
   rename(path, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EXDEV') throw error;
     return copyFile(path, target);
   });
 
-/** Finishes or removes what a writer that was killed has left in a table. */
+/** Finishes or removes the days of a table that a killed writer has left unfinished. */
 async function recoverDays(table: string): Promise<void> {
   const names = await readdir(table).catch((): string[] => []);
   const left = names.flatMap((name) => {
     const [, day = '', state = ''] = UNFINISHED_DAY.exec(name) ?? [];
     return day ? [{ path: join(table, name), target: join(table, day), state }] : [];
   });
-  // A day without a folder in place gets one back before anything is removed: its whole new one if there is one, else
-  // its old one.
+  // A day whose folder is missing gets a folder back before anything is removed: the whole new one if it exists,
+  // otherwise the old one.
   for (const state of ['whole', 'old'])
     for (const { path, target } of left.filter((candidate) => candidate.state === state))
       if (!existsSync(target)) await rename(path, target);

@@ -4,17 +4,17 @@ import { exactInstant, type TimeOptions } from './exact-instant.ts';
 import { exactInteger } from './exact-integer.ts';
 import { type ExactValue, isInteger, type NoValue } from './exact-value.ts';
 
-/** What the operator decides about values that can be read in more than one way, or not exactly. */
+/** What the operator decides about values that can be read in more than one way, or only inexactly. */
 export interface ValueOptions extends TimeOptions {
   /** Whether amounts with more than six digits after the point are rounded. */
   readonly round?: boolean;
 }
 
 /**
- * How a value of a file becomes one of the contract's columns without losing a digit.
+ * The SQL that converts a value of a file to one of the contract's columns, without losing a digit.
  *
  * @param source SQL for the value in the file
- * @param found DuckDB's name of its type
+ * @param found DuckDB's name of the value's type
  */
 export function convertValue(
   { name, type }: Column,

@@ -5,21 +5,21 @@ import { plainNumber } from './number-text.ts';
 
 const AMOUNT = 'DECIMAL(18,6)';
 
-/** From here on, floats lie farther apart than a millionth. */
+/** From this number on, the floats of a type lie farther apart than a millionth. */
 const EXACT_BELOW: Readonly<Record<string, number>> = { DOUBLE: 2 ** 33, FLOAT: 2 ** 4 };
 
-/** How the amounts of one type are read. */
+/** The SQL that reads the amounts of one type. */
 interface Form {
-  /** SQL for the amount; used only if `digits` is NULL. NULL if it has no exact amount. */
+  /** SQL for the amount, used only if `digits` is NULL. It gives NULL if the value has no exact amount. */
   readonly direct: string;
-  /** SQL: the amount as digits with a point, where its type alone doesn't tell that `direct` is exact. */
+  /** SQL for the amount as digits with a point. Absent if `direct` is exact for every value of the type. */
   readonly digits?: string;
   readonly isThere: string;
-  /** The reasons if neither of the two gives an amount. */
+  /** The possible reasons if neither `direct` nor `digits` gives an amount. */
   readonly reasons: readonly Reason[];
 }
 
-/** An amount becomes a decimal of six digits after the point: exactly, or rounded half away from zero. */
+/** Converts an amount to a decimal with six digits after the point: exactly, or rounded half away from zero. */
 export function exactAmount(name: string, x: string, found: string, round: boolean): ExactValue | NoValue {
   const form = formOf(x, found);
   if (!form) return { cure: 'Write decimals.' };
@@ -28,7 +28,7 @@ export function exactAmount(name: string, x: string, found: string, round: boole
   if (digits === undefined)
     return { ...whole, steps: [], value: direct, reasons: [...form.reasons, tooLarge('true')], tallies: [] };
   const d = quoteName(`digits of ${name}`);
-  // DuckDB's cast of digits rounds half away from zero, by the digits alone.
+  // DuckDB casts digits without a float between, and rounds half away from zero.
   const cast = `TRY_CAST(${d} AS ${AMOUNT})`;
   // The first test is cheaper than the second, and nearly always enough.
   const exact = `WHEN strpos(${d}, '.') NOT BETWEEN 1 AND strlen(${d}) - 7 THEN ${cast} WHEN ${endsInSix(d)} THEN ${cast}`;
@@ -61,8 +61,8 @@ function formOf(x: string, found: string): Form | undefined {
   const isThere = `${x} IS NOT NULL`;
   if (isInteger(found)) return { direct: cast, isThere, reasons: [] };
   if (found.startsWith('DECIMAL')) {
-    // DuckDB takes 2 µs to narrow a decimal of 128 bits, and a fourth of that through a float. The float's result may be
-    // wrong, so it is compared with the original.
+    // DuckDB takes 2 µs to narrow a decimal of 128 bits, but only a quarter of that by way of a float. The float's
+    // result may be wrong, so it is compared with the original.
     const guess = /^DECIMAL\((19|[23][0-9]),/.test(found)
       ? `TRY_CAST(CAST(${x} AS DOUBLE) AS ${AMOUNT})`
       : cast;
@@ -85,10 +85,10 @@ function formOf(x: string, found: string): Form | undefined {
   const isFine = `abs(${x}) < ${below}`;
   return {
     direct: `CASE WHEN ${isFine} THEN ${cast} END`,
-    // A float is its shortest decimal: 0.1 and not 0.1000000000000000055…. Of decimals with six digits after the point, at
-    // most one names this float; if there is one, it is the shortest.
+    // A float stands for its shortest decimal: 0.1, not 0.1000000000000000055…. At most one decimal with six digits
+    // after the point stands for this float. If there is one, it is the shortest decimal.
     digits: `CASE WHEN ${isFine} AND CAST(${cast} AS ${found}) <> ${x} THEN ${plainNumber(`CAST(${x} AS VARCHAR)`)} END`,
-    // pandas writes NaN where it knows nothing.
+    // pandas writes NaN for a missing value.
     isThere: `NOT isnan(${x})`,
     reasons: [
       { when: `isinf(${x})`, loss: 'is infinite. Correct it at the source' },
@@ -101,8 +101,8 @@ function formOf(x: string, found: string): Form | undefined {
 }
 
 /**
- * How many amounts were rounded, and by how much. The digits after the sixth are taken as a whole number of 10⁻²⁴,
- * because wide decimals would take microseconds each.
+ * Counts the rounded amounts, and sums what rounding added. The digits after the sixth are read as an integer, in units
+ * of 10⁻²⁴, because wide decimals would take microseconds each.
  */
 function roundingOf(digits: string, rounded: string): Tally {
   const isRounded = `${digits} IS NOT NULL AND ${rounded} IS NOT NULL AND contains(${digits}, '.') AND NOT ${endsInSix(digits)}`;

@@ -8,11 +8,11 @@ import { type TimeUnit, unitRanges } from './time-units.ts';
 import { type Ambiguous, offsetOf, zoneClocks } from './time-zone.ts';
 
 export interface TimeOptions {
-  /** What numbers in the column of times count since 1970. */
+  /** The unit of numbers in the column of times, counted since 1970. */
   readonly timeUnit?: TimeUnit;
-  /** IANA name of the zone of times that are written without an offset. Without it they are UTC. */
+  /** The IANA name of the zone of times that are written without an offset. By default, they are UTC. */
   readonly timeZone?: string;
-  /** Which instant is meant by a local time that comes twice, when clocks go back. */
+  /** Which instant is meant by a local time that occurs twice because clocks go back. */
   readonly ambiguous?: Ambiguous;
 }
 
@@ -26,7 +26,7 @@ interface Said {
   readonly digits?: string;
 }
 
-/** Times are cut to the millisecond, so that they keep their hour and their day. */
+/** Times are cut, not rounded, to the millisecond, so that they stay in their hour and their day. */
 export function exactInstant(
   name: string,
   x: string,
@@ -88,12 +88,12 @@ export function exactInstant(
 }
 
 function saidBy(x: string, found: string): Said | NoValue {
-  // What a float or a decimal holds beyond the millisecond is cut off as digits, since a cast would round.
+  // The digits of a float or a decimal after the millisecond are cut off in its text, because a cast would round.
   const digits = `CAST(${x} AS VARCHAR)`;
   if (/^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
-  // Spark's old form: an instant, though DuckDB gives it without a zone.
+  // INT96 is Spark's old form of an instant, although DuckDB reads it as a time without a zone.
   if (found === INT96) return { instant: `CAST(${x} AS TIMESTAMP)` };
-  // Of the ways to UTC this is the cheapest: AT TIME ZONE costs 25 times as much.
+  // This is the cheapest conversion to UTC. AT TIME ZONE costs 25 times as much.
   if (found === 'TIMESTAMP WITH TIME ZONE') return { instant: `make_timestamp(epoch_us(${x}))` };
   if (isInteger(found) || found.startsWith('DECIMAL')) return { digits };
   if (found === 'DOUBLE') return { digits: plainNumber(digits) };
@@ -104,7 +104,7 @@ function saidBy(x: string, found: string): Said | NoValue {
   return { cure: 'Write timestamps.' };
 }
 
-/** SQL: NULL below 0. */
+/** SQL for the digits before the point, as an integer. NULL for a number below 0. */
 const wholePart = (digits: string): string =>
   `CASE WHEN NOT starts_with(${digits}, '-') THEN TRY_CAST(split_part(${digits}, '.', 1) AS BIGINT) END`;
 

@@ -13,13 +13,13 @@ const fraction = (when: string): Reason => ({
   loss: 'is no whole number. Identifiers and counts have no fraction: correct it at the source',
 });
 
-/** Up to here a float holds every whole number. */
+/** The largest number up to which the floats of a type can hold every whole number. */
 const EXACT_UP_TO: Readonly<Record<string, bigint>> = { DOUBLE: 2n ** 53n - 1n, FLOAT: 2n ** 24n - 1n };
 
 const beyondFloats = (upTo: bigint): string =>
   `is beyond ${upTo}, where a float no longer holds every whole number: it may have been another. Write integers at the source`;
 
-/** Identifiers and counts. */
+/** Converts identifiers and counts to signed 64-bit integers. */
 export function exactInteger(name: string, x: string, found: string): ExactValue | NoValue {
   if (found === 'VARCHAR') return fromText(name, x);
   const value = `TRY_CAST(${x} AS BIGINT)`;
@@ -34,7 +34,7 @@ export function exactInteger(name: string, x: string, found: string): ExactValue
   return {
     ...plain,
     value: `CASE WHEN abs(${x}) <= ${upTo} AND ${x} = trunc(${x}) THEN ${value} END`,
-    // pandas writes NaN where it knows nothing.
+    // pandas writes NaN for a missing value.
     isThere: `NOT isnan(${x})`,
     reasons: [
       ...reasons.slice(0, 1),
@@ -51,14 +51,14 @@ function fromText(name: string, x: string): ExactValue {
   const d = quoteName(digits);
   const whole = `TRY_CAST(split_part(${d}, '.', 1) AS BIGINT)`;
   const upTo = EXACT_UP_TO['DOUBLE'] as bigint;
-  // Programs write a float with at most 17 digits, and a whole one with one zero after the point or with an exponent.
+  // Programs write a float with at most 17 digits. A whole float has one zero after the point, or an exponent.
   const isFloat = `regexp_full_match(${x}, ' *[+-]?([0-9]{1,17}\\.0|[0-9]\\.?[0-9]{0,16}[eE][+-]?[0-9]+) *')`;
   const isRoundedFloat = `${whole} NOT BETWEEN -${upTo} AND ${upTo} AND ${isFloat}`;
   return {
     steps: [
       {
         name: digits,
-        // The first test is a third of the price of a regular expression.
+        // The first test costs a third of a regular expression.
         sql: `CASE WHEN CAST(TRY_CAST(${x} AS BIGINT) AS VARCHAR) = ${x} THEN ${x} ELSE ${plainNumber(x)} END`,
       },
     ],

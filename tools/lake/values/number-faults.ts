@@ -1,12 +1,12 @@
 import type { Reason } from './exact-value.ts';
 
 /**
- * What tools write into numbers and times where they know nothing: pandas (NaN, NaT, None, <NA>), DuckDB (nan), Spark
- * (NaN, null), MySQL, PostgreSQL and Hive (\N, NULL), R (NA).
+ * The words that tools write for a missing number or time: pandas (NaN, NaT, None, <NA>), DuckDB (nan), Spark (NaN,
+ * null), MySQL, PostgreSQL and Hive (\N, NULL), R (NA).
  */
 const WORDS_FOR_MISSING = ['NaN', 'nan', 'NaT', 'None', '<NA>', 'NA', 'NULL', 'null', '\\N'];
 
-/** SQL: whether a text only says that there is no value. */
+/** SQL: whether a text is a word for a missing value. */
 export const saysMissing = (x: string): string =>
   `trim(${x}) IN (${WORDS_FOR_MISSING.map((word) => `'${word}'`).join(', ')})`;
 
@@ -15,10 +15,10 @@ export const READ_AS_MISSING = {
   many: 'values such as NaN, NULL or \\N were read as missing',
 };
 
-/** With the quote doubled, for SQL. */
+/** The separators between digits. The quote is doubled, for SQL. */
 const SEPARATORS = ",.''’_ \u00a0\u202f";
 
-/** Why a text is no number, with the cure that fits. The last one fits them all. */
+/** The reasons why a text is no number, each with its cure. The last reason applies to every text. */
 export const numberFaults = (x: string): Reason[] => [
   {
     when: `regexp_full_match(trim(${x}), '(?i)[+-]?inf(inity)?')`,
@@ -44,7 +44,7 @@ export const numberFaults = (x: string): Reason[] => [
   { when: 'true', loss: 'is no number. Write digits with a point, like 1234.5, or leave it empty' },
 ];
 
-/** How a number with separators is to be written: `1.234,50` as 1234.50. */
+/** The hint how to write a number that has separators, for example `1.234,50` as 1234.50. */
 export function withoutSeparators(example: string): string {
   const number = example.replaceAll(/[^0-9.,+-]/g, '');
   const last = Math.max(number.lastIndexOf(','), number.lastIndexOf('.'));

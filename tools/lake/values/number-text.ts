@@ -1,20 +1,20 @@
-/** Digits with at most one point: no exponent. */
+/** A number of digits with at most one point and without an exponent. */
 const PLAIN = '[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)';
 
-/** SQL: whether a text is a number, as programs write it. */
+/** SQL: whether a text is a number in a form that programs write. */
 export const isNumber = (x: string): string =>
   `regexp_full_match(${x}, ' *${PLAIN}([eE][+-]?[0-9]{1,3})? *')`;
 
 /**
- * SQL: the same number as digits with at most one point, `0.000076` for `7.6e-05`; NULL if the text is no number. No
- * engine's cast is needed for it: DuckDB's cast of an exponent rounds what does not fit.
+ * SQL: the same number as digits with at most one point, for example `0.000076` for `7.6e-05`. NULL if the text is no
+ * number. It does not use DuckDB's cast of an exponent, which rounds digits that do not fit.
  */
 export const plainNumber = (x: string): string =>
   `CASE WHEN regexp_full_match(${x}, '${PLAIN}') THEN ${x} WHEN ${isNumber(x)} THEN ${expandExponent(`trim(${x})`)} END`;
 
 /**
- * SQL that writes a number with an exponent as plain digits. It pads the digits with zeros on both sides, and sets
- * the point where the exponent says.
+ * SQL that writes a number with an exponent as plain digits. It pads the digits with zeros on both sides, and moves
+ * the point by the exponent.
  */
 function expandExponent(x: string): string {
   const mantissa = `ltrim(split_part(lower(${x}), 'e', 1), '+-')`;

@@ -6,7 +6,7 @@ export interface ColumnChange extends Change {
 
 const PLACES = 24;
 
-/** The changes of all files: a line for each kind of a column. */
+/** Describes the changes in all files, with one line for each column and kind of change. */
 export const tellChanges = (changes: readonly ColumnChange[]): string[] =>
   [...Map.groupBy(changes, ({ column, words }) => `${column} ${words.many}`).values()].map(tell);
 
@@ -26,7 +26,7 @@ function tell(alike: readonly ColumnChange[]): string {
   return `${column}: ${count.toLocaleString('en-US')} ${count === 1 ? words.one : words.many}${files}${by}${span}`;
 }
 
-/** A number of 10⁻²⁴ as a decimal: `-0.0000004`. */
+/** Writes a number in units of 10⁻²⁴ as a decimal, such as `-0.0000004`. */
 function decimal(scaled: bigint): string {
   const digits = String(scaled < 0n ? -scaled : scaled).padStart(PLACES + 1, '0');
   const text = `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`.replace(/\.?0+$/, '');

@@ -3,7 +3,7 @@ import { saysMissing } from './number-faults.ts';
 import { TIME_UNITS, type TimeUnit } from './time-units.ts';
 import { changeAround, offsetOf, wallClock, type ZoneClocks } from './time-zone.ts';
 
-/** A record without a time. */
+/** The fault of a record without a time. */
 export function missingTime(x: string, found: string): Reason {
   const isMissing = { VARCHAR: ` OR trim(${x}) = '' OR ${saysMissing(x)}`, DOUBLE: ` OR isnan(${x})` }[found];
   return {
@@ -46,7 +46,7 @@ export function localFaults(local: string, clocks: ZoneClocks): Reason[] {
   ];
 }
 
-/** The remaining faults of a time. @param time SQL: the instant, if one was found */
+/** The remaining faults of a time. @param time SQL for the instant, which is NULL if the value gives none */
 export const otherFaults = (time: string): Reason[] => [
   { when: `${time} IS NOT NULL`, loss: 'is before 1970 or after 9999. Correct it at the source' },
   {

@@ -41,7 +41,7 @@ function changeOf(count: Aggregate | undefined, one: string, many: string): Chan
   return count ? [{ words: { one: `time ${one}`, many: `times ${many}` }, count: Number(count) }] : [];
 }
 
-/** Finds out from the whole column which unit its numbers have. */
+/** Decides from the whole column which unit its numbers count. */
 export function numberTally(
   number: string,
   time: string,

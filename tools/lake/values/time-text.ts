@@ -5,14 +5,14 @@ const CLOCK = '[ T][0-9]{2}:[0-9]{2}';
 const SECONDS = ':[0-9]{2}(\\.[0-9]{1,9})?';
 const OFFSET = '( ?(Z|UTC)|[+-][01][0-9](:?[0-5][0-9])?)';
 
-/** How a time is written: without an offset, with one, or as a number. */
+/** The forms of a time: without an offset, with an offset, or as a number. */
 const LOCAL = 0;
 const WITH_OFFSET = 1;
 const NUMBER = 2;
 
 /**
- * SQL: the form of a text. The usual ones come first, told by LIKE: a regular expression costs twice as much. `_` fits any
- * character, not only digits: `5Z`, `.12Z` and `.+01` are left to the regular expressions.
+ * SQL: the form of a text. LIKE finds the usual forms first, because a regular expression costs twice as much. `_`
+ * matches any character, so texts that end in `5Z`, `.12Z` or `.+01` are left to the regular expressions.
  */
 export const timeForm = (x: string): string =>
   `CASE WHEN ${x} LIKE '____-__-_____:__:__' AND NOT suffix(${x}, 'Z') THEN ${LOCAL}
@@ -23,9 +23,9 @@ export const timeForm = (x: string): string =>
     WHEN regexp_full_match(${x}, ' *${DAY}${CLOCK}${SECONDS}${OFFSET} *') THEN ${WITH_OFFSET}
     WHEN ${isNumber(x)} THEN ${NUMBER} END`;
 
-/** SQL for what a text of each form says, and NULL for the other forms. */
+/** SQL that reads a text of each form. It gives NULL for texts of the other forms. */
 export const timesOfText = (x: string, form: string) => {
-  // DuckDB reads no date or minute with a blank after it.
+  // DuckDB can't read a date or a minute that a blank follows.
   const trimmed = `CASE WHEN ${x} LIKE '% ' THEN trim(${x}) ELSE ${x} END`;
   return {
     local: `CASE WHEN ${form} = ${LOCAL} THEN TRY_CAST(${trimmed} AS TIMESTAMP) END`,

@@ -3,7 +3,7 @@ export type Ambiguous = 'earlier' | 'later';
 
 /** A change of a zone's clocks. Offsets are milliseconds to the east of UTC. */
 export interface ClockChange {
-  /** Milliseconds since 1970, UTC. */
+  /** The instant of the change, in milliseconds since 1970 in UTC. */
   readonly at: number;
   readonly before: number;
   readonly after: number;
@@ -17,13 +17,13 @@ export interface ZoneClocks {
 }
 
 const SECOND = 1_000;
-/** No zone changes its clocks twice within this time: Morocco's Ramadan takes four of them. */
+/** No zone changes its clocks twice within this time. Morocco has the shortest time between changes: four weeks. */
 const STEP = 7 * 24 * 3_600 * SECOND;
 const END = Date.UTC(2100, 0, 1);
 
 const known = new Map<string, ZoneClocks>();
 
-/** Takes a tenth of a second for each zone, once. Throws a RangeError if there is no such zone. */
+/** Finds and keeps a zone's clocks, which takes a tenth of a second. Throws a RangeError if the zone is unknown. */
 export function zoneClocks(zone: string): ZoneClocks {
   const clocks = known.get(zone) ?? findChanges(zone);
   known.set(zone, clocks);
@@ -56,8 +56,8 @@ export const changeAround = ({ changes }: ZoneClocks, local: number): ClockChang
   });
 
 /**
- * SQL: the zone's offset at a local time, in seconds. NULL for a local time that does not exist, and for one that comes
- * twice if nothing is said about it.
+ * SQL: the zone's offset at a local time, in seconds. NULL for a local time that does not exist. Without `ambiguous`,
+ * also NULL for a local time that occurs twice.
  *
  * @param local SQL of type TIMESTAMP
  */
@@ -73,13 +73,13 @@ export function offsetOf(local: string, { first, changes }: ZoneClocks, ambiguou
   return search(local, spans);
 }
 
-/** Local times from here to the next span. */
+/** The local times from `from` to the next span. */
 interface Span {
   readonly from: number;
   readonly offset: number | undefined;
 }
 
-/** A binary search: a record passes nine comparisons, not five hundred. */
+/** SQL for a binary search, so that a record passes about nine comparisons instead of five hundred. */
 function search(local: string, spans: readonly Span[]): string {
   const middle = Math.floor(spans.length / 2);
   const [span] = spans;
@@ -88,7 +88,7 @@ function search(local: string, spans: readonly Span[]): string {
   return `CASE WHEN ${local} < TIMESTAMP '${border}' THEN ${search(local, spans.slice(0, middle))} ELSE ${search(local, spans.slice(middle))} END`;
 }
 
-/** `2026-03-29 02:00:00`, of a local time that is given as if it were UTC. */
+/** Writes a local time that is given as if it were UTC, such as `2026-03-29 02:00:00`. */
 export const wallClock = (local: number): string =>
   new Date(local).toISOString().slice(0, 19).replace('T', ' ');
 

@@ -3,7 +3,7 @@ import type { ValueOptions } from './convert-value.ts';
 import { TIME_UNITS, type TimeUnit } from './time-units.ts';
 import type { Ambiguous } from './time-zone.ts';
 
-/** The options of `convert` about values, as they are written. */
+/** The options of `convert` about values, as the operator writes them. */
 interface Written {
   readonly 'time-zone'?: string | undefined;
   readonly ambiguous?: string | undefined;
@@ -11,7 +11,7 @@ interface Written {
   readonly round?: boolean | undefined;
 }
 
-/** Throws an OperatorFault that says what an option can be. */
+/** Reads the options about values. Throws an OperatorFault that lists what an option can be. */
 export function valueOptions(written: Written): ValueOptions {
   const { 'time-zone': zone, ambiguous, 'time-unit': unit, round = false } = written;
   if (ambiguous !== undefined && zone === undefined)

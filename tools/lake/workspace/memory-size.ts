@@ -10,10 +10,10 @@ const UNITS: Readonly<Record<string, number>> = {
   TIB: 2 ** 40,
 };
 
-/** Less leaves DuckDB too little to sort with. */
+/** With less memory, DuckDB has too little to sort with. */
 const LEAST_BYTES = 500e6;
 
-/** Node.js and DuckDB's library themselves, and what DuckDB doesn't count: measured by `npm run bench -- convert`. */
+/** The memory of Node.js and of DuckDB's library, which DuckDB's limit leaves out (`npm run bench -- convert`). */
 const UNCOUNTED_BYTES = 200e6;
 const COUNTED_SHARE = 0.8;
 
@@ -28,7 +28,7 @@ export function memoryBytes(text: string): number {
   return bytes;
 }
 
-/** Half of the machine's memory, or of what its container may use. */
+/** Half of the machine's memory, or half of what its container may use if that is less. */
 export const usualMemory = (machine = totalmem(), container = process.constrainedMemory()): number =>
   Math.max(LEAST_BYTES, Math.floor(Math.min(machine, container || machine) / 2));
 

@@ -6,19 +6,19 @@ import { duckDbMemory, usualMemory } from './memory-size.ts';
 import { makeWorkDirectory } from './work-directory.ts';
 
 export interface Workspace extends AsyncDisposable {
-  /** In UTC. */
+  /** A connection to DuckDB whose time zone is UTC. */
   readonly connection: DuckDBConnection;
-  /** For unfinished files; removed at the end. */
+  /** A directory for unfinished files. It is removed at the end. */
   readonly directory: string;
 }
 
 /**
- * DuckDB, and a directory for what it spills from memory and for unfinished files.
+ * Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory.
  *
- * @param beside the folder that is written. The directory lies in it, so that finished files can be renamed into
- *   place; only one command can write into the folder at a time. Without it, the system's temporary directory is
- *   used
- * @param memory bytes that the process may use; half of the machine's otherwise
+ * @param beside the folder that is written. The directory lies in this folder, so that finished files can be renamed
+ *   into place. Only one command can write into the folder at a time. Without `beside`, the system's temporary
+ *   directory is used
+ * @param memory the bytes that the process may use, by default half of the machine's memory
  */
 export async function openWorkspace({
   beside,
@@ -42,7 +42,7 @@ export async function openWorkspace({
       });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
-    // `connection.progress` tells nothing without these.
+    // Without these settings, `connection.progress` reports nothing.
     await connection.run('SET enable_progress_bar = true');
     await connection.run('SET enable_progress_bar_print = false');
     await connection.run('SET progress_bar_time = 0');
@@ -61,7 +61,7 @@ export async function openWorkspace({
   }
 }
 
-/** Another command may try the lock at this instant, to see whether this one runs. */
+/** Tries several times, because another command may open the lock for a moment to see whether this one runs. */
 async function lockedInstance(lock: string, options: Record<string, string>): Promise<DuckDBInstance> {
   for (let tries = 1; ; tries++)
     try {

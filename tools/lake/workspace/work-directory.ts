@@ -5,29 +5,29 @@ import { dirname, join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
-/** The engines, and `check`, leave out what begins with a dot. */
+/** It begins with a dot, because the engines and `check` ignore such names. */
 const PREFIX = '.lake-work-';
 
-/** A DuckDB database that holds nothing. Its lock ends with the process, however that ends. */
+/** An empty DuckDB database. Its lock ends with the process, even if the process is killed. */
 const LOCK = 'lock.duckdb';
 
 /** Every command locks its directory within this time after making it. */
 const NEW_MS = 60_000;
 
-/** Directories of this process: a lock keeps out other processes only. */
+/** The directories of this process, because a lock keeps out only other processes. */
 const own = new Set<string>();
 
 /** A directory for unfinished files. */
 export interface WorkDirectory {
   readonly path: string;
-  /** To be opened as a database as long as the directory is in use. */
+  /** The path of a database that must be open as long as the directory is in use. */
   readonly lock: string;
-  /** Throws an OperatorFault where another command writes into the folder. To be called once the lock is taken. */
+  /** Throws an OperatorFault if another command writes into the folder. Call it after the lock is taken. */
   refuseAnother(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Makes a directory for unfinished files in a folder, which is made where there is none, and removes those of killed processes. */
+/** Makes a directory for unfinished files in a folder, and the folder if needed. Removes those of killed processes. */
 export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
   const parent = resolve(folder);
   const path = join(parent, PREFIX + randomUUID());
@@ -66,7 +66,7 @@ async function removeLeftOver(parent: string): Promise<void> {
     if (!own.has(path) && (await isOld(path)) && (await isLocked(path)) === false) await removeWhole(path);
 }
 
-/** A new directory may be about to get its lock. */
+/** Whether a directory is old. A new directory may still be about to get its lock. */
 const isOld = async (path: string): Promise<boolean> => {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
   return mtimeMs < Date.now() - NEW_MS;
@@ -76,7 +76,7 @@ const workDirectoriesIn = async (parent: string): Promise<string[]> =>
   (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
 
 /**
- * Whether the process that made the directory still runs: then its lock can't be opened. Undefined if there is no
+ * Whether the process that made the directory still runs, so that its lock can't be opened. Undefined if there is no
  * lock file.
  */
 async function isLocked(path: string): Promise<boolean | undefined> {
@@ -87,16 +87,16 @@ async function isLocked(path: string): Promise<boolean | undefined> {
       instance.closeSync();
       return false;
     },
-    // It may have gone meanwhile.
+    // The lock file may have been removed meanwhile.
     () => existsSync(join(path, LOCK)) || undefined,
   );
 }
 
-/** Another command that tries the lock may put a file beside it while this goes on. */
+/** Retries, because another command that tries the lock may put a file beside it during the removal. */
 const removeWhole = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 
-/** Removes the folders that were made for nothing. */
+/** Removes a folder if it is empty, and then its empty parents up to `upTo`. */
 async function removeEmpty(folder: string, upTo: string): Promise<void> {
   const isRemoved = await rmdir(folder).then(
     () => true,
