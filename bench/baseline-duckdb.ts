@@ -5,13 +5,13 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { tables } from '../lib/report/tables.ts';
 import { type Question, sqlOf } from './questions.ts';
 
-/** DuckDB as a baseline: as someone with the files and without a service would use it. */
+/** DuckDB as somebody would use it who has the files and no service. */
 export interface BaselineDuckDb extends AsyncDisposable {
-  /** Writes the report's rows to a file; milliseconds, and the lines of the file. */
+  /** Writes the report's rows to a file. Resolves to the milliseconds and the number of lines. */
   copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;
-  /** Writes what the SQL gives to a file. */
+  /** Writes the result of the SQL to a file. */
   copySql(sql: string): Promise<{ readonly ms: number; readonly bytes: number }>;
-  /** The first number that a query finds. */
+  /** The first value of the query's first row, as a number. */
   numberOf(sql: string): Promise<number>;
 }
 

@@ -7,7 +7,7 @@ import { pythonWith } from '../test/clients/python.ts';
 import { freePort, stopServer, untilReady } from '../test/server-process.ts';
 import type { Used } from './measured-process.ts';
 
-/** A Python with the packages that the programs of `bench/baselines/` use; undefined where there is none. */
+/** A Python with the packages for the programs of `bench/baselines/`. Undefined if the machine has no Python. */
 export const baselinePython = (): Promise<string | undefined> =>
   pythonWith('baselines', [
     'duckdb==1.5.5',
@@ -20,9 +20,9 @@ export const baselinePython = (): Promise<string | undefined> =>
 
 /** The cost of reports that were made one after the other. */
 export interface Made {
-  /** Milliseconds of each report. */
+  /** The milliseconds of each report. */
   readonly ms: readonly number[];
-  /** CPU-milliseconds of all reports. */
+  /** The CPU-milliseconds of all reports together. */
   readonly cpuMs: number;
 }
 
@@ -51,10 +51,10 @@ export async function makeWith(
   return JSON.parse(told);
 }
 
-/** FastAPI and DuckDB in a process of their own (`baselines/service.py`). */
+/** A service of FastAPI and DuckDB in a process of its own (`baselines/service.py`). */
 export interface BaselineService extends AsyncDisposable {
   readonly url: string;
-  /** CPU since this was last asked, and memory. */
+  /** The CPU since the last call of `used`, and the memory. */
   used(): Promise<Used>;
 }
 

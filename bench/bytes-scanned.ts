@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- bytes-scanned`: the bytes that a report reads, beside the least that any answer must read. The file is long
- * because the layouts that are compared are made here, one beside the other.
+ * `npm run bench -- bytes-scanned` compares the bytes that a report reads with the least that any answer must read.
+ * This file is long because it also makes the layouts that it compares.
  */
 import { strictEqual } from 'node:assert';
 import { mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
@@ -36,11 +36,12 @@ const FOUR_METRICS = {
   ],
 };
 
-/** One of the largest companies of the sample events, and one in the middle. */
+/** One of the largest companies of the sample events. */
 const LARGEST = { PublisherCompanyId: '1000' };
+/** A company of median size. */
 const MEDIAN = { PublisherCompanyId: '1016' };
 
-/** What a partner asks, of one company. */
+/** Reports that a partner with one company of median size requests. */
 const OF_MEDIAN: readonly Case[] = [
   { ...ONE_METRIC, what: 'a week of a median company, one metric', filters: MEDIAN },
   {
@@ -82,13 +83,13 @@ const CASES: readonly Case[] = [
   ...TENANTS,
 ];
 
-/** What a Parquet file ends with: the footer's length in four bytes, and four letters. */
+/** A Parquet file ends with the length of its footer in four bytes, and four letters. */
 const TAIL_BYTES = 8;
 
 /**
- * The smallest number of bytes from which a report can be made: the chunks of these columns in the days' files. For a
- * report of one company, only the chunks of the row groups that can hold the company, by the files' footers. Such a
- * report has to read the footers too, to know which row groups these are.
+ * The smallest number of bytes from which a report can be made: the chunks of these columns in the days' files. A
+ * report of one company needs only the row groups that can hold the company. The files' footers say which row groups
+ * these are, so such a report has to read the footers too.
  */
 async function leastBytes(
   baseline: BaselineDuckDb,
@@ -123,7 +124,7 @@ async function footerBytes(path: string): Promise<number> {
   return buffer.readUInt32LE() + TAIL_BYTES;
 }
 
-/** The days of a window as `npm run lake -- convert` stores them, beside the lake that they come from. */
+/** Makes a lake with the days of a window as `npm run lake -- convert` stores them. */
 async function convertedLake(eventsDirectory: string, window: typeof WEEK, hourly: boolean): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-lake-'));
   // The other table is linked unchanged: no report of this benchmark reads it.

@@ -8,7 +8,7 @@ import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 import { EMPTY_TABLE } from '../tools/lake/store/lake-target.ts';
 
-/** A lake to check, and how it is called in the table. */
+/** A lake to check, and its title in the table. */
 export interface CheckLake {
   readonly title: string;
   readonly directory: string;
@@ -19,7 +19,7 @@ const FILES_A_DAY = 8;
 const TIMES_AS_MANY = 5;
 const DAY = '2026-01-01';
 
-/** Makes a lake of many small files, one of a single large file of raw events, and one of their hours. */
+/** Makes three lakes: many small files, one large file of raw events, and one file of the hours of these events. */
 export async function makeCheckLakes(directory: string): Promise<readonly CheckLake[]> {
   const events = await makeSampleEvents({ directory: join(directory, 'events'), records: RECORDS });
   const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(directory, 'spilled') });
@@ -56,7 +56,7 @@ async function writeMany(
     );
 }
 
-/** All sample events of one table, several times over and spread over one day; and the hours of them. */
+/** Writes all sample events of one table several times, spread over one day, and writes the hours of these events. */
 async function writeLarge(
   connection: DuckDBConnection,
   events: string,

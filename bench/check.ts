@@ -14,9 +14,10 @@ interface Took {
   readonly cpuMs: number;
 }
 
-/** What a process used: in all, and without its start (the loading of its modules). */
+/** The time and the CPU that a process used. */
 interface Run {
   readonly whole: Took;
+  /** Without the start of the process, which loads its modules. */
   readonly work: Took;
 }
 

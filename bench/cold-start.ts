@@ -24,7 +24,7 @@ const SDK_CLIENTS = ['@aws-sdk/client-s3', '@aws-sdk/client-athena', '@aws-sdk/s
 const HELLO = 'hello world';
 const SDK = 'the SDK clients alone, not bundled';
 
-/** Milliseconds that the imports take in a process of their own. */
+/** The milliseconds that the imports take in a process of their own. */
 async function importMs(modules: readonly string[]): Promise<number> {
   const imports = modules.map((module) => `await import(${JSON.stringify(module)});`).join('');
   const script = `const from = performance.now(); ${imports} process.stdout.write(String(performance.now() - from));`;
@@ -35,7 +35,7 @@ async function importMs(modules: readonly string[]): Promise<number> {
   return Number(stdout);
 }
 
-/** The functions in JavaScript, their libraries left in `node_modules`: a deployment without a bundler. */
+/** Compiles the functions and leaves their libraries in `node_modules`, as a deployment without a bundler does. */
 async function compileOnly(functions: readonly string[], outdir: string): Promise<void> {
   await build({
     entryPoints: functions.map((name) => join(root, 'functions', `${name}.ts`)),
@@ -51,7 +51,7 @@ async function compileOnly(functions: readonly string[], outdir: string): Promis
 
 export async function measure(): Promise<Section> {
   await run(process.execPath, [join(root, 'infra/bundle-functions.ts')], { cwd: root });
-  // Inside the project, where the libraries are found.
+  // The scratch directory is inside the project, so that its modules find the project's libraries.
   await mkdir(join(root, '.local'), { recursive: true });
   const scratch = await mkdtemp(join(root, '.local', 'bench-'));
   const hello = join(scratch, 'hello.mjs');

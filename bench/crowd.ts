@@ -4,7 +4,7 @@ import { drawsOf } from './load-mix.ts';
 import { startMeasured, type Used } from './measured-process.ts';
 import { pathOf, type Question, repeated, sqlOf } from './questions.ts';
 
-/** `count` questions for different reports, of all kinds. */
+/** Draws `count` questions, each for a different report. */
 export function distinct(count: number, seed: number): Question[] {
   const { question } = drawsOf(seed);
   const byPath = new Map<string, Question>();
@@ -28,11 +28,11 @@ export async function pool<T>(
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** A service in its own process, and its callers: they follow redirects, and repeat a request after its `Retry-After`. */
+/** A service in its own process. Its callers follow redirects, and repeat a request after its `Retry-After`. */
 export interface Served extends AsyncDisposable {
   /** Resolves to the report's bytes. */
   pull(question: Question): Promise<number>;
-  /** Pulls the report with its rows repeated, until it has about this number of bytes. Resolves to its bytes. */
+  /** Pulls the report with its rows repeated, so that it has about `bytes` bytes. Resolves to the bytes received. */
   pullLarge(question: Question, bytes: number): Promise<number>;
   used(): Promise<Used>;
   /** How often each status was answered. An error without `Retry-After` counts as `<status> without`. */
@@ -73,7 +73,7 @@ export async function serveOurs(eventsDirectory: string): Promise<Served> {
   };
 }
 
-/** @param python one that has the packages of `bench/baselines/` */
+/** @param python a Python that has the packages of `bench/baselines/` */
 export async function serveTheirs(python: string, eventsDirectory: string): Promise<Served> {
   const child = await startBaselineService(python, eventsDirectory);
   const { statuses, pull } = callers({});

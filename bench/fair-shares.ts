@@ -34,7 +34,7 @@ function planLoad(timesTheOthers: number): PlannedReport[] {
   return reports.map((report, index) => ({ id: index + 1, ...report }));
 }
 
-/** How long the others' reports wait until the engine runs them, in seconds. */
+/** How long the reports of the nine other partners wait until the engine runs them, in seconds. */
 async function waits(timesTheOthers: number, underWayPerPartner: number): Promise<number[]> {
   const reports = planLoad(timesTheOthers);
   const account = grownAccount(prod);
@@ -59,7 +59,7 @@ export async function measure(): Promise<Section> {
     { what: 'with the tenth, no bound', found: await waits(TIMES, 0) },
   ];
   const [alone, bounded] = settings.map(({ found }) => found) as [number[], number[]];
-  // Compared report by report: in both simulations, the nine ask for the same at the same moments.
+  // In both simulations the nine request the same reports at the same moments, so waits are compared report by report.
   const growth = Math.max(...bounded.map((wait, index) => wait - (alone[index] as number)));
   return {
     title: 'Fair shares',

@@ -9,9 +9,9 @@ import { utcDay } from '../lib/report/utc-time.ts';
 import { below, chance, DRAW_MACROS, draw, skewedBelow } from '../local/events/draws.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
-/** What the events are like; printed with what is measured on them. */
+/** The parameters of the events. They are printed beside the measurements. */
 export interface GrowthParameters {
-  /** The number of placements. About its square root of placements have half of the events. */
+  /** The number of placements. Half of the events belong to about the square root of this number of placements. */
   readonly placements: number;
   readonly devices: number;
   /** Placements in each container. Each company has one container. */
@@ -22,7 +22,7 @@ export const WINDOW = { firstDay: '2026-01-01', days: 32 };
 const FIRST_DAY = Date.parse(WINDOW.firstDay);
 const DAY_MS = 86_400_000;
 
-/** SQL for the raw events from one number up to another, all of one day: each counts 1 in one measure. */
+/** SQL for the raw events with the numbers from `first` to `end - 1`, all of one day. Each counts 1 in one measure. */
 function eventsSql(first: number, end: number, day: number, parameters: GrowthParameters): string {
   const { placements, devices, placementsPerContainer } = parameters;
   return `SELECT epoch_ms(${day} + ${below(DAY_MS, draw('time'))})::TIMESTAMP_MS AS event_time,

@@ -49,8 +49,8 @@ interface Growth {
 }
 
 /**
- * Measures one report over a lake, in each round with its columns in another order. The first round warms up: it gives
- * the CSV, and its times do not count.
+ * Measures one report over a lake. Each round requests the columns in another order. The first round warms up: its CSV
+ * is returned, and its times do not count.
  */
 async function measureOn(eventsDirectory: string): Promise<Measured & { readonly csv: string }> {
   await using service = await openReportStack(eventsDirectory);

@@ -6,7 +6,7 @@ import { daysBetween } from '../lib/report/utc-time.ts';
 import type { Section } from './section.ts';
 import { figure, inTurn, median } from './statistics.ts';
 
-/** Files of one day, for the days of a window. */
+/** The number of days in a window, and the number of files in each day. */
 const SETTINGS = [
   { days: 1, files: 24 },
   { days: 32, files: 24 },
@@ -28,7 +28,7 @@ const DOLLARS_A_PAGE = 0.005 / 1_000;
 const LAST_DAY = '2026-02-01';
 const DAY_MS = 86_400_000;
 
-/** An S3 that answers at once, so that only the service is measured; it counts its calls. */
+/** An S3 that answers at once, so that only the service is measured. It counts the calls that it gets. */
 function s3Of(days: readonly string[], files: number) {
   const keys = days.flatMap((day) =>
     Array.from(
@@ -93,7 +93,7 @@ export async function measure(): Promise<Section> {
     };
     const { ms } = await inTurn({ ms: look }, ROUNDS);
     const pages = calls() / looks;
-    // Beyond one page, the days are listed side by side, and each day's pages one after another.
+    // If one page is not enough, the days are listed in parallel, and the pages of each day one after another.
     const rounds = pages > 1 ? 1 + Math.ceil(files / PAGE) : 1;
     const ownMs = median(ms);
     if (days === 32 && files === 24) monthsMs = ownMs;

@@ -1,4 +1,4 @@
-/** The clients of `load.ts`, in a process of their own. */
+/** Runs the clients of `load.ts` in a process of their own. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { drawsOf } from './load-mix.ts';
 import { pathOf } from './questions.ts';
@@ -12,7 +12,7 @@ export interface LoadPlan {
 }
 
 export interface LoadFound {
-  /** Milliseconds of each report that had not been asked for before. */
+  /** The milliseconds of each report that no client had requested before. */
   readonly newMs: number[];
   readonly againMs: number[];
   readonly bytes: number;

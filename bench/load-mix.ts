@@ -15,7 +15,7 @@ const SHAPES: readonly Omit<Question, 'firstDay' | 'days'>[] = [
   { report: advertiserReport, fields: ['CampaignLineId', 'CreativeId', 'Conversions'] },
 ];
 
-/** Pseudo-random numbers, the same for the same seed, and the requests that callers draw with them. */
+/** Gives pseudo-random numbers and the questions that are drawn with them. The same seed gives the same draws. */
 export function drawsOf(seed: number) {
   let state = seed;
   const draw = (below: number): number => {

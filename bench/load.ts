@@ -22,7 +22,7 @@ async function load(plan: LoadPlan): Promise<LoadFound> {
   return JSON.parse(stdout) as LoadFound;
 }
 
-/** New reports per second, one after the other, by DuckDB with the machine to itself. */
+/** How many new reports DuckDB makes in a second, one after the other, if it has the machine to itself. */
 async function enginesLimit(eventsDirectory: string): Promise<number> {
   await using baseline = await openBaselineDuckDb(eventsDirectory);
   const { question } = drawsOf(0);
@@ -38,7 +38,7 @@ export async function measure(): Promise<Section> {
   const limit = await enginesLimit(eventsDirectory);
   const found: (LoadFound & { readonly clients: number })[] = [];
   for (const clients of CLIENTS) {
-    // A new service each time: a report that is new to the clients must be new to the service.
+    // Each run has a new service: a report that is new to the clients must be new to the service.
     await using service = await openReportStack(eventsDirectory);
     await service.warmUp();
     const { stack, authorization } = service;

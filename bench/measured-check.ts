@@ -1,4 +1,4 @@
-/** In a process of its own: checks a lake, or reads the columns that the check needs once; tells what that took. */
+/** Checks a lake, or reads once the columns that a check needs, in a process of its own. Sends what that took. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -10,7 +10,7 @@ import { serveMeasures } from './measured-process.ts';
 
 const [subject = '', directory = ''] = process.argv.slice(2);
 
-/** What a check looks at: the time, the company, the counts, and what tells the levels apart. */
+/** The columns that a check reads besides the time: the company, the counts, and those that distinguish the levels. */
 const neededColumns = (report: Report): string[] => {
   const levels = levelColumns(report);
   return [

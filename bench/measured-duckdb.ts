@@ -1,4 +1,4 @@
-/** DuckDB alone in a process of its own: makes the reports one after the other, and tells what that took. */
+/** Runs DuckDB alone in a process of its own. It makes the reports one after the other and sends what that took. */
 import { reports } from '../lib/report/catalogue.ts';
 import { openBaselineDuckDb } from './baseline-duckdb.ts';
 import { serveMeasures } from './measured-process.ts';
@@ -8,7 +8,7 @@ const WARM_UP = 5;
 
 const [eventsDirectory = '', asked = '[]', rowsAgain = '1'] = process.argv.slice(2);
 const questions = (JSON.parse(asked) as Question[]).flatMap((question) =>
-  // What comes from another process is a copy of the catalogue's entry.
+  // A question comes as JSON with only the name of its report. The report itself comes from the catalogue.
   reports.filter(({ name }) => name === question.report.name).map((report) => ({ ...question, report })),
 );
 const duckDb = await openBaselineDuckDb(eventsDirectory);

@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { collectWorkers } from './worker-garbage.ts';
 
-/** What a process has used: CPU since it was last asked, and memory after a garbage collection. */
+/** The CPU and the memory that a process uses. */
 export interface Used {
+  /** CPU since the last call of `used`. */
   readonly cpuMs: number;
+  /** Memory after a garbage collection. */
   readonly memoryMb: number;
 }
 
 /** A part of a benchmark in a process of its own, so that its CPU and memory are its own. */
 export interface MeasuredProcess extends AsyncDisposable {
-  /** What it told when it was ready. */
+  /** The values that the process sent when it was ready. */
   readonly ready: Readonly<Record<string, string>>;
   used(): Promise<Used>;
 }
@@ -48,7 +50,7 @@ export async function startMeasured(name: string, args: readonly string[]): Prom
   };
 }
 
-/** The inside of a measured process: tells that it is ready, and answers until it is closed. */
+/** Runs inside a measured process: sends `ready`, then answers messages until the process is closed. */
 export function serveMeasures(ready: Readonly<Record<string, string>>, close: () => Promise<void>): void {
   let before = process.cpuUsage();
   process.on('message', async (message) => {

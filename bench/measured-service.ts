@@ -1,4 +1,4 @@
-/** The one-machine service in a process of its own. */
+/** Runs the one-machine service in a process of its own. */
 import { serveMeasures } from './measured-process.ts';
 import { openReportStack } from './report-stack.ts';
 

@@ -14,8 +14,9 @@ import { SMALL_RESULT_BYTES } from './rush/workload.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 
-/** S3 and Athena take this long for each call. */
+/** How long each call to S3 takes. */
 const S3_MS = 25;
+/** How long each call to Athena takes. */
 const ATHENA_MS = 80;
 
 const SECONDS = [0.5, 1, 2, 5, 7, 10, 20, 30, 60];
@@ -24,7 +25,7 @@ const CROWD = 1_000;
 const START = Date.UTC(2026, 1, 2, 6);
 const LONGEST_QUERY_MS = 600_000;
 
-/** Far more than is needed: what is measured is the service, not the account. */
+/** A rate that is never reached: the service is measured, not the account. */
 const PLENTY = { perSecond: 1e9, burst: 1e9 };
 const QUOTAS = {
   s3: { reads: PLENTY, writes: PLENTY },
@@ -98,7 +99,7 @@ function model(time: VirtualTime, queryMs: number) {
   return { s3, athena, pull, seenAt: () => seenFrom[0] as number };
 }
 
-/** Runs callers in a world of their own; resolves to what each waited after the result could be seen, and the calls. */
+/** Runs callers in a world of their own. Resolves to each caller's wait after the result was in S3, and the calls. */
 async function waits(seed: number, queryMs: number, joiners: number, joinWithinMs: number) {
   const time = takeOverTime(START, seed);
   const { s3, athena, pull, seenAt } = model(time, queryMs);

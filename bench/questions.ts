@@ -6,7 +6,7 @@ import { reportPath } from '../lib/routes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a caller asks for: fields of a report, for `days` days from `firstDay` on, `2026-01-31`. */
+/** What a caller asks for: fields of a report for `days` days. The first is `firstDay`, as in `2026-01-31`. */
 export interface Question {
   readonly report: Report;
   readonly fields: readonly string[];
@@ -26,14 +26,14 @@ function parametersOf({ fields, firstDay, days, filters = {} }: Question): Recor
   };
 }
 
-/** The days of the window, `2026-01-31`. */
+/** The days of the window, each as in `2026-01-31`. */
 export const daysOf = ({ firstDay, days }: Pick<Question, 'firstDay' | 'days'>): string[] =>
   Array.from({ length: days }, (_, index) => utcDay(Date.parse(firstDay) + index * DAY_MS));
 
 export const pathOf = (question: Question): string =>
   `${reportPath(question.report)}?${new URLSearchParams(parametersOf(question))}`;
 
-/** The SQL that the service runs for a caller who may see every row, the literals in their places. */
+/** The SQL that the service runs for a caller who may see every row. Literals replace its parameters. */
 export function sqlOf(question: Question): string {
   const parameters = Object.entries(parametersOf(question)).map(([name, value]) => [name, [value]]);
   const request = parseRequest(question.report, {
@@ -45,13 +45,13 @@ export function sqlOf(question: Question): string {
   return query.sql.replaceAll('?', () => literals.next().value ?? '?');
 }
 
-/** SQL that gives the rows of a report this number of times. */
+/** SQL that gives the rows of a report `times` times. */
 export const repeated = (sql: string, times: number): string =>
   times <= 1 ? sql : `SELECT report.* FROM (${sql}) AS report, range(${Math.ceil(times)})`;
 
 /**
- * Every order of the columns. All are equal work, but each is a different report, so that none is answered with the
- * cached report of another.
+ * Every order of the columns. All orders are equal work. Each is a different report, so the cached report of one order
+ * never answers a request for another.
  */
 export const ordersOf = (names: readonly string[]): string[][] =>
   names.length < 2

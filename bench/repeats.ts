@@ -5,7 +5,7 @@ import { openReportStack, sampleEvents } from './report-stack.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-/** Numbers of publisher and advertiser records: those that `npm start` serves, and more of the publisher's. */
+/** Numbers of publisher and advertiser records: first those that `npm start` serves, then more publisher records. */
 const SIZES = [
   [2_000_000, 2_000_000],
   [50_000_000, 1_000],
@@ -22,8 +22,9 @@ const question = (metrics: readonly string[]) => ({
 interface Repeats {
   readonly firstMs: readonly number[];
   readonly againMs: readonly number[];
-  /** The most calls that a repeat needed. */
+  /** The most calls to S3 that a repeat needed. */
   readonly s3Calls: number;
+  /** The most calls to Athena that a repeat needed. */
   readonly athenaCalls: number;
 }
 

@@ -10,30 +10,30 @@ import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { pathOf } from './questions.ts';
 
-/** What Athena tells of a query. */
+/** What Athena reports about a query. */
 export interface QueryFigures {
   /** In milliseconds since 1970. */
   readonly submittedAt: number;
   readonly completedAt: number;
   readonly bytesScanned: number;
   readonly engineMs: number;
-  /** With the queue and the writing of the result. */
+  /** The time of the query, with its time in the queue and the writing of its result. */
   readonly totalMs: number;
 }
 
 /** The one-machine stack, and a client with a good token. */
 export interface ReportStack extends AsyncDisposable {
   readonly stack: Stack;
-  /** The client's header. */
+  /** The client's `Authorization` header. */
   readonly authorization: string;
-  /** One GET, the redirect not followed. */
+  /** Sends one GET and follows no redirect. */
   get(path: string): Promise<Response>;
-  /** Sends requests until compilers and caches are warm, new ones and repeats. */
+  /** Sends new and repeated requests until compilers and caches are warm. */
   warmUp(): Promise<void>;
   latestQuery(): Promise<QueryFigures>;
 }
 
-/** The sample events of January and February 2026; they are kept, since 50 million records take half a minute. */
+/** The sample events of January and February 2026. They are kept, because 50 million of them take half a minute. */
 export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000): Promise<string> =>
   makeSampleEvents({
     directory: join(import.meta.dirname, '..', '.local', 'events'),
@@ -41,7 +41,7 @@ export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000
       [publisherReport.table]: publisherRecords,
       [advertiserReport.table]: advertiserRecords,
     },
-    // Texts in quotes cost a CSV writer more.
+    // The awkward texts need quotes, which cost a CSV writer more time.
     hasAwkwardTexts: true,
   });
 
@@ -54,7 +54,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
-    // No limits of an account: the service is measured, not the account.
+    // The account's limits are off: the service is measured, not the account.
     athenaQuotas: false,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   });

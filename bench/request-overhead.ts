@@ -24,7 +24,7 @@ const questionWith = (metrics: readonly string[]): Question => ({
   days: 31,
 });
 
-/** The stack's engine by itself: what it takes while nobody asks whether it is done. */
+/** The stack's engine by itself. `ms` is the time of a query while nobody asks whether it is done. */
 async function openEngine(eventsDirectory: string) {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
   const engine = await openDuckDb({ eventsDirectory, database: 'events', scratchDirectory });
@@ -80,7 +80,7 @@ export async function measure(): Promise<Section> {
     const ms = performance.now() - from;
     strictEqual(response.status, 303);
     const polls = calls.filter(({ name }) => name === 'GetQueryExecution').length;
-    // The service reads the result as soon as it knows that there is one.
+    // The service reads the result as soon as it learns that the query has ended.
     const noticedAt =
       calls.find(({ name }) => name.startsWith(`GET ${RESULTS_PREFIX.athena}`))?.at ?? Number.NaN;
     const { submittedAt, completedAt, ...query } = await service.latestQuery();

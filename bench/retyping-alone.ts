@@ -1,4 +1,4 @@
-/** A process that only re-types a file of the given size; prints by how many bytes its memory grew. */
+/** Only re-types a file of the given size, in a process of its own. Prints by how many bytes its memory grew. */
 import { retypeCsv } from '../lib/csv/retype-csv.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -11,7 +11,7 @@ const row = '"2026-01-31T00:00:00Z","1234567"\n';
 const rows = Buffer.from(row.repeat(Math.ceil(CHUNK_BYTES / row.length)));
 const chunk = Buffer.alloc(rows.length);
 
-/** One buffer for all chunks: only the memory of re-typing is measured, not a socket's. */
+/** Gives all chunks in the same buffer, so that only the memory of re-typing is measured. */
 async function* chunks(bytes: number) {
   for (let made = 0; made < bytes; made += rows.length) {
     chunk.set(rows);

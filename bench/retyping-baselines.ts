@@ -8,23 +8,23 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import papaparse from 'papaparse';
 
-/** The engine's file of a report, and of each column whether the report quotes it. */
+/** The engine's file of a report, and for each column whether the report quotes it. */
 export interface EngineFile {
   readonly file: Buffer;
   readonly isQuoted: readonly boolean[];
 }
 
-/** What a socket hands on at a time, at the most. */
+/** The most bytes that a socket hands on at a time. */
 export const CHUNK_BYTES = 65_536;
 
 export type Take = (chunk: Uint8Array) => void;
 
-/** The file in the chunks that a socket hands on. */
+/** Gives the file in the chunks that a socket hands on. */
 function* slicesOf(file: Buffer) {
   for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
 }
 
-/** A number as its digits, which csv-stringify must not quote. An option for each value would halve its speed. */
+/** Marks a number that csv-stringify must not quote. Its option for each single value would halve its speed. */
 class Digits {
   readonly text: string;
 
@@ -51,7 +51,7 @@ export async function csvLibrary({ file, isQuoted }: EngineFile, take: Take) {
   );
 }
 
-/** Papa Parse takes texts, not bytes cut anywhere: it gets chunks of whole rows, all of which begin with an instant. */
+/** Papa Parse takes texts, so it gets chunks of whole rows. The first column is a time: each row begins with `"2`. */
 export function papaParse({ file, isQuoted }: EngineFile, take: Take) {
   const quotes = (value: unknown, column: number) => value !== '' && isQuoted[column] === true;
   for (let at = file.indexOf('\n"2') + 1, end = at; at < file.length; at = end) {
@@ -61,7 +61,7 @@ export function papaParse({ file, isQuoted }: EngineFile, take: Take) {
   }
 }
 
-/** DuckDB reads and writes files: this one lies in the page cache. */
+/** DuckDB reads one file and writes another. Both are in the page cache. */
 export async function openRecopy({ file, isQuoted }: EngineFile) {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
   const [from, to] = [join(directory, 'engine.csv'), join(directory, 'report.csv')];

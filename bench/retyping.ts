@@ -25,7 +25,7 @@ const columns: CsvColumn[] = question.fields.map((name) => ({
 }));
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
 
-/** The file as it comes from a socket that fills one buffer again and again, since our code overwrites its chunks. */
+/** Gives the file in chunks, all in the same buffer, as a socket does. Our code overwrites these chunks. */
 async function* chunksOf(file: Buffer) {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   for (let at = 0; at < file.length; at += CHUNK_BYTES)
@@ -44,7 +44,7 @@ async function newMemory(file: Buffer, take: Take) {
 /** Makes empty texts and NULL the same: the CSV libraries can't tell them apart. */
 const withoutEmptyTexts = (csv: Buffer): string => csv.toString().replaceAll(',"",', ',,');
 
-/** Checks that every baseline makes the same rows as our code. Ours begins with the header; theirs have none. */
+/** Checks that every baseline makes the same rows as our code. Only the output of our code has a header. */
 async function checkSameReport(file: Buffer, baselines: Readonly<Record<string, (take: Take) => unknown>>) {
   const outputOf = async (run: (take: Take) => unknown) => {
     const chunks: Buffer[] = [];

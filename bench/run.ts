@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: every benchmark, into docs/benchmarks.md. `npm run bench -- retyping waiting` runs these alone and
- * prints what they find.
+ * `npm run bench` runs every benchmark and writes docs/benchmarks.md. `npm run bench -- retyping waiting` runs only
+ * these two and writes no file. Both print what the benchmarks find.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ const root = join(import.meta.dirname, '..');
 
 async function measured(name: string): Promise<Section> {
   process.stderr.write(`${name} …\n`);
-  // Whatever a benchmark leaves behind, even a failed one, is deleted with this directory.
+  // All files that a benchmark leaves behind are deleted with this directory, even if the benchmark fails.
   const scratch = await mkdtemp(join(tmpdir(), 'bench-'));
   const part = fork(join(import.meta.dirname, 'part.ts'), [name], {
     execArgv: ['--expose-gc'],

@@ -15,7 +15,7 @@ const SEED = 6;
 const PARTNERS = 1_000;
 const REPORTS_EACH = 5;
 const MINUTE_MS = 60_000;
-/** Jobs that have not got their report by then give up. */
+/** Jobs that have no report after this time give up. */
 const PATIENCE_MS = 60 * MINUTE_MS;
 /** The goal: the rush takes at most this many times its lower bound. */
 const MAX_RATIO = 1.3;
@@ -28,7 +28,7 @@ const settings = {
 const rushWithin = (reportsWithinMs: number) =>
   planRush({ partners: PARTNERS, reportsEach: REPORTS_EACH, jobsWithinMs: MINUTE_MS, reportsWithinMs }, SEED);
 
-/** What is said of one rush. */
+/** The figures of one rush. */
 function figuresOf(reports: readonly PlannedReport[], { athena, methods }: Quotas, outcome: Outcome) {
   const { pulled, queries, calls, lambda, probe } = outcome;
   const demands = reports.map(({ atMs, queryMs }) => ({

@@ -5,7 +5,7 @@ interface Goal {
   readonly isMet: boolean;
 }
 
-/** What one benchmark found. */
+/** The findings of one benchmark. */
 export interface Section {
   readonly title: string;
   /** What was measured, and what it is compared with. */
@@ -32,7 +32,7 @@ export function renderSection({ title, method, table, goals, reading }: Section)
     .join('\n\n');
 }
 
-/** Every goal of the sections, one line each. */
+/** A table in Markdown with one row for each goal of the sections. */
 export const renderSummary = (sections: readonly Section[]): string =>
   tableOf([
     ['what', 'goal', 'measured', ''],

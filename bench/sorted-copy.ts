@@ -1,4 +1,4 @@
-/** DuckDB alone, in a process of its own: copies a file's records, sorted as the lake's days are, into one file. */
+/** Runs DuckDB alone in a process of its own. It sorts a file's records as the lake's days, into one file. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { quoteText } from '../lib/report/quote-sql.ts';

@@ -4,7 +4,7 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The median: the value in the middle, or the mean of the two there. */
+/** The median: the value in the middle, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
@@ -12,15 +12,15 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of `a / b`, pair by pair: what disturbs the machine for longer than one pair disturbs both halves, and
- * what disturbs one pair is not in the middle.
+ * The median of the ratios `a / b` of all pairs. A long disturbance of the machine slows both halves of a pair, so
+ * their ratio hardly changes. A short disturbance changes few ratios, so the median hardly changes.
  */
 export const medianRatio = (a: readonly number[], b: readonly number[]): number =>
   median(a.map((value, index) => value / (b[index] ?? Number.NaN)));
 
 export type Subject = () => unknown;
 
-/** Long enough that the clock's and the scheduler's errors don't matter. */
+/** The least time of a measurement. It is long enough that errors of the clock and the scheduler don't matter. */
 const LEAST_MS = 250;
 
 /** The mean milliseconds of a run, over enough runs to fill `LEAST_MS`, after a garbage collection. */
@@ -35,8 +35,8 @@ async function meanMs(subject: Subject): Promise<number> {
 }
 
 /**
- * Measures every subject once per round, in turn, and gives the milliseconds of each. One round more goes first and
- * does not count: compilers and caches are warm then.
+ * Measures every subject once per round, in turn, and gives the milliseconds of each. An additional first round warms
+ * compilers and caches, and does not count.
  */
 export async function inTurn<Name extends string>(
   subjects: Readonly<Record<Name, Subject>>,

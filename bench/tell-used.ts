@@ -1,4 +1,4 @@
-/** Loaded into a process by `--import`: writes into the file `TELL_USED` what the process has used when it ends. */
+/** Is loaded into a process by `--import`. When the process ends, writes what it used into the file `TELL_USED`. */
 import { writeFileSync } from 'node:fs';
 
 const file = process.env['TELL_USED'];
@@ -9,7 +9,7 @@ if (file)
     const used = {
       seconds: (performance.now() - from) / 1e3,
       cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
-      // Linux's VmHWM, in kilobytes.
+      // `maxRSS` is Linux's VmHWM in kilobytes.
       peakMb: (maxRSS * 1024) / 1e6,
     };
     writeFileSync(file, JSON.stringify(used));

@@ -20,18 +20,18 @@ const MAX_GROWTH_MB = 50;
 const MAX_CPU_RATIO = 2;
 const MAX_TIME_RATIO = 3;
 
-/** 24 reports of a month, as much work each. */
+/** 24 reports of a month. Each is the same amount of work. */
 const MONTHS: readonly Question[] = ordersOf(['ServedAds', 'Opens', 'Clicks', 'Revenue']).map((metrics) => ({
   report: publisherReport,
   fields: ['Day', 'PublisherCompanyId', 'DeviceOrProxy', ...metrics],
   firstDay: '2026-01-01',
   days: 31,
 }));
-/** Eight more of the same size. */
+/** Eight more reports of the same size. */
 const OTHER_MONTHS = MONTHS.slice(0, 8).map((question) => ({ ...question, firstDay: '2026-01-02' }));
 const LARGE = { ...OTHER_MONTHS[0], firstDay: '2026-01-03' } as Question;
 
-/** DuckDB alone, in a process of its own, for reports one after the other. */
+/** Runs DuckDB alone in a process of its own. It makes the reports one after the other. */
 async function withDuckDb(
   eventsDirectory: string,
   questions: readonly Question[],
@@ -68,7 +68,7 @@ export async function measure(): Promise<Section> {
     for (const [status, count] of served.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
   };
 
-  // Engines alone first.
+  // First, the engines are measured alone.
   const alone = eachOf(await withDuckDb(eventsDirectory, MONTHS));
   const oneByOne = `${MONTHS.length} of a month, one after the other`;
   tell(oneByOne, 'DuckDB alone', alone);

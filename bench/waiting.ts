@@ -17,15 +17,15 @@ import { figure, median, percentile, times } from './statistics.ts';
 
 const SECONDS = [0.5, 2, 8, 30];
 const SAMPLES = 60;
-/** Queries end at any moment between two polls. */
+/** The times of the queries vary by this share, so that queries end at any moment between two polls. */
 const SPREAD = 0.2;
-/** Not all start at once: a loaded machine would be measured instead. */
+/** Queries start one after another, this far apart. If all started at once, the machine's load would be measured. */
 const STAGGER_MS = 60;
-/** Calls to Athena for one query: its quota is for a whole account. */
+/** The most calls to Athena for one query. Athena's quota is for the whole account. */
 const MAX_CALLS = 12;
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** How often PyAthena asks by default. */
+/** Asks every second whether the query has ended, as PyAthena does by default. */
 async function everySecond(queries: QueryService, id: string): Promise<Execution> {
   for (;;) {
     const execution = await queries.get(id);
@@ -39,12 +39,12 @@ interface Sample {
   readonly theirsMs: number;
   /** The time that our wait loses, as a share of the query's own time. */
   readonly share: number;
-  /** Calls of Athena. */
+  /** The number of calls to Athena in our wait. */
   readonly ourCalls: number;
   readonly theirCalls: number;
 }
 
-/** Two waits for one execution, each timed from the query's end to the moment it is noticed. */
+/** Waits twice for one execution. Each wait is timed from the query's end to the moment at which the end is noticed. */
 async function waitTwice(
   { queries, results }: { readonly queries: QueryService; readonly results: ResultsBucket },
   marker: string,
@@ -92,7 +92,7 @@ export async function measure(): Promise<Section> {
     openEngine: duckDbOn(await sampleEvents(1_000_000)),
     directory: join(home, 'run'),
     port: 0,
-    // No limits of an account: the service is measured, not the account.
+    // The account's limits are off: the service is measured, not the account.
     athenaQuotas: false,
   });
   const athena = new AthenaClient({

@@ -1,9 +1,9 @@
-/** Loaded into each thread of a measured process: lets the main thread run a garbage collection in every worker. */
+/** Is loaded into each thread of a measured process, so that its main thread can collect every worker's garbage. */
 import { once } from 'node:events';
 import { BroadcastChannel, isMainThread, threadId, type Worker } from 'node:worker_threads';
 
 const channel = new BroadcastChannel('garbage');
-/** The workers that have loaded this: those without a file do not. */
+/** The workers that have loaded this module. A worker that runs no file does not load it. */
 const workers = new Set<number>();
 
 if (isMainThread) {

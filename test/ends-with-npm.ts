@@ -5,8 +5,8 @@ const LOOK_MS = 1_000;
 const SHELL = /^(sh|ash|dash|bash|ksh|zsh)$/m;
 
 /**
- * Runs once before all tests. npm starts vitest through a shell, and neither process gets a signal if npm is killed:
- * this ends vitest as soon as npm or that shell is gone.
+ * Runs once before all tests. npm starts vitest through a shell, and neither process gets a signal if npm is killed.
+ * So this function ends vitest as soon as npm or that shell is gone.
  */
 export default function watchNpm(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;

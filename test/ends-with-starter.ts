@@ -1,6 +1,6 @@
 /**
- * Loaded into a child process of a test. Ends the child when its standard input ends, which happens even if the starter
- * is killed.
+ * A child process of a test loads this module. The module ends the child when the child's standard input ends, which
+ * happens even if the starter is killed.
  */
 import { isMainThread } from 'node:worker_threads';
 

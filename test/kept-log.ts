@@ -4,8 +4,8 @@ import type { Log } from '../local/gateway/log.ts';
 const kept: string[] = [];
 
 /**
- * Keeps what services log in the tests of a file. The log of a test is shown if the test fails, or at once with
- * `LOGS=1`.
+ * Keeps what services log during a test, and prints it if the test fails. With `LOGS=1`, everything is printed at once
+ * instead.
  */
 export const keptLog: Log = (text) => {
   if (process.env['LOGS']) process.stderr.write(text);

@@ -1,4 +1,4 @@
-/** The lane can't run here. The message is one line for the person at the terminal. */
+/** The lane can't run on this machine. The message is one line for the person at the terminal. */
 export class LaneFault extends Error {}
 
 /** This machine lacks something that the tools need, such as Python or a JDK. A failed download is not this fault. */

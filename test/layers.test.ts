@@ -32,7 +32,7 @@ async function importsUnder(place: string): Promise<Import[]> {
   return found;
 }
 
-/** The rooms of `lib/`: each imports only from the rooms before it, and from the files beside the rooms. */
+/** The rooms of `lib/`. Each imports only from the rooms before it, and from the files directly in `lib/`. */
 const ROOMS = [
   'problems',
   'report',
@@ -47,11 +47,11 @@ const ROOMS = [
   'probe',
 ] as const;
 
-/** Modules that no pure rule may import: AWS, and the code that calls AWS. */
+/** The modules of AWS and of the code that calls AWS. The rooms that only apply rules may not import them. */
 const AWS = /^(@aws|aws-(?!lambda))|^lib\/(aws|config)/;
 
 describe('in the layers of the code,', () => {
-  it('lib has only these rooms, and one for what commands print', () => {
+  it('lib has only the rooms of the list, and the room terminal', () => {
     const rooms = readdirSync(join(root, 'lib'), { withFileTypes: true });
     expect(new Set(rooms.filter((entry) => entry.isDirectory()).map(({ name }) => name))).toEqual(
       new Set([...ROOMS, 'terminal']),

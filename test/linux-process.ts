@@ -17,9 +17,9 @@ export const parentOf = (id: number): number =>
   Number(/^PPid:\s*(\d+)$/m.exec(readProc(id, 'status'))?.[1] ?? 0);
 
 /**
- * Whether a process has ended so that its parent can see it. A killed process loses its memory, and so its environment,
- * a moment earlier. Its first thread ends earlier too: until the other threads have ended, the parent still sees a
- * running process.
+ * Whether a process's parent can see that the process has ended. A killed process loses its memory and its environment
+ * a moment before that. Its first thread may end earlier too: the parent sees a running process until the other threads
+ * have ended.
  */
 export function hasEnded(id: number): boolean {
   const status = readProc(id, 'status');

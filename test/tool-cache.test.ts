@@ -32,7 +32,7 @@ const install = (make: (directory: string) => Promise<unknown>, pins = ['tool==1
   toolCache('tool', pins, make, PAUSES_MS);
 
 describe('toolCache', () => {
-  it('installs a tool once for its pins', async () => {
+  it('installs a tool only once for the same pins', async () => {
     const make = installer();
     const directory = await install(make);
     expect(await toolIn(directory)).toBe('complete');
@@ -58,7 +58,7 @@ describe('toolCache', () => {
     expect(await inCache()).toHaveLength(2);
   });
 
-  it('rejects with the last line of the installer after the third failure, and leaves no directory', async () => {
+  it('rejects with the last line of the installer’s output after the third failure, and leaves no directory', async () => {
     const make = installer(3);
     await expect(install(make)).rejects.toThrow("tool can't be downloaded in 3 tries: ERROR: no such host");
     expect(make).toHaveBeenCalledTimes(3);
@@ -70,7 +70,7 @@ describe('toolCache', () => {
     await expect(install(() => Promise.reject(new Error(output)))).rejects.toThrow(/transfer artifact$/);
   });
 
-  it('installs again after a killed process left a tool half-way, and removes the half after a day', async () => {
+  it('installs again if a killed process left an incomplete directory, and removes it after a day', async () => {
     const abandoned: string[] = [];
     const killed = (directory: string) => {
       abandoned.push(directory);

@@ -4,12 +4,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fetchAgain } from './fetch-again.ts';
 
-/** No installation takes this long: an incomplete one of this age comes from a process that was killed. */
+/** No installation takes this long. An incomplete installation of this age was left behind by a killed process. */
 const LEFT_BEHIND_MS = 86_400_000;
 
 /**
  * A directory with a tool in the user's cache, installed once for these pins. `make` installs into the empty directory
- * that it gets. If `make` fails, it is called again (`fetchAgain`); after the last failure, this rejects.
+ * that it gets. If `make` fails, it is called again (`fetchAgain`); after the last failure, this function rejects.
  *
  * A link to the directory is made when the installation is complete. The directory itself is never renamed, because the
  * commands of a Python environment contain its path.

@@ -6,16 +6,16 @@ import type { ModelledS3 } from './modelled-s3.ts';
 import type { ModelledService } from './modelled-service.ts';
 import type { PlannedReport } from './workload.ts';
 
-/** What the job of a partner saw of one report. */
+/** The result of a partner's job for one report. */
 export interface Pulled {
   readonly report: PlannedReport;
-  /** In milliseconds after six; undefined where it was given up. */
+  /** When the report was downloaded, in milliseconds after six. Undefined if the job gave up. */
   doneMs?: number;
-  /** Answers by status. */
+  /** The number of answers with each status. */
   readonly answers: Map<number, number>;
-  /** Requests to the service. */
+  /** The number of requests to the service. */
   requests: number;
-  /** Answers 5xx without `Retry-After`. */
+  /** The number of 5xx answers without `Retry-After`. */
   dishonest: number;
 }
 
@@ -32,13 +32,14 @@ const pathOf = ({ id, days }: PlannedReport, today: number): string => {
   return `${reportPath(publisherReport)}?${query}`;
 };
 
-/** As curl's `--retry` does without a `Retry-After`: a second, then twice as long each time. */
+/** The first pause after an answer without `Retry-After`. As with curl's `--retry`, each pause doubles the last. */
 const FIRST_PAUSE_MS = 1_000;
+/** No such pause is longer than this. */
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Pulls one report as `curl -L --retry` does: follows redirects; after a 429 or a 5xx, waits for as long as the answer
- * says and starts over from the first URL. Gives up when the partner's job has run out of time.
+ * Pulls one report as `curl -L --retry` does. It follows redirects. After a 429 or a 5xx, it waits as long as the
+ * answer says, and starts over from the first URL. It gives up when the partner's job has run out of time.
  */
 export async function pull(
   time: VirtualTime,

@@ -1,6 +1,6 @@
 import type { Outcome } from './simulate.ts';
 
-/** A report reads half of its days, of 0.125 GB each, as `docs/deploy.md` assumes. */
+/** A report reads half of the bytes of each day. A day has 0.125 GB. Both are the assumptions of `docs/deploy.md`. */
 const GIGABYTES_A_DAY = 0.125 / 2;
 
 /** List prices of us-east-1 in US dollars, as in `docs/deploy.md`, "What a month costs". */

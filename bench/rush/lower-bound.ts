@@ -1,9 +1,6 @@
-/**
- * The least time in which any service could deliver these reports: computed from what has to pass through each
- * bottleneck, without the simulation and without the service.
- */
+/** One report that is requested. */
 export interface Demand {
-  /** In seconds. */
+  /** When it is requested, in seconds. */
   readonly asked: number;
   readonly engineSeconds: number;
 }
@@ -17,12 +14,16 @@ export interface NarrowPlaces {
   readonly requestsAtOnce: number;
 }
 
-/** The earliest second at which the last report can be there, and the bottleneck that sets it. */
+/** The earliest second at which the last report can be delivered, and the bottleneck that sets it. */
 export interface LowerBound {
   readonly seconds: number;
   readonly because: string;
 }
 
+/**
+ * The least time in which any service could deliver these reports. It is computed from the work that must pass through
+ * each bottleneck, without the simulation and without the service.
+ */
 export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): LowerBound {
   const inOrder = [...demands].sort((a, b) => a.asked - b.asked);
   let best: LowerBound = { seconds: 0, because: 'nothing is asked' };
@@ -45,8 +46,8 @@ export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): Lo
 }
 
 /**
- * When the last report is there if queries run in order of arrival and no slot is ever idle: the best that is possible
- * without knowing beforehand how long a query takes. In seconds.
+ * The second at which the last report is delivered if queries run in order of arrival and no slot is idle while a query
+ * waits. A service that does not know how long a query will take can do no better.
  */
 export function inOrderOfArrival(
   demands: readonly Demand[],

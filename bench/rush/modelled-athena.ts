@@ -24,28 +24,30 @@ export interface EngineQuery {
 }
 
 export interface ModelledAthena {
-  /** In the place of the SDK's client. */
+  /** Takes the place of the SDK's client. */
   readonly client: AthenaClient;
   readonly queries: ReadonlyMap<string, EngineQuery>;
   /** How often each operation was called, and how often it was refused. */
   readonly calls: Map<string, number>;
 }
 
-/** How long a call takes, and how long after its result a query's end is shown, in milliseconds. Assumed. */
+/** These figures are assumed. */
 const LATENCY = { callMs: [30, 90], shownAfterMs: 100 } as const;
 
 export interface AthenaLatency {
+  /** The shortest and the longest time of a call. */
   readonly callMs: readonly [number, number];
+  /** The time from a query's result to the moment at which its state shows the end. */
   readonly shownAfterMs: number;
 }
 
-/** What the engine makes of a report: how long it takes, and the size of the result. */
+/** How long the engine takes for a report, and the size of its result. */
 export interface EngineWork {
   readonly queryMs: number;
   readonly resultBytes: number;
 }
 
-/** Athena's protocol and quotas: it runs queries in their order, `slots` at a time, each for its planned time. */
+/** Models Athena's protocol and quotas. It runs queries in the order of their start, each for its planned time. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
@@ -92,7 +94,7 @@ export function modelledAthena(
     }
     const id = `q${queries.size + 1}`;
     byToken.set(token, id);
-    // Each report filters by its own id as `PlacementId`: by this literal, the query is known to be its query.
+    // Each report filters by its own id as `PlacementId`, so this literal says which report the query makes.
     queries.set(id, { report: Number(input.ExecutionParameters?.at(-1)), submittedAt: time.now() });
     queue.push(id);
     runNext();
@@ -118,7 +120,7 @@ export function modelledAthena(
   };
   const stop = ({ input }: StopQueryExecutionCommand) => {
     const query = queries.get(input.QueryExecutionId ?? '') as EngineQuery;
-    // Its slot stays taken for as long as was planned: later than with Athena, never earlier.
+    // A stopped query keeps its slot for its planned time. Athena would free the slot sooner.
     query.isCancelled = true;
     query.endedAt = time.now();
     const at = queue.indexOf(input.QueryExecutionId ?? '');

@@ -2,25 +2,26 @@ import { tokenBucket } from '../../local/token-bucket.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { Quotas } from './quotas.ts';
 
-/** How long a new execution environment takes to start, and a request in a warm one before it is handled. Assumed. */
+/** How long a new execution environment takes to start. Assumed. */
 const COLD_MS = 700;
+/** How long a request takes to reach the handler in a warm environment. Assumed. */
 const WARM_MS = 6;
 
 export interface ModelledLambda {
-  /** Undefined where the account, or the function, has no execution to spare: Lambda throttles. */
+  /** Resolves to undefined if Lambda throttles: no execution is free, or no new environment may start yet. */
   invoke<T>(functionName: string, memoryMb: number, handle: () => Promise<T>): Promise<T | undefined>;
   readonly figures: {
     invocations: number;
     coldStarts: number;
     throttled: number;
-    /** Executions at one time. */
+    /** The most executions at one time. */
     most: number;
     /** Gigabytes of memory times seconds. */
     gigabyteSeconds: number;
   };
 }
 
-/** Lambda by its concurrency, its rate of new environments and its cold starts. */
+/** Models Lambda's concurrency, its rate of new environments and its cold starts. */
 export function modelledLambda(
   time: VirtualTime,
   {
@@ -33,7 +34,7 @@ export function modelledLambda(
   const idle = new Map<string, number>();
   const makes = new Map<string, () => boolean>();
   const figures = { invocations: 0, coldStarts: 0, throttled: 0, most: 0, gigabyteSeconds: 0 };
-  /** Executions by the function that they are reserved for; those of all others under an empty name. */
+  /** Executions by the function that they are reserved for. All other executions count under an empty name. */
   const running = new Map<string, number>();
   const all = () => [...running.values()].reduce((sum, each) => sum + each, 0);
   return {

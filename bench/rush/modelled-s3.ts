@@ -11,10 +11,10 @@ import { memoryS3 } from '../../test/s3/memory-s3.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { Quotas } from './quotas.ts';
 
-/** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
+/** The least and the most milliseconds of a call. Times are evenly distributed. Assumed, for calls within a region. */
 const LATENCY = { readMs: [12, 40], writeMs: [25, 80] } as const;
 
-/** How fast a large result is re-typed, gzipped and uploaded, in bytes a millisecond: measured for a gigabyte on one core. */
+/** The bytes of a large result that are re-typed, gzipped and uploaded in 1 ms. Measured with 1 GB on one core. */
 const PUBLISHED_A_MS = 25_000;
 
 interface S3Latency {
@@ -24,29 +24,29 @@ interface S3Latency {
 
 export interface S3Options {
   readonly latency: S3Latency;
-  /** Called after an object was made. */
+  /** Called after an object is created. */
   readonly onCreated: (key: string) => void;
 }
 
-/** What every result holds, whatever size it tells: no rows. */
+/** The content of every result, whatever its stated size: a header and no rows. */
 const EMPTY_RESULT = '"Day","Clicks"\n';
 
-/** Files of a day of the lake, and the months behind the rush. */
+/** The number of files in each day of the lake. */
 const FILES_A_DAY = 24;
 
 export interface ModelledS3 {
-  /** As the service has it; every call ends by a time. */
+  /** The results bucket as the service uses it. Every call ends by the time `until`. */
   readonly results: (until: number) => ResultsBucket & LargeFiles;
   readonly lake: (until: number) => DeliveryBackends['lake'];
-  /** A client downloads a file. */
+  /** Downloads a file, as a client does. */
   download(key: string): Promise<void>;
-  /** The engine leaves a result. */
+  /** Stores a result, as the engine does. */
   putResult(key: string, bytes: number): void;
   /** How often each operation was called. */
   readonly calls: Map<string, number>;
 }
 
-/** S3 by its rules for conditional writes and its request rates, with results of no rows. */
+/** Models S3's rules for conditional writes and its request rates. Its results have no rows. */
 export function modelledS3(
   time: VirtualTime,
   { s3: quotas }: Pick<Quotas, 's3'>,
@@ -56,7 +56,7 @@ export function modelledS3(
   const calls = new Map<string, number>();
   const buckets = new Map<string, () => boolean>();
 
-  /** One try of one operation: its time, and its place in the rate of its prefix. */
+  /** Tries an operation once: takes its time, and throws if the request rate of its prefix is exceeded. */
   const operation = async (name: string, key: string): Promise<void> => {
     calls.set(name, (calls.get(name) ?? 0) + 1);
     const isWrite = name === 'PutObject';

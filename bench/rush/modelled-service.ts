@@ -28,7 +28,7 @@ export interface ModelledService {
   token(): Promise<boolean>;
   /** @param url a path with its query */
   get(url: string, partner: number): Promise<Answer>;
-  /** EventBridge hands a request to publish over to Lambda. */
+  /** Runs the publishing function for the object `key`, as EventBridge does when the object is created. */
   publish(key: string): Promise<void>;
   /** Requests that passed the gateway. */
   readonly admitted: () => number;
@@ -39,8 +39,9 @@ export interface ServiceSettings {
   readonly underWayPerPartner: number;
 }
 
-/** AWS WAF counts an address's requests over this time, and looks every so often. */
+/** AWS WAF counts the requests of an address over this time. */
 const FIREWALL_MS = 300_000;
+/** AWS WAF updates its count this often. */
 const FIREWALL_STEP_MS = 10_000;
 
 /** What API Gateway and the network add to a request, in milliseconds. Assumed. */
@@ -156,11 +157,12 @@ export function modelledService(
   };
 }
 
-/** After how long Lambda tries a throttled event again, at first; then after twice as long each time. */
+/** Lambda tries a throttled event again after this time. Each further pause is twice as long as the one before. */
 const FIRST_RETRY_MS = 1_000;
+/** No pause between two tries is longer than this. */
 const LONGEST_RETRY_MS = 300_000;
 
-/** AWS WAF's limit for each address; each partner has an address of its own. */
+/** AWS WAF's limit for each address. Each partner has an address of its own. */
 function addressLimit(limit: number, now: () => number): (address: number) => boolean {
   const seen = new Map<number, Map<number, number>>();
   return (address) => {

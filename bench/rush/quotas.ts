@@ -1,27 +1,28 @@
 import { limitsOfRoutes, type MethodLimit } from '../../infra/api/method-limits.ts';
 
-/** The limits of an account. Each figure is AWS's, cited where it is set, or an assumption that says so. */
+/** The limits of an account. Comments cite AWS's documentation, or say that a figure is assumed. */
 export interface Quotas {
-  /** API Gateway: of each method whose requests wait, by path and method. */
+  /** API Gateway: the limit of each method, by path and method, as in `<path>/GET`. */
   readonly methods: ReadonlyMap<string, MethodLimit>;
-  /** AWS WAF: requests of one address in five minutes. */
+  /** AWS WAF: the most requests of one address in five minutes. */
   readonly requestsPerAddress: number;
   /** Cognito: tokens a second. */
   readonly tokens: Rate;
-  /** Lambda: executions at a time, of all functions; and which of them are reserved for a function. */
+  /** Lambda: executions of all functions at a time. */
   readonly concurrentExecutions: number;
+  /** Lambda: executions that are reserved for a function, by the function's name. */
   readonly reserved: Readonly<Record<string, number>>;
-  /** Lambda: new execution environments of one function. */
+  /** Lambda: the rate at which one function may get new execution environments. */
   readonly newEnvironments: Rate;
   readonly athena: {
     readonly start: Rate;
     readonly get: Rate;
-    /** Queued and running. */
+    /** The most queries that may be queued or running. */
     readonly activeQueries: number;
-    /** Queries that run at a time; the others are queued in their order. */
+    /** The most queries that run at a time. The others are queued in the order of their start. */
     readonly slots: number;
   };
-  /** S3: of one prefix. */
+  /** S3: requests to one prefix. */
   readonly s3: { readonly reads: Rate; readonly writes: Rate };
 }
 
@@ -30,24 +31,24 @@ interface Rate {
   readonly burst: number;
 }
 
-/** What does not differ between accounts, and what every account in us-east-1 begins with. */
+/** Quotas that are equal in all accounts, or that every account in us-east-1 begins with. */
 const COMMON = {
-  // Cognito Developer Guide, "Quotas": ClientAuthentication, 150 a second; the burst is assumed to be a second's.
+  // Cognito Developer Guide, "Quotas": ClientAuthentication, 150 a second. The burst is assumed to be equal.
   tokens: { perSecond: 150, burst: 150 },
   // Lambda Developer Guide, "Lambda scaling behavior": 1,000 environments every 10 s, refilled continuously.
   newEnvironments: { perSecond: 100, burst: 1_000 },
   athena: {
-    // Athena User Guide, "Service Quotas", per-account API call quotas; active DML queries as in us-east-1.
+    // Athena User Guide, "Service Quotas": API calls of an account, and active DML queries in us-east-1.
     start: { perSecond: 20, burst: 80 },
     get: { perSecond: 100, burst: 200 },
     activeQueries: 200,
     slots: 200,
   },
-  // S3 User Guide, "Best practices design patterns": of each prefix. The burst is assumed to be a second's.
+  // S3 User Guide, "Best practices design patterns": requests to one prefix. The burst is assumed to be equal.
   s3: { reads: { perSecond: 5_500, burst: 5_500 }, writes: { perSecond: 3_500, burst: 3_500 } },
 } as const;
 
-/** The limits that the stage sets itself. */
+/** The limits that a stage sets itself. */
 export interface StageLimits {
   readonly executions: number;
   readonly maxRequestsPerAddress: number;
@@ -63,8 +64,8 @@ export const grownAccount = ({ executions, maxRequestsPerAddress }: StageLimits)
 });
 
 /**
- * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less concurrency; 10 has been
- * seen. That is too little to reserve any of it for a function.
+ * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less concurrency. An account with
+ * only 10 has been seen. An account with 10 can't reserve executions for a function.
  */
 export const newAccount = (limits: StageLimits): Quotas => ({
   ...grownAccount(limits),

@@ -13,11 +13,12 @@ import { type PlannedReport, SMALL_RESULT_BYTES } from './workload.ts';
 export const SIX = Date.UTC(2026, 1, 2, 6);
 const TODAY = Date.UTC(2026, 1, 2);
 
-/** The probe of the stage `prod`. */
+/** How often the probe of the stage `prod` runs. */
 const PROBE_EVERY_MS = 15 * 60_000;
+/** The memory of the probe's function. */
 const PROBE_MB = 256;
 
-/** A small report of yesterday, of a partner of its own. */
+/** The report that the probe pulls: a small one for yesterday. The probe acts as a partner of its own. */
 const probeReport = (id: number): PlannedReport => ({
   ...{ id, partner: -1, atMs: 0, queryMs: 2_000, days: 1, resultBytes: SMALL_RESULT_BYTES },
 });
@@ -35,9 +36,9 @@ export interface Outcome {
   readonly pulled: readonly Pulled[];
   readonly queries: readonly EngineQuery[];
   readonly lambda: ModelledLambda['figures'];
-  /** How often the probe got its report, and how often it did not or could not run. */
+  /** How often the probe pulled its report, and how often it failed to or was throttled. */
   readonly probe: { readonly pulled: number; readonly missed: number };
-  /** Calls of Athena and of S3, by operation. */
+  /** The number of calls to Athena and S3, by operation. */
   readonly calls: ReadonlyMap<string, number>;
   /** Requests that passed the gateway. */
   readonly admitted: number;
@@ -45,8 +46,8 @@ export interface Outcome {
 }
 
 /**
- * Simulates a rush in virtual time. The process's clock is replaced for good: after this, the process may only run
- * further simulations, one after another.
+ * Simulates a rush in virtual time. It replaces the process's clock for good, so the process may only run further
+ * simulations afterwards, one after another.
  */
 export async function simulate({ reports, quotas, settings, seed, untilMs }: Simulation): Promise<Outcome> {
   const time = takeOverTime(SIX, seed);

@@ -6,11 +6,11 @@ export interface PlannedReport {
   readonly partner: number;
   /** When the job asks for it, in milliseconds after six. */
   readonly atMs: number;
-  /** How long the engine takes for it. */
+  /** How long the engine takes for the report, in milliseconds. */
   readonly queryMs: number;
-  /** Days of its window. */
+  /** The number of days in the report's window. */
   readonly days: number;
-  /** Of the engine's result. */
+  /** The size of the engine's result. */
   readonly resultBytes: number;
 }
 
@@ -24,27 +24,27 @@ export interface WorkloadShape {
 }
 
 /**
- * Half of the queries take longer than this: the median of
- * docs/decisions/0030-the-first-answer-within-eight-seconds.md. Long queries are more frequent here.
+ * Half of the queries take longer than this, as in docs/decisions/0030-the-first-answer-within-eight-seconds.md. Long
+ * queries are more frequent in this workload than in that document.
  */
 const MEDIAN_MS = 4_000;
 const SIGMA = 1.2;
 const LONGEST_MS = 240_000;
 const SHORTEST_MS = 600;
 
-/** Reports of a day, of a week and of 32 days, as `docs/deploy.md` assumes for its costs. */
+/** The days of a report: one, seven or 32, with the shares that `docs/deploy.md` assumes for its costs. */
 const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32);
 
 /**
- * A result of 32 days is large: the publishing function publishes it. All others are published while the caller waits.
- * Assumed.
+ * The size of a result. One of 32 days is assumed to be large, so the publishing function publishes it. All other
+ * results are published while the caller waits.
  */
 const resultBytesOf = (days: number): number => (days === 32 ? 100_000_000 : SMALL_RESULT_BYTES);
 
 /** Small enough to be published while the caller waits. */
 export const SMALL_RESULT_BYTES = 200_000;
 
-/** Plans jobs of many partners that begin at six. A few of their reports take very long. The same for the same seed. */
+/** Plans the jobs of many partners. They begin soon after six. The same seed gives the same plan. */
 export function planRush(
   { partners, reportsEach, jobsWithinMs, reportsWithinMs }: WorkloadShape,
   seed: number,
@@ -53,7 +53,7 @@ export function planRush(
   const normal = () => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
   const reports: PlannedReport[] = [];
   for (let partner = 0; partner < partners; partner++) {
-    // Most of them soon: schedulers fire at the minute.
+    // Most jobs begin soon after six, because schedulers fire at the full minute.
     const beginsMs = jobsWithinMs * draw() ** 2;
     for (let index = 0; index < reportsEach; index++) {
       const atMs = beginsMs + reportsWithinMs * draw() ** 2;

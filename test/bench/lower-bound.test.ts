@@ -17,7 +17,7 @@ describe('the lower bound for the time of a rush of requests', () => {
     ['the engine’s slots', reports(10, 5, 4), { slots: 2 }, 5 + 20],
     ['the starts of queries', reports(100, 5, 0.1), { startsPerSecond: 2, startsAtOnce: 10 }, 5 + 45],
     ['the gateway’s rate', reports(100, 5, 0.1), { requestsPerSecond: 3, requestsAtOnce: 10 }, 5 + 30],
-    // A report requested before the rush does not delay the rush, and no report can be done before its request.
+    // A report that is requested long before the others does not delay them.
     ['the engine’s slots', [...reports(1, 0, 1), ...reports(10, 100, 4)], { slots: 2 }, 120],
   ])('is set by %s', (because, demands, places, seconds) => {
     expect(lowerBound(demands, { ...wide, ...places })).toEqual({ seconds, because });
@@ -26,10 +26,15 @@ describe('the lower bound for the time of a rush of requests', () => {
 
 describe('a queue in order of arrival', () => {
   it.each([
-    ['slots', reports(10, 5, 4), { slots: 2 }, 25],
-    ['starts', reports(11, 0, 1), { startsPerSecond: 2, startsAtOnce: 1 }, 5 + 1],
-    ['a long query that came last', [...reports(2, 0, 4), { asked: 1, engineSeconds: 10 }], { slots: 2 }, 14],
-  ])('takes the time that results from %s', (_, demands, places, seconds) => {
+    ['the slots', reports(10, 5, 4), { slots: 2 }, 25],
+    ['the starts of queries', reports(11, 0, 1), { startsPerSecond: 2, startsAtOnce: 1 }, 5 + 1],
+    [
+      'a long query that arrives last',
+      [...reports(2, 0, 4), { asked: 1, engineSeconds: 10 }],
+      { slots: 2 },
+      14,
+    ],
+  ])('takes the computed time if its limit is %s', (_, demands, places, seconds) => {
     expect(inOrderOfArrival(demands, { ...wide, ...places })).toBeCloseTo(seconds, 6);
   });
 });

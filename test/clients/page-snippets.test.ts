@@ -67,7 +67,7 @@ async function run(command: string, program: string, env: Readonly<Record<string
   await writeFile(join(directory, FILE), 'yesterday');
   return runProgram(command, ['program'], { cwd: directory, env: { LC_ALL: 'C.UTF-8', ...env } });
 }
-/** The files in the directory after the program has run: their texts by name. */
+/** The texts of the files that are in the directory after the program has run, by file name. */
 async function left(): Promise<Record<string, string>> {
   const names = (await readdir(directory)).filter((name) => name !== 'program');
   const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
@@ -105,7 +105,7 @@ describe.each(programs)('a program from the page, if its pull fails: %s', (name,
     );
   });
 
-  it('prints the problem document that the service answers', async () => {
+  it('prints the error that the service answers', async () => {
     await expect(run(command, snippet(name, hour), { TOKEN: 'of.last.week' })).rejects.toThrow(
       'The access token is invalid or has expired.',
     );

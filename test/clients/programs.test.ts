@@ -60,7 +60,7 @@ function expectSums(printed: string): void {
 }
 
 describe('the programs of docs/programs', () => {
-  it('are all run by these tests', () => {
+  it('are those that these tests know', () => {
     expect(guide.names).toEqual([
       ...[
         'pull-daily.sh',
@@ -162,7 +162,7 @@ describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
     ['2028-02-28', '2028-02-29'],
     ['2028-02-29', '2028-03-01'],
     ['2100-02-28', '2100-03-01'],
-  ])('computes that the day after %s is %s, without the date command', async (day, next) => {
+  ])('ends the window of the day %s at the start of %s', async (day, next) => {
     const shim = join(directory, 'bin');
     await mkdir(shim);
     // This stand-in for curl writes its parameters to a file.
@@ -175,7 +175,7 @@ describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
     expect(await readFile(join(shim, 'asked'), 'utf8')).toContain(`endExclusive=${next}T00:00:00Z`);
   });
 
-  it('says what is wrong when it fails, and leaves no file, not even a partial one', async () => {
+  it('says what is wrong if it fails, and leaves no file', async () => {
     await expect(run('pull-daily.sh', ['sh', reports, '9999-12-31'])).rejects.toThrow('endExclusive');
     expect(await readdir(reports)).toEqual([]);
   });

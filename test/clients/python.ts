@@ -39,7 +39,10 @@ async function findPython(): Promise<string | undefined> {
   return undefined;
 }
 
-/** A Python with DuckDB, whose HTTP extension is a package here; `INSTALL httpfs` fetches it from DuckDB's host. */
+/**
+ * A Python with DuckDB and a package that contains DuckDB's HTTP extension. Without the package, `INSTALL httpfs` would
+ * fetch the extension from DuckDB's host.
+ */
 export const duckDbPython = (): Promise<string | undefined> =>
   pythonWith('duckdb-client', [
     'duckdb==1.5.5',
@@ -47,5 +50,5 @@ export const duckDbPython = (): Promise<string | undefined> =>
     'duckdb-extension-httpfs==1.5.5',
   ]);
 
-/** A Python program that puts the HTTP extension into `HOME`, in which `INSTALL` then finds it. */
+/** A Python program that copies the HTTP extension into `HOME`, where `INSTALL httpfs` finds it. */
 export const INSTALL_HTTPFS = 'from duckdb_extensions import import_extension; import_extension("httpfs")';

@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The most output of a program, in bytes. Some generators print long texts that they could not read. */
+/** The most output of a program, in bytes. Some code generators print the whole text that they can't read. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
-/** Runs a program and resolves to its output; rejects with its whole output if it fails. */
+/** Runs a program and resolves to its output. Rejects with its whole output if the program fails. */
 export async function runProgram(
   command: string,
   parameters: readonly string[],
@@ -54,8 +54,9 @@ export const npmInstall = (directory: string, packages: readonly string[]): Prom
 const asked = new Map<string, Promise<boolean>>();
 
 /**
- * Whether the machine has a program or a system library, without which this command fails. If the machine has not,
- * prints one line, once, so a reader notices the skipped test. Downloads nothing: a failed download must fail its test.
+ * Whether this command succeeds, and so whether the machine has the program or system library that it needs. If not,
+ * prints one line, so that a reader notices the skipped tests. It downloads nothing: a failed download must fail its
+ * test.
  */
 export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   const line = [command, ...parameters].join(' ');

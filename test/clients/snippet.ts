@@ -5,7 +5,7 @@ const DOCS = new URL('../../docs/', import.meta.url);
 
 /** Pages of `docs/` with programs that the tests run exactly as printed. */
 export interface Guide {
-  /** The names of the guide's programs, in their order. */
+  /** The names of the guide's programs, in the order of the pages. */
   readonly names: readonly string[];
   /** Writes a program into a directory; resolves to its path. */
   write(name: string, directory: string): Promise<string>;

@@ -49,7 +49,7 @@ async function run(command: Command, more: Record<string, unknown> = {}): Promis
   return messagesOf(await runProgram('sh', [program], { cwd: directory, env: { PATH } }).catch(String));
 }
 
-/** A value. An integer is kept as digits: JavaScript's numbers have only 53 bits. The CDK leaves out null values. */
+/** A value of a row. An integer is kept as digits, because JavaScript's numbers are exact only up to 2^53. */
 type Value = string | { readonly digits: string };
 type Row = Readonly<Record<string, Value>>;
 
@@ -86,13 +86,13 @@ const errorsOf = (messages: readonly Message[]) =>
   messages.flatMap(({ trace }) => trace?.error?.message ?? []);
 const rowsOf = (messages: readonly Message[], stream: string) =>
   sorted(messages.flatMap(({ record }) => (record?.stream === stream ? [record.data] : [])));
-/** Rows as sorted texts: slices are read in parallel. Nulls are removed: only the Builder shows them. */
+/** Rows as texts, sorted because slices are read in parallel. Nulls are removed, because only the Builder has them. */
 const sorted = (rows: readonly Row[]) =>
   rows.map((row) => JSON.stringify(row, (_, value: unknown) => value ?? undefined)).sort();
 
 const INTEGER = /Id$|^(ServedAds|Opens|Clicks|Impressions|Conversions)$/;
 
-/** The rows of a CSV as they should arrive: no member for an empty value, and line feeds for carriage returns. */
+/** The rows of a CSV as Airbyte must give them: without empty values, and with line feeds for carriage returns. */
 function rowsOfCsv(csv: string): string[] {
   const typed = (name: string, text: string): Value =>
     INTEGER.test(name) ? { digits: text } : text.replace(/\r\n?/g, '\n');
@@ -206,7 +206,7 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
 });
 
 describe.runIf(python)('the Airbyte manifest: read', () => {
-  it('pulls the report of the guide, up to the last midnight', async () => {
+  it('pulls the reports of the guide, up to the last midnight', async () => {
     const messages = await run('read.sh');
     expect(errorsOf(messages)).toEqual([]);
     const window = { start: '2026-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' };
@@ -229,7 +229,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     );
   });
 
-  it('pulls a window of 58 days as two reports, with events on both sides of the boundary, through the waiting room', async () => {
+  it('pulls a window of 58 days in two parts, both with events, through the waiting room', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     // The boundary, 32 days after the start's midnight, is the midnight before 2026-01-06. Both sides have events.
     const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };

@@ -20,7 +20,7 @@ def copy_and_die(job):
 
 step = sys.argv.pop(1)
 if step == "staging":
-    # The rows are in the staging table. dlt has not noted it yet.
+    # The rows are in the staging table, but dlt has not recorded that yet.
     copy = DuckDbCopyJob.run
     DuckDbCopyJob.run = copy_and_die
 else:

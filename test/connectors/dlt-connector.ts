@@ -21,9 +21,9 @@ export async function printedCommands(): Promise<readonly string[]> {
 }
 
 /**
- * A Python with the connector, which the first command of its page installs, exactly as printed, in a folder with a
- * copy of the connector. The test installs the connector again if that command or `pyproject.toml` changes. The modules
- * are always those of this tree, because `PYTHONPATH` comes first.
+ * The path of a Python that has the connector. The first command of the connector's page installs it, exactly as it is
+ * printed, in a folder with a copy of the connector. It is installed again if that command or `pyproject.toml` changes.
+ * The connector's modules are always those of this tree, because `PYTHONPATH` comes first.
  */
 export async function connectorPython(): Promise<string | undefined> {
   const [install = ''] = await printedCommands();
@@ -46,7 +46,7 @@ const pythonOfPage = (folder: string): string => join(folder, 'reports/bin/pytho
 export interface Ran {
   readonly code: number;
   readonly output: string;
-  /** The number of pulled days, like the next two from the last line that the command prints. */
+  /** The number of pulled days, read from the last line that the command prints. */
   readonly pulled: number;
   readonly removed: number;
   readonly bytes: number;
@@ -55,7 +55,7 @@ export interface Ran {
 interface Comparison {
   readonly rows: number;
   readonly expectedRows: number;
-  /** The bytes of the full pull. */
+  /** The number of bytes of the full pull. */
   readonly bytes: number;
   readonly differences: readonly unknown[];
   readonly types: Readonly<Record<string, string>>;

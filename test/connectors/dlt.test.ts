@@ -51,7 +51,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
     const [install = '', sync = '', show = ''] = await printedCommands();
     const cwd = join(scene.home, 'page');
     await mkdir(cwd);
-    // The exact first command has already run, to install `python`. Only its change of the shell is repeated here.
+    // The first command has already run, to install `python`. Only its activation of the environment is repeated.
     const activate = / (\. reports\/bin\/activate) /.exec(install)?.[1];
     await symlink(join(python, '../..'), join(cwd, 'reports'));
     const { PATH: _, ...environment } = environmentOf(python, scene.environment);
@@ -160,7 +160,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       },
     );
 
-    it('the command pulls the days even if their files have the version in the state again', async () => {
+    it('the command pulls the days again, even if their files are put back to the version in the state', async () => {
       const database = scene.databaseOf('put-back');
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
@@ -185,8 +185,8 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  describe('after a killed run, with other options', () => {
-    it('with a later start: pulls the earlier days whose load was killed, and keeps the other days', async () => {
+  describe('the run after a killed run', () => {
+    it('pulls the earlier days whose load was killed even if its window starts later, and keeps the other days', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('later-start');
       const [first = '', second = ''] = service.days.slice(70);
@@ -200,7 +200,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 0, removed: 0 });
     });
 
-    it('with --only-final: keeps the rows of a final day that was opened again', async () => {
+    it('keeps the rows of a final day that was opened again, if both runs have --only-final', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('killed-only-final');
       const onlyFinal: Change = { ...few(70), options: ['--only-final'] };
@@ -357,7 +357,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(await run(database, none)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
   });
 
-  it('stores the version in the report, and pulls a day again if the day changed during its query', async () => {
+  it('stores the version of the pulled report, and pulls a day again if the day changed during its query', async () => {
     const { service, connector, databaseOf } = scene;
     const database = databaseOf('while-pulled');
     const [first = '', second = ''] = service.days.slice(60);
@@ -421,19 +421,19 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   it.each<[string, Change, RegExp]>([
-    ['no Day', { fields: ['PlacementId', 'Clicks'] }, /^Add Day to the fields: /],
+    ['fields without Day', { fields: ['PlacementId', 'Clicks'] }, /^Add Day to the fields: /],
     [
       'an unknown field',
       { fields: ['Day', 'Click'] },
       /^publisherperformance has no field Click\. It has: DateTime, Day, /,
     ],
     [
-      'a file that is named as the schema is',
+      'a database file with the name of the schema',
       { options: ['--dataset', 'faulty'] },
       /^DuckDB can't tell .*faulty\.duckdb from --dataset faulty: give the file another name\.$/m,
     ],
     ...['', '..', 'a/b', '/tmp/a'].map((name): [string, Change, RegExp] => [
-      `the pipeline name "${name}", which names no folder of its own`,
+      `the pipeline name "${name}", which can’t be the name of a folder`,
       { options: [`--pipeline=${name}`] },
       /^The pipeline's name ".*" must be of letters, digits, _ and -\.$/m,
     ]),
@@ -443,21 +443,25 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       { options: ['--destination', 'filesystem'] },
       /^filesystem can't replace the rows of a day: .*docs\/programs\/incremental_pull\.py/,
     ],
-  ])('refuses %s, with the cure', async (_, changes, message) => {
+  ])('refuses %s, and says what to change', async (_, changes, message) => {
     const { code, output } = await run(scene.databaseOf('faulty'), changes);
     expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(message) });
     expect(output.trimEnd()).not.toContain('\n');
   });
 
   it.each([
-    ['no environment', { CLIENT_ID: '', SCOPE: '' }, /^Set in the environment: CLIENT_ID, SCOPE\./],
+    [
+      'missing environment variables',
+      { CLIENT_ID: '', SCOPE: '' },
+      /^Set in the environment: CLIENT_ID, SCOPE\./,
+    ],
     ['a wrong secret', { CLIENT_SECRET: 'wrong' }, /^The token: 401 invalid_client/],
     [
-      'another address',
+      'an address without a service',
       { API_URL: 'http://127.0.0.1:1' },
       /^\/reporting\/fields: ConnectionError\. Is the address right/,
     ],
-  ])('says what is wrong: %s', async (_, changes, message) => {
+  ])('says what is wrong if it is run with %s', async (_, changes, message) => {
     // The program tries only once, because five tries take half a minute.
     const once = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
     const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'faulty'), ...changes };

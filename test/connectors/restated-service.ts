@@ -38,13 +38,13 @@ export interface RestatedService {
   /** Keeps a day's current files. The function that it resolves to puts the same bytes back. */
   keep(day: string): Promise<() => Promise<void>>;
   /**
-   * Calls `act` once, before the service answers the next request for a report, or, with `left`, after that many more
-   * such requests. At that time, the connector already has its answer from `/days`.
+   * Calls `act` once, before the service answers a request for a report, but lets `left` such requests pass first. When
+   * `act` is called, the connector already has its answer from `/days`.
    */
   beforeNextReport(act: () => Promise<void>, left?: number): void;
-  /** Calls `act` once, during the query of the next report, so the data changes while the query reads it. */
+  /** Calls `act` once, before the next report's query ends, so the data changes while the service waits for it. */
   duringNextQuery(act: () => Promise<void>): void;
-  /** Answers the next requests for reports, this many times, with this status. */
+  /** Answers the next `times` requests for reports with this status. */
   refuseReports(times: number, status: number): void;
   close(): Promise<void>;
 }
@@ -178,7 +178,7 @@ const eventsOf = (day: string, random: () => number, device?: string): EventRow[
     revenue: `${Math.floor(random() * 9)}.${100_000 + Math.floor(random() * 899_999)}`,
   }));
 
-/** Forwards requests to a server. Each path goes to `tell` first; if `tell` gives a status, that is the answer. */
+/** Forwards requests to a server. `tell` gets each path first, and can give a status to answer instead. */
 async function startCounter(upstream: string, tell: (path: string) => Promise<number | undefined>) {
   const server = createServer(async (request, response) => {
     const { method = 'GET', url = '/', rawHeaders } = request;

@@ -5,13 +5,13 @@ import { endOf, startProgram } from './dlt-connector.ts';
 import { DAYS } from './restated-service.ts';
 import type { Scene } from './scene.ts';
 
-/** Declares tests that the table equals a full pull after this many random restatements and kills. */
+/** Declares the tests that the table equals a full pull after each of these random restatements and kills. */
 export function itStaysEqual(
   python: string,
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`equals a full pull after each of ${restatements} random restatements, with at most 2.5/90 of its bytes`, async () => {
+  it(`equals a full pull after each of ${restatements} random restatements, and a run pulls at most 2.5/90 of it`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });
@@ -29,8 +29,7 @@ export function itStaysEqual(
       await (isVanishing ? service.takeBack(day) : service.restate(day));
       if (isUnderWay) {
         counts.underWay++;
-        // The day that is pulled changes before the query of its report, or this day and another change during the
-        // query.
+        // Either the day changes before the query of its report, or the day and another day change during the query.
         const isRead = service.random() < 0.5;
         const act = async () => {
           await service.restate(day);
@@ -63,7 +62,7 @@ export function itStaysEqual(
     ]);
   }, 3_600_000);
 
-  it(`equals a full pull after each of ${kills} kills at random, with or without its working folder`, async () => {
+  it(`equals a full pull after each of ${kills} kills at random times, even if its working folder is lost`, async () => {
     const { service, connector, environment, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('killed');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0 });
@@ -86,7 +85,7 @@ export function itStaysEqual(
     let interrupted = 0;
     for (let nth = 0; nth < kills; nth++) {
       const changed = await restateSome();
-      // Half of the kills happen during the load, which begins after the last report; the others during a pull.
+      // Half of the kills happen during the load, which begins after the last report. The others happen in a pull.
       const isLoading = nth % 2 === 0;
       const atReport = isLoading ? changed - 1 : Math.floor(service.random() * changed);
       const reached = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** What a deployed stage answers beside its reports: days, fields, the document, the page, and pages of other origins. */
+/** Tests what a deployed stage serves beside reports: days, fields, the OpenAPI document, the page and the edge. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -27,10 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Asks past the proxy of the suites, which knows only the routes of the OpenAPI document. */
+/** Sends a request without the suites' proxy, because the proxy knows only the routes of the OpenAPI document. */
 async function ask(path: string, { method = 'GET', headers = {} } = {}) {
   const { host, basePath } = siteOf(api['ApiUrl'] ?? '', lane.endpoint);
-  // A list of headers, not an object: Node would check the certificate against the `host` of an object.
+  // The headers are a list: Node.js would check the certificate against the `host` in an object.
   const fields = ['host', host, ...Object.entries<string>(headers).flat()];
   const outgoing = request(`${lane.endpoint}${basePath}${path}`, { method, headers: fields });
   outgoing.end();
@@ -38,7 +38,7 @@ async function ask(path: string, { method = 'GET', headers = {} } = {}) {
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
-it('tells the days that have events', async () => {
+it('the stage lists the days that have events', async () => {
   const query = new URLSearchParams({
     startInclusive: WINDOW.start,
     endExclusive: WINDOW.end,
@@ -61,7 +61,7 @@ it('tells the days that have events', async () => {
   );
 });
 
-it('describes its fields to anyone', async () => {
+it('the stage describes its fields without a token', async () => {
   const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
   expect(response.status).toBe(200);
   const { TokenUrl } = api['TokenUrl'] ? api : await operator(lane).outputs(lane.stage, 'identity');
@@ -72,16 +72,16 @@ it('describes its fields to anyone', async () => {
   );
 });
 
-it('serves its OpenAPI document without a token', async () => {
+it('the stage serves its OpenAPI document without a token', async () => {
   const response = await fetch(`${service.stack.apiUrl}/openapi.json`);
   expect(response.status).toBe(200);
-  // The emulator tells a function no host name, so that the document can't name its own address here.
+  // The emulator gives a function no host name, so the document can't name its own address here.
   const document = (await response.json()) as { paths: object };
   const known = openApiDocument({ url: 'https://any', scope: api['Scope'] ?? '', commit: 'any' });
   expect(document.paths).toEqual(asJson(known['paths']));
 });
 
-it('has a page whose files all load, and which may read the downloads of its bucket and of its edge', async () => {
+it('the stage has a page whose files all load; the page may connect to the results bucket and the edge', async () => {
   const page = await ask('/');
   expect({ status: page.status, type: page.headers['content-type'] }).toEqual({
     status: 200,
@@ -105,7 +105,7 @@ describe('a page of another origin', () => {
   const path = `/reporting/publisherperformance?${queryOf({ fields: ['Day', 'Clicks'], ...WINDOW })}`;
   const withToken = (Origin: string) => ({ Origin, Authorization: `Bearer ${service.token}` });
 
-  it('is let through the preflight, and can read the answer and its problems, if the stage names its origin', async () => {
+  it('passes the preflight, and can read answers and problem documents, if the stage names its origin', async () => {
     const preflight = await ask(path, {
       method: 'OPTIONS',
       headers: {
@@ -131,7 +131,7 @@ describe('a page of another origin', () => {
   });
 });
 
-/** A report's text, and the presigned link to its file. */
+/** The text of a report, and the presigned link to the report's file. */
 async function links() {
   const question = { fields: ['PlacementId', 'Clicks'], ...WINDOW };
   const response = await service.request('publisherperformance', queryOf(question));
@@ -140,8 +140,8 @@ async function links() {
 }
 
 /**
- * Asks the edge for a link. The emulator finds the distribution by the Host header, and takes `x-forwarded-proto` for
- * TLS.
+ * Requests a presigned link from the edge. The emulator finds the distribution by the `Host` header, and reads from
+ * `x-forwarded-proto` whether the request used TLS.
  */
 async function byEdge(link: URL, headers: Record<string, string> = {}, method = 'GET') {
   const edge = new URL(api['DownloadsEdge'] ?? '');
@@ -156,7 +156,7 @@ async function byEdge(link: URL, headers: Record<string, string> = {}, method = 
 }
 
 describe('the edge for downloads', () => {
-  it('gives the file to a client that sends its access token along with the link too', async () => {
+  it('gives the file to a client that also sends its access token', async () => {
     const { report, link } = await links();
     const { status, headers, body } = await byEdge(link, { authorization: `Bearer ${service.token}` });
     expect([status, body]).toEqual([200, report]);
@@ -164,7 +164,7 @@ describe('the edge for downloads', () => {
     expect((await byEdge(link, { range: 'bytes=0-4' })).body).toBe(report.slice(0, 5));
   });
 
-  it('answers 403 to a wrong signature, to a missing one, to PUT and to plain HTTP', async () => {
+  it('answers 403 to a wrong signature, a missing signature, PUT and plain HTTP', async () => {
     const { link } = await links();
     const altered = new URL(link);
     altered.searchParams.set('X-Amz-Signature', '0'.repeat(64));

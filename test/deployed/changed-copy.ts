@@ -5,7 +5,7 @@ import { runCommand } from './run-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A copy of the project with one file changed. Whoever uses it last disposes of it. */
+/** Makes a copy of the project with one file changed. The caller disposes of the copy. */
 export async function changedCopy(file: string, change: (source: string) => string) {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-copy-'));
   const { output } = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -13,10 +13,10 @@ export async function changedCopy(file: string, change: (source: string) => stri
   });
   for (const name of output.trim().split('\n')) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
-    // Git still lists a file that was deleted and not yet committed.
+    // Git still lists a deleted file if the deletion is not committed.
     await cp(join(ROOT, name), join(directory, name)).catch(() => {});
   }
-  // Where node_modules is itself a link, Git lists and so copies it.
+  // If node_modules is itself a link, Git lists it, and the loop above has copied it.
   await rm(join(directory, 'node_modules'), { force: true });
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   const source = await readFile(join(directory, file), 'utf8');

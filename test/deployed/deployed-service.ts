@@ -13,12 +13,12 @@ import { killProcesses } from './function-processes.ts';
 import type { Lane } from './lane.ts';
 import { type Operator, operator } from './operator.ts';
 
-/** The functions that a request waits in. */
+/** The functions in which a request waits for its query. */
 const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'downloads'];
 
 const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
 
-/** Lengthens every setting in milliseconds by the factor by which slow queries are slower in the lane. */
+/** Multiplies every setting in milliseconds by `SLOWNESS`, as the lane does with slow queries. */
 const slower = (functionEnv: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(functionEnv).map(([name, value]) => [
@@ -27,7 +27,7 @@ const slower = (functionEnv: Readonly<Record<string, string>>) =>
     ]),
   );
 
-/** A deployed function in place of a sandbox: a test may only kill it. */
+/** Stands for the sandbox of a deployed function. A test can kill the function, but can't invoke it. */
 const sandboxOf = (stage: string, name: string) => ({
   kill: () => killProcesses(resourceNames(stage).functionName(name)),
   invoke: () => Promise.reject(new TypeError('a deployed function is invoked by its events')),
@@ -38,7 +38,7 @@ export interface DeployedStack {
   readonly gatewayUrl: string;
 }
 
-/** Where a deployed API lies: the name by which the emulator knows it, and the path before its own paths. */
+/** The host name by which the emulator finds a deployed API, and the path before the API's own paths. */
 export function siteOf(apiUrl: string, endpoint: string) {
   const { hostname, pathname } = new URL(apiUrl);
   // The emulator reads the API's id from the host name, which must be under `execute-api.localhost`.
@@ -47,8 +47,8 @@ export function siteOf(apiUrl: string, endpoint: string) {
 }
 
 /**
- * A deployed stage in the shape of the one-machine stack: with a test's events instead of those before, an empty
- * results bucket, and the functions' settings as the test wants them.
+ * Prepares a deployed stage for a test, in the shape of the one-machine stack. Replaces the stage's events with the
+ * test's, empties the results bucket, and changes the functions' settings.
  */
 export async function startDeployed(
   lane: Lane,
@@ -104,7 +104,7 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
   }
 }
 
-/** A client's credentials: as docs/deploy.md hands them over to a partner or, in stage `claims`, of client `house`. */
+/** The credentials of the lane's client in stage `pool`, and of client `house` in stage `claims`. */
 async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
   if (stage === 'claims')
     return {
@@ -131,5 +131,5 @@ const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   close: async () => {},
 });
 
-/** `undefined` means that a claim or header is left out. JSON has no undefined, so null is sent for it. */
+/** In `claims` and headers, `undefined` leaves a member out. JSON has no undefined, so null is sent for it. */
 const keepUndefined = (_: string, value: unknown) => (value === undefined ? null : value);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FaultInput, Faults } from '../../local/faults/faults.ts';
 
-/** The waits in the lane are longer, so a query must be slower to take longer than a wait. */
+/** Makes a slow query slower by the factor by which the lane's waits are longer. */
 const slower = (fault: FaultInput): FaultInput =>
   fault.on === 'query' && fault.delayMs !== undefined
     ? { ...fault, delayMs: fault.delayMs * SLOWNESS }
@@ -11,12 +11,12 @@ const slower = (fault: FaultInput): FaultInput =>
       : fault;
 
 /**
- * How many times longer waits and slow queries are than on one machine. The emulator may start a process for each
- * request, which takes that much longer.
+ * The factor by which waits and slow queries are longer than on the one-machine stack. The emulator needs more time,
+ * because it may start a process for each request.
  */
 export const SLOWNESS = 5;
 
-/** The faults of the emulator, which `faults.py` reads off a file at each call. */
+/** The emulator's faults. `faults.py` reads them from the file at each call. */
 export function faultsIn(file: string): Faults {
   const counts = `${file}.counts`;
   let current: readonly FaultInput[] = [];

@@ -230,7 +230,7 @@ def the_edge_asks_s3():
         return fetch
 
     def ask(method, path, headers):
-        # S3 refuses two ways of authentication in one request; the emulator's S3 does not.
+        # S3 refuses a request with two ways of authentication; the emulator's S3 accepts it.
         if method != "OPTIONS" and "authorization" in headers and "X-Amz-Algorithm=" in path:
             return 400, "Bad Request", {"content-type": "application/xml"}, b"Only one auth mechanism allowed"
         site = urlsplit(ENDPOINT).netloc
@@ -485,7 +485,7 @@ def failure(how):
 
 def end_with_starter():
     """Ends this process when the pipe from its starter does, however that has ended."""
-    # Not by sys.stdin: its lock would be held when the interpreter ends.
+    # sys.stdin has a lock, which this thread would hold when the interpreter ends.
     while os.read(0, 1):
         pass
     os._exit(1)
@@ -493,7 +493,7 @@ def end_with_starter():
 
 if __name__ == "__main__":
     faults_strike()
-    # Otherwise it would also listen on the machine's port for TLS.
+    # Without this line, the emulator would also listen on the machine's port for TLS.
     app._port_is_bindable = lambda *_: False
     if "--adaptations" in sys.argv:
         json.dump(ADAPTATIONS, sys.stdout)

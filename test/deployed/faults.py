@@ -18,7 +18,7 @@ def _current():
     global _armed, _read
     try:
         with open(FILE, encoding="utf-8") as file:
-            # The file holds a new id each time it is written, so that equal faults set twice are counted from zero.
+            # The file has a new id each time it is written, so equal faults that are set again count from zero.
             text = file.read()
     except FileNotFoundError:
         return []

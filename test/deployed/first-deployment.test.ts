@@ -1,4 +1,4 @@
-/** A first deployment that fails, repeated by the commands of docs/deploy.md. Each case starts where the last one ended. */
+/** Repeats failed first deployments with the commands of docs/deploy.md. Each case starts where the last one ended. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changedCopy } from './changed-copy.ts';
@@ -16,7 +16,7 @@ const deploy = ['--all', '--require-approval', 'never'];
 const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
 const [, withoutProtection = ''] = /```sh no-protection\.sh\n(.*?)```/s.exec(guide) ?? [];
 
-/** The project, but `-c broken=<data or identity>` gives that stack a last resource that AWS refuses. */
+/** Copies the project. There, `-c broken=<data or identity>` gives that stack a last resource that AWS refuses. */
 const brokenCopy = () =>
   changedCopy('infra/add-stage.ts', (source) =>
     source.replace('import { type App,', 'import { type App, CfnResource,').replace(
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => broken[Symbol.asyncDispose]());
 
-/** Deploys the stage until the emulator refuses a resource of that stack. */
+/** Deploys the stage. The emulator refuses the last resource of the stack `part`. */
 const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
   operator(lane, broken.directory).cdk('deploy', STAGE, ...deploy, ...flags, '-c', `broken=${part}`);
 
@@ -68,35 +68,35 @@ async function protectedStacks(): Promise<string[]> {
 }
 
 describe('a first deployment of a stage that keeps its data', () => {
-  it('that fails without -c first=yes can not be repeated until its termination protection is removed by hand', async () => {
+  it('that fails without -c first=yes can’t be repeated until its termination protection is removed by hand', async () => {
     await expect(deployBroken('data')).rejects.toThrow('us-east-1_Missing');
     await expect(deployBroken('data', ...FIRST)).rejects.toThrow(/TerminationProtection|cannot be deleted/);
     await shell(withoutProtection, { STAGE });
     expect(await protectedStacks()).toEqual([]);
   });
 
-  it('leaves nothing behind where it fails, neither buckets nor identities', async () => {
+  it('leaves no buckets and no user pools of the stack that fails', async () => {
     await expect(deployBroken('data', ...FIRST)).rejects.toThrow('us-east-1_Missing');
     expect(await made()).toEqual({ buckets: [], pools: [] });
     await expect(deployBroken('identity', ...FIRST)).rejects.toThrow('us-east-1_Missing');
     expect(await made()).toEqual({ buckets: Array(3).fill(expect.stringMatching('kept')), pools: [] });
   });
 
-  it('succeeds by the same command when its fault is gone', async () => {
+  it('succeeds with the same command after its fault is gone', async () => {
     const before = await made();
     await cdk('deploy', STAGE, ...deploy, ...FIRST);
     expect(await made()).toEqual({ buckets: before.buckets, pools: [expect.any(String)] });
     expect(await protectedStacks()).toEqual([]);
   });
 
-  it('protects what it made by the same command without the flag', async () => {
+  it('protects its stacks if it is repeated without the flag', async () => {
     const before = await made();
     await cdk('deploy', STAGE, ...deploy);
     expect(await made()).toEqual(before);
     expect((await protectedStacks()).sort()).toEqual(STACKS.toSorted());
   });
 
-  it('is destroyed except its buckets and its user pool, once a deployment with -c first=yes has removed the protection', async () => {
+  it('can be destroyed, except for its buckets and its user pool, after a deployment with -c first=yes', async () => {
     const before = await made();
     await expect(cdk('destroy', STAGE, '--all', '--force')).rejects.toThrow(
       /TerminationProtection|cannot be deleted/,

@@ -6,9 +6,9 @@ import { currentLane } from './lane.ts';
 const LOOK_MS = 20;
 
 /**
- * Ends the processes in which the emulator runs a function, at once, as a crash would; resolves when the emulator can see
- * that they have ended, so that no later request is given to one of them and answered 502. They descend from the
- * emulator's process, and are known by the name that Lambda gives a function in its environment.
+ * Kills the processes in which the emulator runs a function, as a crash would. Resolves when the emulator can see that
+ * they have ended: before that, it could give a request to one of them, and answer 502. The processes descend from the
+ * emulator's process, and have the function's name in their environment.
  */
 export async function killProcesses(functionName: string): Promise<void> {
   for (let running = processesOf(functionName); running.length > 0; running = processesOf(functionName)) {
@@ -17,7 +17,7 @@ export async function killProcesses(functionName: string): Promise<void> {
   }
 }
 
-/** A process that has ended has an empty environment. */
+/** The ids of a function's running processes. A process that has ended has an empty environment. */
 function processesOf(functionName: string): number[] {
   const mark = `AWS_LAMBDA_FUNCTION_NAME=${functionName}\0`;
   return readdirSync('/proc')
@@ -37,6 +37,6 @@ function signal(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
   } catch {
-    // The process has ended meanwhile.
+    // The process has already ended.
   }
 }

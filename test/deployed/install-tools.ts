@@ -7,7 +7,7 @@ const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 
 /**
  * Puts the emulator, the AWS CLI and cfn-lint into the user's cache, unless they are there already. Resolves to the
- * folder of their commands; rejects with NoTools where the machine has no Python for them.
+ * folder of their commands. Rejects with NoTools if the machine has no Python for them.
  */
 export async function installTools(): Promise<string> {
   const packages = (await readFile(REQUIREMENTS, 'utf8')).trim().split('\n');

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('ten identical requests at once', () => {
-  it('share one query, and say so in Cache-Status', async () => {
-    // Longer than ten processes take to start, so that all ten requests arrive while the query runs.
+  it('share one query, and their answers say so in Cache-Status', async () => {
+    // The query takes longer than ten processes take to start, so all ten requests arrive while it runs.
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 15_000 / SLOWNESS }]);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => service.request('publisherperformance', queryOf(question))),

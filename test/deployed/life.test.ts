@@ -1,6 +1,6 @@
 /**
- * What an operator does with a deployment after its first day, in that order: each case starts from the state in which
- * the one before it left the deployment.
+ * Tests what an operator does with a deployment after its first day. Each case starts from the state in which the case
+ * before it leaves the deployment.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => upgrade[Symbol.asyncDispose]());
 
-/** A copy of the project whose publisher report has one field more, as a later version may. */
+/** A copy of the project whose publisher report has one more field, as a later version may have. */
 const upgradedCopy = () =>
   changedCopy('lib/report/catalogue.ts', (source) =>
     source.replace(/( +)deviceOrProxy,/, "$1text('AppName', 'app_name', 'name of the app'),\n$&"),
@@ -71,7 +71,7 @@ describe('a deployment', () => {
   it('leaves nothing when it is destroyed as docs/deploy.md says', async () => {
     await service.close();
     const { EventsBucket = '', PartnersBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
-    // The register of partners has a record, as that of every stage in use.
+    // The register of every stage in use has a record.
     await aws('s3api', 'put-object', '--bucket', PartnersBucket, '--key', 'partners/some-client.json');
     for (const bucket of [EventsBucket, PartnersBucket, ResultsBucket]) await emptied(bucket);
     await cdk('destroy', stage, '--all', '--force');
@@ -82,7 +82,7 @@ describe('a deployment', () => {
   });
 });
 
-/** Empties a bucket as the S3 console's "Empty" does: of every version and every delete marker. */
+/** Removes every version and every delete marker from a bucket, as "Empty" in the S3 console does. */
 async function emptied(bucket: string): Promise<void> {
   await aws('s3', 'rm', '--recursive', '--quiet', `s3://${bucket}/`);
   const listed = JSON.parse(
@@ -103,7 +103,7 @@ async function emptied(bucket: string): Promise<void> {
     );
 }
 
-/** The names of what is left of the stage, without API Gateway's role for writing logs. */
+/** The names of the resources that are left of the stage, except API Gateway's role for writing logs. */
 async function remains(): Promise<string[]> {
   const json = ['--output', 'json'];
   const { Roles } = JSON.parse(await aws('iam', 'list-roles', ...json));

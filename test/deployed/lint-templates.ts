@@ -1,4 +1,4 @@
-/** `npm run lint:templates`: cfn-lint over every template of a stage with everything and of one with the least. */
+/** `npm run lint:templates`: runs cfn-lint on the templates of a stage with all settings and of one with the fewest. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { runCommand } from './run-command.ts';
 
-/** The findings of cfn-lint that are accepted, and why. */
+/** The checks of cfn-lint whose findings are accepted, each with the reason. */
 const ANSWERED: Readonly<Record<string, string>> = {
   W3005: 'CDK writes dependencies out that its references imply. They are harmless.',
 };

@@ -1,5 +1,5 @@
 /**
- * The end-to-end cases that can't run against a deployed stage, by the beginning of their full names, and why. All of
+ * The end-to-end cases that can't run against a deployed stage: the beginning of each full name, and the reason. All of
  * them run against the one-machine stack by `npm run test:e2e`.
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
@@ -46,11 +46,11 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
 ];
 
-/** A test's full name has blanks or arrows between its parts. */
+/** A test's full name has blanks or arrows between the titles in it. */
 const patternOf = (test: string) =>
   test.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll(' > ', '(?: >)? ');
 
-/** Matches the names of all others. */
+/** Matches the full names of all other cases. */
 export const localOnlyPattern = new RegExp(
   `^(?!(?:.*\\.test\\.ts > )?(?:${localOnly.map(({ test }) => patternOf(test)).join('|')}))`,
 );

@@ -4,14 +4,14 @@ import { runCommand } from './run-command.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const STAGES = join(import.meta.dirname, 'stages.ts');
 
-/** The endpoint that the operator's commands call, and where the `aws` command is. */
+/** The AWS account of the operator's commands: the endpoint that they call, and their folders. */
 export interface Account {
   readonly endpoint: string;
   /** The folder of the `aws` command. */
   readonly commands: string;
-  /** A folder for what commands leave behind. */
+  /** A folder for the files that commands write. */
   readonly directory: string;
-  /** By which the commands trust the endpoint's certificate, unless this process trusts it already. */
+  /** Environment variables by which the commands trust the endpoint's certificate, if this process does not yet. */
   readonly trust?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export function operator(
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
     return output;
   };
-  // Version 1 of the AWS CLI has addresses of its own for SQS, which only this option overrides.
+  // Version 1 of the AWS CLI has built-in addresses for SQS, which only this option overrides.
   const toEndpoint = ['--endpoint-url', endpoint];
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), [...toEndpoint, ...parameters]);
   // CDK lets only one command at a time use its output folder.
@@ -50,7 +50,7 @@ export function operator(
   const commandsOfLane = [
     `aws() { command aws ${toEndpoint.join(' ')} "$@"; }`,
     `npx() { command npx "$@" -c stages=${STAGES} ${output.join(' ')}; }`,
-    // The emulator serves no API at the address that `rollback` finds: a script that takes a release back gets API_URL.
+    // The emulator does not serve the address that `npm run rollback` finds, so a script can give API_URL instead.
     `npm() { command npm "$@" \${API_URL:+--url "$API_URL"}; }`,
   ].join('\n');
   const outputs = async (stage: string, part: string): Promise<Readonly<Record<string, string>>> => {
@@ -61,7 +61,7 @@ export function operator(
       Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
     );
   };
-  /** The address at which the emulator serves a stage's API without a host name of its own. */
+  /** The address of a stage's API at the emulator that needs no host name of the API. */
   const apiAddress = async (stage: string): Promise<string> => {
     const { hostname, pathname } = new URL((await outputs(stage, 'api'))['ApiUrl'] ?? '');
     return `${endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
@@ -74,7 +74,7 @@ export function operator(
         ...variables,
         PATH: `${commands}:${process.env['PATH']}`,
       }),
-    /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
+    /** Runs `npx cdk …` for a stage of the lane. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
       run('npx', [
         'cdk',
@@ -86,11 +86,11 @@ export function operator(
         ...output,
         ...parameters,
       ]),
-    /** `npm run partner -- …`, of a stage of the lane. */
+    /** Runs `npm run partner -- …`. */
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () =>
       run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),
-    /** `npm run rollback -- …`, of a stage of the lane. */
+    /** Runs `npm run rollback -- …` for a stage of the lane. */
     rollback: async (stage: string, ...parameters: string[]) =>
       run('node', ['tools/rollback.ts', stage, ...parameters, '--url', await apiAddress(stage)]),
     apiAddress,

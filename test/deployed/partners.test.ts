@@ -27,7 +27,7 @@ const read = (output: string, name: string) => RegExp(`${name} +(\\S+)`).exec(ou
 const tokenOf = (clientId: string, clientSecret: string) =>
   accessToken({ ...service.stack, clientId, clientSecret });
 
-/** Adds a partner as an operator does; resolves to a token of its own. */
+/** Adds a partner as an operator does. Resolves to a token for the partner. */
 async function added(name: string, companies: string): Promise<string> {
   const output = await partner('add', lane.stage, name, '--publisher-companies', companies, ...CONTACT);
   return tokenOf(read(output, 'client id'), read(output, 'client secret'));
@@ -59,7 +59,7 @@ async function linesOf(name: string): Promise<{ name: string; message?: string; 
     .map((line) => ({ ...JSON.parse(line), name }));
 }
 
-/** A function keeps what it read for a minute; some seconds more are for the requests. */
+/** A function keeps the register's records for a minute. The rest of the timeout is for the requests. */
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('partners of a deployed stage', () => {
@@ -70,7 +70,7 @@ describe('partners of a deployed stage', () => {
     expect(reportOf(1000n)).not.toEqual(reportOf(1001n));
   });
 
-  it('are only those in the register: a client that was made in Cognito directly gets a 401', async () => {
+  it('are only the clients in the register: a client that was made directly in Cognito gets a 401', async () => {
     const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
     const flows = ['--allowed-o-auth-flows', 'client_credentials', '--allowed-o-auth-flows-user-pool-client'];
     const made = await aws(

@@ -1,4 +1,4 @@
-/** Takes each action and each folder away from the deployed roles, and sees what then fails. */
+/** Takes each action and each folder out of the deployed roles, and checks that the function then fails. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,12 +55,12 @@ async function policyOf(name: string): Promise<Policy> {
   return { command, document: PolicyDocument };
 }
 
-/** Gives a deployed role its policy, without this action or folder of a statement. */
+/** Gives a deployed role its policy, without the action or folder that `missing` names. */
 async function grant(name: string, missing?: { readonly sid: string; readonly part: string }): Promise<void> {
   const { command, document } = policies.get(name) as Policy;
   const isLeft = (value: unknown) =>
     value !== missing?.part && !String(value).match(RegExp(`(^|[/:])${missing?.part}\\*$`));
-  // Lists stand in a statement's actions, in its resources and in the prefixes of its condition.
+  // The lists in a statement are its actions, its resources and the prefixes of its condition.
   const less = (statement: Statement) =>
     JSON.parse(JSON.stringify(statement), (_, value) =>
       Array.isArray(value) ? value.filter(isLeft) : value,
@@ -73,7 +73,7 @@ async function grant(name: string, missing?: { readonly sid: string; readonly pa
   await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
 }
 
-/** A question that was not asked before. */
+/** A new question, which has no cached report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
@@ -126,7 +126,7 @@ async function askForLarge(report: string) {
   }
 }
 
-/** A step of a caller whose large report is not published. */
+/** Sends the next request of a caller whose large report is not published. Resolves to the status. */
 async function stepOfLarge(name: string): Promise<number> {
   const known = large.get(name);
   if (name !== 'downloads') return (await ask(name, known?.question as Question)).status;
@@ -141,7 +141,7 @@ type Settings = readonly (readonly [
   variables: Readonly<Record<string, string>>,
 ])[];
 
-/** The first request waits this long, so that the waiting room has something to do. */
+/** A first request waits only this long, so its caller is sent to the waiting room. */
 const SHORT_WAIT = { [ENV.queryWaitMs]: '2000' };
 
 async function slowQueries(): Promise<void> {
@@ -212,7 +212,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
     settings: [[waiting, SHORT_WAIT]],
     prepare: async () => {
       service.stack.faults.set([{ on: 'query', resultBytes: 20_000_000 }]);
-      // No publication begins.
+      // While this rule is disabled, no publication begins.
       await aws('events', 'disable-rule', '--name', publicationRule);
       for (const name of waiting) large.set(name, await askForLarge(reportOf(name)));
     },
@@ -238,7 +238,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
       Object.assign(publication, { executionId, cachedReport });
       await aws('events', 'enable-rule', '--name', publicationRule);
     },
-    // As before the first publication: there is no file, and the cached report names none.
+    // Restores the state before the first publication: there is no file, and the cached report names no file.
     reset: async () => {
       const { cachedReport, executionId } = publication;
       await aws('s3', 'cp', '--quiet', join(directory, 'cached.json'), `s3://${results}/${cachedReport}`);
@@ -266,7 +266,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
   const parts = permissionParts.filter((part) => part.situation === situation);
   const functions = [...new Set(parts.flatMap((part) => part.functions))];
 
-  // A machine that is busy answers 503; an action that IAM denies is a 500.
+  // A busy machine leads to a 503, and an action that IAM denies to a 500.
   const answer = async (name: string, triesLeft = 5): Promise<number> => {
     const status = await act(name);
     return status === 503 && works !== 503 && triesLeft > 1 ? answer(name, triesLeft - 1) : status;

@@ -21,7 +21,7 @@ let results: string;
 let directory: string;
 let asked = 0;
 const events = knownEvents(3, 200);
-// The probe asks for the day before, which may be today's by the time it is asked.
+// The probe requests the day before. If midnight passes first, this is the day on which these tests started.
 for (const time of [Date.now() - 86_400_000, Date.now()])
   events.publisher_events.push({ event_time: new Date(time).toISOString() });
 beforeAll(async () => {
@@ -34,14 +34,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A question that was not asked before. */
+/** A new question, which has no cached report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
   end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
 });
 
-/** Whether a partner gets a report with a data version; with a delay, it comes through the waiting room. */
+/** Whether a partner gets a report with a data version. With a delay, the report comes through the waiting room. */
 async function pull(report: string, delayMs = 0): Promise<boolean> {
   service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
   const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
@@ -60,15 +60,15 @@ async function pull(report: string, delayMs = 0): Promise<boolean> {
 }
 
 /**
- * An action that IAM denies makes a 500. A partner whose record can't be read gets a 401, and its waiting URL a 404.
- * Any other failure proves nothing.
+ * An action that IAM denies leads to a 500. A partner whose record can't be read gets a 401, and a 404 at its waiting
+ * URL. Any other failure proves nothing.
  */
 function hasWorked(status: number): boolean {
   expect([200, 401, 404, 500]).toContain(status);
   return status === 200;
 }
 
-/** Whether a report has days, which are read from the lake's listing. */
+/** Whether the service lists days of a report. It reads them from the lake's listing. */
 async function listsDays(report: string): Promise<boolean> {
   const { start, end } = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
   const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
@@ -76,7 +76,7 @@ async function listsDays(report: string): Promise<boolean> {
   return hasWorked(response.status) && ((await response.json()) as { days: unknown[] }).days.length > 0;
 }
 
-/** Runs a function once on an event; resolves to whether it succeeded. */
+/** Invokes a function once with an event. Resolves to whether it succeeded. */
 async function invoke(name: string, event: object): Promise<boolean> {
   const payload = join(directory, 'event.json');
   await writeFile(payload, JSON.stringify(event));
@@ -85,7 +85,7 @@ async function invoke(name: string, event: object): Promise<boolean> {
   return !(await aws('lambda', 'invoke', ...target)).includes('FunctionError');
 }
 
-/** Whether a report came from the published versions of the functions, not from what the alias leads to. */
+/** Whether the release check gets a report from the published versions of the functions, not from their aliases. */
 async function checksRelease(): Promise<boolean> {
   expect(await invoke('release-check', {})).toBe(true);
   const { status } = JSON.parse(await readFile(join(directory, 'answer.json'), 'utf8'));
@@ -108,7 +108,7 @@ async function publishable(): Promise<object> {
   return { detail: { object: { key } } };
 }
 
-/** Asks again after a 503, which comes from a busy machine: an action that IAM denies is a 500. */
+/** Asks again after a 503, which a busy machine answers. An action that IAM denies leads to a 500. */
 async function untilNotBusy<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     const answer = await ask();
@@ -125,7 +125,7 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   'publisherperformance-days': () => listsDays('publisherperformance'),
   'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
-    // Records first: a cached report that names its files is given without a check that they are there.
+    // The records go first: the service trusts a cached report that names its files, and does not look for the files.
     for (const folder of ['cached', 'jobs', 'reports'])
       await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}/`);
     return invoke('publish', publication);
@@ -141,7 +141,7 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
 
 let publication: object = {};
 
-/** Whether the probe got the report, by the metric that it logs. Its SERVICE_URL is that of the suites. */
+/** Whether the probe gets the report at the suites' URL, as the metric in its log says. */
 async function probe(): Promise<boolean> {
   const target = ['--function-name', functionName('probe'), '--log-type', 'Tail', '--query', 'LogResult'];
   const tail = await aws('lambda', 'invoke', ...target, '--output', 'text', join(directory, 'answer.json'));
@@ -171,7 +171,7 @@ async function without(name: string, sid: string): Promise<() => Promise<void>> 
 const proven = statements
   .filter(({ proof }) => proof === 'here')
   .flatMap(({ sid, functions }) => functions.map((name) => [name, sid] as const))
-  // These lose one action or folder at a time, in permission-parts.test.ts.
+  // permission-parts.test.ts takes single actions and folders out of these statements.
   .filter(
     ([name, sid]) => !permissionParts.some((part) => part.sid === sid && part.functions.includes(name)),
   );

@@ -1,4 +1,4 @@
-/** A release that fails is taken back by one command, and the next one is deployed. Each case starts where the last ended. */
+/** Rolls back a faulty release by one command, and deploys the next one. Each case starts where the last ended. */
 import { InvokeCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
@@ -15,7 +15,7 @@ import { currentLane, type Lane } from './lane.ts';
 import { operator, REGION, ROOT_CREDENTIALS } from './operator.ts';
 
 const [GOOD, FAULTY, MENDED] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'] as const;
-/** Longer than a report's first request waits for its query. */
+/** The time of a slow query. It is longer than the query's first request waits. */
 const SLOW_MS = 15_000;
 
 const lane = currentLane() as Lane;
@@ -38,7 +38,7 @@ const deploy = (commit: string, flags: readonly string[] = [], directory?: strin
     ] as const),
   );
 
-/** A question that no other case asks, by its number. */
+/** The question with this number. Another number gives another question. */
 const question = (number: number): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
@@ -55,7 +55,7 @@ afterAll(() => service.close());
 
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
-/** The commits (`Service-Version`) that the answers of all routes, and of an unknown path, name. */
+/** The commits in the header `Service-Version` of the answers of all routes and of an unknown path. */
 async function answered(): Promise<ReadonlySet<string | null>> {
   const address = await operate.apiAddress(stage);
   const paths = ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))];
@@ -63,7 +63,7 @@ async function answered(): Promise<ReadonlySet<string | null>> {
   return new Set(answers.map(({ headers }) => headers.get('service-version')));
 }
 
-/** The commits that the aliases lead to, of functions without a route too. */
+/** The commits to which the aliases lead. The functions without a route are included. */
 const live = async () =>
   new Set(
     (await readLiveFunctions(lambda, stage)).map(
@@ -71,7 +71,7 @@ const live = async () =>
     ),
   );
 
-/** Runs the check of the latest deployed release; resolves to its status. */
+/** Runs the check of the latest deployed release. Resolves to the check's status. */
 async function checked(): Promise<string> {
   const restore = await changeEnvironment(lane, ['release-check'], { TOKEN_URL: service.stack.tokenUrl });
   const FunctionName = resourceNames(stage).functionName('release-check');
@@ -80,7 +80,7 @@ async function checked(): Promise<string> {
   return JSON.parse(Buffer.from(Payload ?? []).toString()).status;
 }
 
-/** Moves the aliases of all functions to a release, as the command does, but faster. */
+/** Moves the aliases of all functions to a release, as `npm run rollback` does, but faster. */
 async function moveTo(commit: string): Promise<void> {
   const { moves } = planRollback(await readLiveFunctions(lambda, stage), commit);
   await Promise.all(
@@ -113,7 +113,7 @@ describe('a release with a fault', () => {
     await expect(pull(0)).rejects.toThrow(/^500/);
   });
 
-  it('is taken back by one command, in every function', async () => {
+  it('is rolled back by one command, in every function', async () => {
     const began = Date.now();
     const output = await operate.rollback(stage);
     process.stdout.write(`${output}npm run rollback took ${Math.round((Date.now() - began) / 1_000)} s.\n`);
@@ -125,7 +125,7 @@ describe('a release with a fault', () => {
     expect(await operate.rollback(stage, GOOD)).toContain('already');
   });
 
-  it('is replaced by the next release, deployed with the flags that the rollback printed', async () => {
+  it('is replaced by the next release, which is deployed with the flags that the rollback printed', async () => {
     const output = await operate.rollback(stage, GOOD);
     const [, flags = ''] = RegExp(`npx cdk deploy --all -c stage=${stage}(.*)`).exec(output) ?? [];
     await deploy(MENDED, flags.split(' ').filter(Boolean));
@@ -136,7 +136,7 @@ describe('a release with a fault', () => {
 });
 
 describe('callers who wait', () => {
-  /** The ticket of a question, issued by a release. */
+  /** The ticket that this release issues for a question. */
   async function ticketOf(number: number, release: string): Promise<URL> {
     const answer = await service.request('publisherperformance', queryOf(question(number)));
     expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);
@@ -145,14 +145,14 @@ describe('callers who wait', () => {
     return ticket;
   }
 
-  /** The file to which a ticket leads; this release must answer the ticket. */
+  /** The file to which a ticket leads. Fails if another release answers the ticket. */
   async function follow(ticket: URL, release: string): Promise<string> {
     const answer = await fetch(ticket, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);
     return (await fetch(new URL(answer.headers.get('location') ?? '', ticket))).text();
   }
 
-  it('get their files while the live release changes ten times, each ticket answered by the release that did not issue it', async () => {
+  it('get their files while the live release changes ten times, and no ticket is answered by the release that issued it', async () => {
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: SLOW_MS / SLOWNESS }]);
     const files: Promise<string>[] = [];
     let ticket: URL | undefined;

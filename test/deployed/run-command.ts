@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 
 export interface CommandResult {
   readonly code: number | null;
-  /** What it wrote to stdout and stderr. */
+  /** What the command wrote to stdout and then to stderr. */
   readonly output: string;
 }
 
@@ -12,7 +12,7 @@ export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a command to its end. Rejects where there is no such command. */
+/** Runs a command to its end. Rejects if there is no such command. */
 export async function runCommand(
   command: string,
   parameters: readonly string[],

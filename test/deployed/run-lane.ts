@@ -1,6 +1,6 @@
 /**
- * `npm run test:deployed`: deploys stages, as an operator does, to AWS emulators that are fetched once, runs the
- * end-to-end suites against them, upgrades and destroys them.
+ * `npm run test:deployed`: deploys stages to AWS emulators as an operator does, runs the end-to-end suites against the
+ * stages, upgrades them and destroys them. The emulator is downloaded once.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ import { startIssuer } from './start-issuer.ts';
 import { emptyTally, inWords } from './tally.ts';
 
 /**
- * Each list runs on an emulator of its own, beside the others: they wait most of the time. In stage `pool` the caller's
- * record says whose rows it sees, in `claims` its token does.
+ * Each list runs on its own emulator. The lists run at the same time, because each waits most of the time. In stage
+ * `pool` the caller's record says whose rows the caller sees, in stage `claims` the token says it.
  */
 const SUITES: readonly (readonly Suite[])[] = [
   [
@@ -26,13 +26,13 @@ const SUITES: readonly (readonly Suite[])[] = [
       ],
     },
     { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    // It deploys a stage of its own.
+    // This file deploys its own stage.
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
     { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
-    // It deploys releases of its own.
+    // This file deploys its own releases.
     { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
   ],
   [
@@ -45,12 +45,12 @@ const SUITES: readonly (readonly Suite[])[] = [
       ],
     },
     { stage: 'pool', files: ['test/deployed/runbook.test.ts'] },
-    // The last one: it destroys the stage.
+    // This file is the last one, because it destroys the stage.
     { stage: 'pool', files: ['test/deployed/life.test.ts'] },
   ],
 ];
 
-/** All suites, or the files of them that are named on the command line. */
+/** The test files that the command line names; if it names none, all files run. */
 const given = process.argv.slice(2);
 const chosen = SUITES.map((suites) =>
   suites
@@ -72,7 +72,7 @@ try {
     throw new NoTools('The lane needs Linux: it ends functions by what /proc tells of their processes.');
   if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
   const commands = await installTools();
-  // Not earlier: a signal that ends an installer must end this process too, or the installer is run again.
+  // Signals are handled only from here on: before, a signal that ends an installer must end this process too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-deployed-'));

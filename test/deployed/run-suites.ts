@@ -9,7 +9,7 @@ import { startEmulator } from './start-emulator.ts';
 import type { startIssuer } from './start-issuer.ts';
 import { count, type Tally } from './tally.ts';
 
-/** Files of tests that run in this order against a stage: `pool` or `claims` (`stages.ts`). */
+/** Test files, which run in this order against a stage of `stages.ts`. */
 export interface Suite {
   readonly stage: 'pool' | 'claims';
   readonly files: readonly string[];
@@ -18,7 +18,7 @@ export interface Suite {
 export interface Surroundings {
   /** The folder of the tools' commands. */
   readonly commands: string;
-  /** A folder that is removed in the end. */
+  /** A folder that is removed when the lane ends. */
   readonly directory: string;
   readonly issuer: Awaited<ReturnType<typeof startIssuer>>;
   readonly tally: Tally;
@@ -74,8 +74,8 @@ export async function runSuites(
 }
 
 /**
- * Adds partners `house`, whose client the suites use, and `probe`; both see every row. Resolves to the client of the
- * first.
+ * Adds the partners `house` and `probe`, which both see every row. Resolves to the client of `house`, which the suites
+ * use.
  */
 async function addHouse({ partner }: Operator): Promise<{ clientId: string; clientSecret: string }> {
   const rows = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];

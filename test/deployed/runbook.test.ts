@@ -16,11 +16,11 @@ const lane = currentLane() as Lane;
 const { apiAddress, aws, cdk, outputs, partner, shell } = operator(lane);
 const blocks = runbookBlocks();
 
-/** Not run here: the emulator has only one secret for each client, and its AWS Backup copies nothing. */
+/** Blocks that can't run here: the emulator has only one secret for each client, and its AWS Backup copies nothing. */
 const NOT_HERE = ['new-secret.sh', 'restore-the-register.sh'];
 const ran = new Set<string>();
 
-/** Runs a block of the runbook after `shell.sh`, with these variables; resolves to what it wrote. */
+/** Runs a block of the runbook after `shell.sh`, with these variables. Resolves to the block's output. */
 async function run(name: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
   ran.add(name);
   return shell(`${blocks.get('shell.sh')}\n${blocks.get(name)}`, { STAGE: lane.stage, ...variables });
@@ -56,7 +56,7 @@ const get = async (redirect: 'follow' | 'manual' = 'follow') => {
 };
 const pulled = async () => (await get()).text();
 
-/** The execution of the report's file, read from the file's key. */
+/** The id of the query execution that made the report's file, read from the file's key. */
 async function queryOfReport(): Promise<string> {
   const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
   const listed = await aws(
@@ -67,7 +67,7 @@ async function queryOfReport(): Promise<string> {
   return id;
 }
 
-/** A function keeps what it read for a minute; some seconds more are for the requests. */
+/** A function keeps the register's records for a minute. The rest of the timeout is for the requests. */
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('a request', () => {
@@ -76,7 +76,7 @@ describe('a request', () => {
     const answer = await service.request('publisherperformance', 'requestedFields=Click', { headers });
     const { instance } = (await answer.json()) as { instance: string };
     const REQUEST = instance.replace('urn:uuid:', '');
-    // A line takes a moment from the function to the logs.
+    // A function's line takes a moment to reach the logs.
     await expect
       .poll(() => run('one-request.sh', { REQUEST }), MINUTE)
       .toMatch(/"message":"request".*"status":400/);
@@ -107,9 +107,9 @@ describe('a day', () => {
     expect(await run('check-the-lake.sh')).toContain('publisher_events');
   });
 
-  it('gets back the files that were deleted, and the earlier version of one that was overwritten', async () => {
+  it('gets back the files that were deleted, and the earlier version of a file that was overwritten', async () => {
     const { EventsBucket = '' } = await outputs(lane.stage, 'data');
-    // A file that is deleted on purpose must stay so. The two deletions need different seconds.
+    // A file that was deleted on purpose must stay deleted, so it is deleted in an earlier second than the others.
     await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', `${PREFIX}restated.parquet`);
     await aws('s3', 'rm', `s3://${EventsBucket}/${PREFIX}restated.parquet`);
     const second = () => new Date().toISOString().slice(0, 19);
@@ -150,7 +150,7 @@ describe('a file', () => {
     expect(await pulled()).toBe(report);
   });
 
-  it('is deleted with all others of its partner: an earlier link answers 404, and the next request makes the file again', async () => {
+  it('is deleted with all other files of its partner: an earlier link answers 404, and the next request makes the file again', async () => {
     const link = (await get('manual')).headers.get('location') ?? '';
     expect((await fetch(link)).status).toBe(200);
     // The script finds the partner's reports by the log's lines, which take a moment.
@@ -205,7 +205,7 @@ describe('the service', () => {
     expect(answer).toContain('10000000000');
   });
 
-  it('restarts its functions as a release of their own, is rolled back to the one before, and can then be deployed as usual', async () => {
+  it('restarts its functions as a new release, is rolled back, and can then be deployed as usual', async () => {
     const release = async () => (await get('manual')).headers.get('service-version');
     const deployed = await release();
     await run('start-functions-anew.sh');
@@ -213,7 +213,7 @@ describe('the service', () => {
     expect(await pulled()).toBe(report);
     await run('roll-back.sh', { API_URL: await apiAddress(lane.stage) });
     expect(await release()).toBe(deployed);
-    // Without `-c shift=no`: the emulator shifts nothing, and the next suite finds the templates as they always are.
+    // `-c shift=no` is left out: the emulator shifts nothing, and the next suite needs the usual templates.
     await cdk('deploy', lane.stage, '--all', '--require-approval', 'never');
     expect(await release()).toBe(deployed);
     expect(await pulled()).toBe(report);
@@ -248,7 +248,7 @@ describe('the service', () => {
 });
 
 describe('a request to publish a large report', () => {
-  it('is sent again from the queue of lost events, whether EventBridge or Lambda put it there', async () => {
+  it('is sent again from the queue of lost events, whether EventBridge or Lambda put it into the queue', async () => {
     const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
     const listed = async (prefix: string) =>
       (await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/${prefix}`).catch(() => '')).trim();
@@ -319,6 +319,6 @@ describe('a partner', () => {
   });
 });
 
-it('every block of the runbook was run, except those that can not be run here', () => {
+it('every block of the runbook has run in these tests, except the blocks that can’t run here', () => {
   expect([...ran, ...NOT_HERE, 'shell.sh'].sort()).toEqual([...blocks.keys()].sort());
 });

@@ -6,7 +6,7 @@ import { operator, REGION, ROOT_CREDENTIALS } from './operator.ts';
 
 const BUCKET = 's3-behaviour';
 
-/** What the emulator does not do as S3 does: tests of the suite, each with the reason. */
+/** The tests of the suite that the emulator's S3 does not pass, each with the reason. */
 const leftOut: LeftOut = {
   'gives in a listing the time of each object in whole seconds':
     'The emulator’s listings have milliseconds; S3 tells whole seconds.',

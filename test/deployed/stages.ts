@@ -11,8 +11,8 @@ const common: StageInput = {
 };
 
 /**
- * The lane's stages: one with a Cognito of its own, one with an identity provider that existed before, and one that keeps
- * its data, which `first-deployment.test.ts` deploys.
+ * The lane's stages. `pool` has its own Cognito user pool. `claims` uses an identity provider that existed before.
+ * `kept` keeps its data, and is deployed only by `first-deployment.test.ts`.
  */
 export const stages: Readonly<Record<string, StageInput>> = {
   pool: {

@@ -12,13 +12,13 @@ const STOP_MS = 5_000;
 /** MiniStack on loopback, with the adaptations of `emulator.py`. It enforces IAM and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
-  /** Its process. */
+  /** The id of the emulator's process. */
   readonly id: number;
-  /** Environment variables by which Node.js, the AWS CLI and curl trust its certificate. */
+  /** Environment variables by which Node.js, the AWS CLI and curl trust the emulator's certificate. */
   readonly trust: Readonly<Record<string, string>>;
   /** The file with the faults as JSON; the emulator reads it at each call. */
   readonly faultsFile: string;
-  /** The file with its output. */
+  /** The file with the emulator's output. */
   readonly log: string;
 }
 
@@ -31,7 +31,7 @@ export async function startEmulator(commands: string, directory: string): Promis
   await mkdir(scratch, { recursive: true });
   const output = await open(log, 'w');
   const child = spawn(join(commands, 'python'), [join(import.meta.dirname, 'emulator.py')], {
-    // It ends when its standard input does.
+    // The emulator ends when its standard input ends.
     stdio: ['pipe', output.fd, output.fd],
     env: {
       // The emulator runs functions on the first Node.js in this PATH.
@@ -42,7 +42,7 @@ export async function startEmulator(commands: string, directory: string): Promis
       AUTH: 'true',
       USE_SSL: '1',
       GATEWAY_PORT: String(port),
-      // If enabled, these two listen on every interface.
+      // These two servers would listen on every interface.
       IOT_MTLS_ENABLED: 'false',
       SFTP_ENABLED: 'false',
       LOG_LEVEL: 'WARNING',

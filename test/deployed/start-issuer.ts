@@ -10,11 +10,11 @@ interface SignRequest {
   readonly options?: { readonly header?: Record<string, unknown> | null } | null;
 }
 
-/** JSON has no undefined: a null member is to be left out. */
+/** Leaves out the members that are null. JSON has no undefined, so the tests send null for it. */
 const leftOut = (members: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? undefined]));
 
-/** Starts the identity provider that stage `claims` is deployed with, as one that existed before the service. */
+/** Starts the identity provider of stage `claims`, which exists before the stage is deployed. */
 export async function startIssuer() {
   const provider = await startIdentityProvider({ clients: CLIENTS });
   const server = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ export async function startIssuer() {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** POST claims here to get a token, also one that no provider would issue. */
+    /** The URL that signs the claims of a POST, even claims that no real provider would sign. */
     signUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     environment: {
       LANE_ISSUER: provider.issuer,

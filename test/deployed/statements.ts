@@ -1,10 +1,10 @@
 import { reports } from '../../lib/report/catalogue.ts';
 
-/** How a statement of a function's role is known to be needed. */
+/** What proves that a function's role needs a statement. */
 export type Proof =
-  /** `permissions.test.ts` takes it away from the deployed role and sees the function fail. */
+  /** A test takes the statement, or a part of it, out of the deployed role, and the function fails. */
   | 'here'
-  /** AWS needs it, as this AWS document says; the emulator works without it. */
+  /** AWS needs the statement, as this AWS document says. The emulator works without it. */
   | { readonly awsOnly: string };
 
 const reportFunctions = reports.map(({ name }) => name);
@@ -30,8 +30,8 @@ const ATHENA_GLUE =
   'Athena User Guide, "Configure access to databases and tables in the AWS Glue Data Catalog"';
 
 /**
- * Every statement of every function's role. Athena reads tables and events, and writes its results, with the rights of
- * whoever starts the query. The emulator's Athena needs no rights for that, so those statements can't be proven here.
+ * Every statement of every function's role. Athena reads tables and events, and writes results, with the rights of the
+ * function that starts the query. The emulator's Athena needs no rights for that, so the tests can't prove them.
  */
 export const statements: readonly {
   readonly sid: string;

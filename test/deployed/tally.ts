@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** The part of vitest's JSON report that is read here. */
+/** The members of vitest's JSON report that `count` reads. */
 interface VitestReport {
   readonly testResults: readonly {
     readonly name: string;
@@ -14,7 +14,7 @@ export interface Tally {
   endToEnd: number;
   /** Cases in which a function failed without a statement of its role, or without a part of one. */
   statements: number;
-  /** What the service relies on in S3, seen at the emulator's. */
+  /** Cases of S3's behaviour that the service relies on, run against the emulator's S3. */
   s3: number;
   /** Further cases of roles, of the runbook and of a deployment's life. */
   others: number;

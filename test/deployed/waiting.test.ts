@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('a query that takes longer than API Gateway lets a request take', () => {
-  it('is delivered through the waiting room, each step within the gateway’s limit', async () => {
+describe('a query that takes longer than API Gateway allows for a request', () => {
+  it('is delivered through the waiting room, and each step takes less than the gateway’s limit', async () => {
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 35_000 / SLOWNESS }]);
     const urls: string[] = [];
     const durations: number[] = [];
@@ -47,7 +47,7 @@ describe('a query that takes longer than API Gateway lets a request take', () =>
 });
 
 describe('a large report whose publication fails each time', () => {
-  it('is answered 500, since Lambda calls the function abandon by its alias', async () => {
+  it('is answered 500, because Lambda invokes the function abandon by its alias', async () => {
     const restore = await changeEnvironment(currentLane() as Lane, ['publish'], { RESULTS_BUCKET: 'gone' });
     try {
       service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);

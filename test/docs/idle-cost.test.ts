@@ -31,7 +31,7 @@ describe('the cost of a stage without requests', () => {
     );
   });
 
-  it('is an error if a type of resource has no price yet', () => {
+  it('can’t be computed if a type of resource has no price yet', () => {
     expect(() => idleCosts([{ Type: 'AWS::EC2::NatGateway' }])).toThrow(
       'does not know what AWS::EC2::NatGateway costs',
     );

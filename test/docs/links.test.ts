@@ -69,8 +69,8 @@ describe('the links that are found in a page', () => {
   it.each([
     ['a link', '[a](b.md#c)', ['b.md#c']],
     ['a picture', '![a](b.png)', ['b.png']],
-    ['none to other hosts', '[a](https://b.example/c)', []],
-    ['none in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
+    ['no link to another host', '[a](https://b.example/c)', []],
+    ['no link in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
   ])('include %s', (_, page, links) => {
     expect(linksOf(page)).toEqual(links);
   });

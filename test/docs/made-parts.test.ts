@@ -31,7 +31,7 @@ describe('the decision records', () => {
 
   it.each([
     ['no status', '# 1. A\n\n**Context.** B\n'],
-    ['another number', '# 2. A\n\n*2026-01-01 · holds*\n'],
+    ['a number that is not the file’s', '# 2. A\n\n*2026-01-01 · holds*\n'],
     ['no date', '# 1. A\n\n*holds*\n'],
   ])('are refused with %s, and the error says how they must begin', (_, text) => {
     expect(() => readDecision('0001-a.md', text)).toThrow(

@@ -9,8 +9,8 @@ import { runbookBlocks } from './runbook-blocks.ts';
 const blocks = runbookBlocks();
 
 /**
- * Runs shell.sh and then a script, in a shell with a false `aws`. Its answer to a call is the first of `answers` whose
- * name is a part of the call. Other calls succeed without output.
+ * Runs shell.sh and then a script, in a shell with a fake `aws`. The fake answers a call with the first of `answers`
+ * whose name is a part of the call. All other calls succeed without output.
  */
 function run(
   script: string,
@@ -47,7 +47,7 @@ describe('the shell of the runbook', () => {
       10_000,
       'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
     ],
-  ])('prints the %i log lines that it found, and prints on the error output %j', (lines, said) => {
+  ])('prints found log lines and, if there are %i lines, prints %j on the error output', (lines, said) => {
     const answers = {
       'list-stack-resources': 'one\\n',
       'start-query': 'query-1',

@@ -15,7 +15,7 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-/** Claims that give access to every row: `client_id` by the register, the others if claims say whose rows. */
+/** Claims that give access to every row: `client_id` in a stage with a register, the others in a stage without. */
 const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -53,7 +53,7 @@ describe('the answer to a valid request', () => {
     ).toEqual([]);
   });
 
-  it('leads to the CSV, a named attachment, for a download without extra headers', async () => {
+  it('leads a download without extra headers to the CSV, as an attachment with a file name', async () => {
     const download = await fetch(await locationOf());
     expect(download.status).toBe(200);
     expect(download.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -124,7 +124,7 @@ describe('the answer to a request that admits gzip', () => {
   const locationOfGzipped = async () => {
     const response = await service.request('publisherperformance', query, { headers: acceptsGzip.headers() });
     expect(response.status).toBe(303);
-    // A stage that names origins for web pages, like the deployed stage, varies by Origin too.
+    // The deployed stage allows web pages of other origins, so its answers vary by Origin too.
     expect(response.headers.get('vary')).toBe(currentLane() ? 'Accept-Encoding, Origin' : 'Accept-Encoding');
     return response.headers.get('location') ?? '';
   };
@@ -135,7 +135,7 @@ describe('the answer to a request that admits gzip', () => {
     return { headers: response.headers, body: await buffer(response) };
   };
 
-  it('leads to a gzipped file that decodes to the plain one and has its name and type', async () => {
+  it('leads to a gzipped file that decodes to the plain file, with the plain file’s name and type', async () => {
     const { headers, body } = await bytesAt(await locationOfGzipped());
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -202,16 +202,16 @@ describe('the answer to HEAD', () => {
     ['a report', `/reporting/publisherperformance?${query}`],
     ['a bad request', '/reporting/publisherperformance?groupBy=Day'],
     ['no token', `/reporting/publisherperformance?${query}`, { Authorization: '' }],
-    ['a download that is not there', `/reporting/downloads/${'A'.repeat(43)}/1`],
+    ['a download that does not exist', `/reporting/downloads/${'A'.repeat(43)}/1`],
     ['the OpenAPI document', '/openapi.json'],
     ['an unknown path', '/reporting/nothing'],
-  ])('has the status and the headers of GET, and no body: %s', async (_, path, headers) => {
+  ])('has the status and the headers of the answer to GET, but no body: %s', async (_, path, headers) => {
     await get(path, headers);
     const expected = await get(path, headers);
     expect(await head(path, headers)).toEqual({ ...expected, body: '' });
   });
 
-  it('makes the report, so that the next GET finds it', async () => {
+  it('leaves a cached report for the next GET', async () => {
     const path = `/reporting/publisherperformance?${queryOf({ ...question, fields: ['Clicks'] })}`;
     const cacheStatuses = [await head(path), await get(path)].map(({ fields }) => fields['cache-status']);
     expect(cacheStatuses).toEqual(['PerformanceReports; fwd=miss', 'PerformanceReports; hit']);
@@ -315,7 +315,7 @@ describe('the answer to a bad request', () => {
     expect((await service.request('publisherperformance/', query)).status).toBe(404);
   });
 
-  it('begins with the first fault, for clients that show only 120 characters of an answer', async () => {
+  it('names the first fault in its first 120 characters, because some clients show no more', async () => {
     const response = await service.request('publisherperformance', `${query}&requestedField=Day`);
     expect((await response.text()).slice(0, 120)).toContain(
       '"detail":"requestedField: Unknown parameter. Did you mean \\"requestedFields\\"?"',
@@ -355,7 +355,7 @@ describe('the answer to a bad request', () => {
   });
 });
 
-describe('the answer to a request with a token', () => {
+describe('the answer to a caller', () => {
   const answerTo = async (authorization: string | undefined, badQuery = '') => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization };
@@ -395,18 +395,18 @@ describe('the answer to a request with a token', () => {
   };
 
   it.each<[string, () => object, object?]>([
-    ['the scope in scope', () => ({ scope: service.stack.scope })],
-    ['the scope among others', () => ({ scope: `openid ${service.stack.scope} other` })],
-    ['the scope in scp', () => ({ scp: service.stack.scope })],
-    ['the scope in a list', () => ({ scp: ['other', service.stack.scope] })],
-    ['the scope in a list named scope', () => ({ scope: ['other', service.stack.scope] })],
+    ['the scope in the claim scope', () => ({ scope: service.stack.scope })],
+    ['the scope among other scopes', () => ({ scope: `openid ${service.stack.scope} other` })],
+    ['the scope in the claim scp', () => ({ scp: service.stack.scope })],
+    ['the scope in a list in scp', () => ({ scp: ['other', service.stack.scope] })],
+    ['the scope in a list in scope', () => ({ scope: ['other', service.stack.scope] })],
     ['an ES256 signature', () => ({ scope: service.stack.scope }), { algorithm: 'ES256' }],
     ['an EdDSA signature', () => ({ scope: service.stack.scope }), { algorithm: 'EdDSA' }],
-  ])('is 303 with %s', async (_, claims, options) => {
+  ])('is 303 if the token has %s', async (_, claims, options) => {
     expect(await answerTo(await sign(claims(), options))).toEqual(good);
   });
 
-  it('is 303 with the scheme "bearer" in lower case', async () => {
+  it('is 303 if the scheme is "bearer" in lower case', async () => {
     expect(await answerTo((await sign({ scope: service.stack.scope })).replace('Bearer', 'bearer'))).toEqual(
       good,
     );
@@ -415,13 +415,13 @@ describe('the answer to a request with a token', () => {
   it.each<[string, () => object]>([
     ['no scope', () => ({})],
     ['another scope', () => ({ scope: 'api://other/.default' })],
-    ['a longer scope', () => ({ scope: `${service.stack.scope}.all` })],
-    ['the API without its scope', () => ({ scope: apiScope() })],
+    ['a scope that is longer than the API’s scope', () => ({ scope: `${service.stack.scope}.all` })],
+    ['only the API’s name as its scope', () => ({ scope: apiScope() })],
     // Any app of an Entra ID tenant can get a token with this `aud`.
-    ['the API in aud alone', () => ({ aud: apiScope() })],
+    ['the API’s name only in aud', () => ({ aud: apiScope() })],
     ['the scope in upper case', () => ({ scope: service.stack.scope.toUpperCase() })],
-    ['the scope as a key of an object', () => ({ scp: { [service.stack.scope]: true } })],
-  ])('is 401 “Not authorized to this endpoint.” with %s', async (_, claims) => {
+    ['the scope only as a key of an object', () => ({ scp: { [service.stack.scope]: true } })],
+  ])('is 401 “Not authorized to this endpoint.” if the token has %s', async (_, claims) => {
     expect(await answerTo(await sign(claims()))).toEqual(notForHere());
   });
 
@@ -430,7 +430,7 @@ describe('the answer to a request with a token', () => {
   it.each<[string, () => string | Promise<string>]>([
     ['is expired', () => sign(scoped(), { expiresInSeconds: -10 })],
     ['is not valid yet', () => sign({ ...scoped(), nbf: Math.floor(Date.now() / 1000) + 600 })],
-    ['is of another issuer', () => sign({ ...scoped(), iss: 'https://elsewhere.example' })],
+    ['is from another issuer', () => sign({ ...scoped(), iss: 'https://elsewhere.example' })],
     ['names no key', () => sign(scoped(), { header: { kid: undefined } })],
     ['names an unknown key', () => sign(scoped(), { header: { kid: 'unknown' } })],
     [
@@ -445,13 +445,13 @@ describe('the answer to a request with a token', () => {
         return `${header}.${base64url({ ...scoped(), iss: service.stack.identityProvider.issuer, exp: 9e9 })}.${signature}`;
       },
     ],
-    ['is no JWT', () => 'Bearer abc'],
-    ['has three parts that are no JSON', () => 'Bearer a.b.c'],
+    ['is not a JWT', () => 'Bearer abc'],
+    ['has three parts that are not JSON', () => 'Bearer a.b.c'],
     [
-      'has claims that are no object',
+      'has claims that are not an object',
       () => `Bearer ${base64url({ alg: 'RS256', kid: 'x' })}.${Buffer.from('[]').toString('base64url')}.AAAA`,
     ],
-  ])('is 401 where the token %s', async (_, authorization) => {
+  ])('is 401 if the token %s', async (_, authorization) => {
     expect(await answerTo(await authorization())).toEqual(bad);
   });
 
@@ -464,7 +464,7 @@ describe('the answer to a request with a token', () => {
 
   it.each([
     ['is missing', undefined],
-    ['is of another scheme', 'Basic cGFydG5lcjpzZWNyZXQ='],
+    ['has another scheme', 'Basic cGFydG5lcjpzZWNyZXQ='],
     ['has no token', 'Bearer '],
     ['holds two tokens', 'Bearer a.b.c, Bearer d.e.f'],
     ['has no scheme', 'a.b.c'],
@@ -518,7 +518,7 @@ describe('the answer while a part of the service is broken', () => {
     }
   });
 
-  it('is 500, never 401, if the key server answers nonsense', async () => {
+  it('is 500, not 401, if the key server answers with HTML', async () => {
     const rubbish = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
     await once(rubbish, 'listening');
     const uri = `http://127.0.0.1:${(rubbish.address() as AddressInfo).port}/`;

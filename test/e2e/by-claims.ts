@@ -1,6 +1,6 @@
 import { ENV } from '../../lib/names.ts';
 
-/** The functions' environment if the tokens' claims, and not a register, say whose rows a caller sees. */
+/** The environment of functions that read from a token's claims, not from a register, whose rows its caller sees. */
 export const BY_CLAIMS = {
   [ENV.entitlements]: 'claims',
   [ENV.companyClaims]: JSON.stringify({

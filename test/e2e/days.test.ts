@@ -77,7 +77,7 @@ async function days(
 
 const asCaller = () => ({ Authorization: `Bearer ${service.token}` });
 
-/** The report of a window's clicks, and the data version in its redirect. */
+/** The report of a window's clicks, and the data version in the redirect to it. */
 async function clicks(start: string, end: string): Promise<{ csv: string; version: string | null }> {
   const query = new URLSearchParams({
     requestedFields: 'Clicks',
@@ -157,7 +157,7 @@ describe('GET /reporting/{report}/days', () => {
     ).toBe(3);
   });
 
-  it('gives each day the window and the version of a report of exactly that day', async () => {
+  it('gives the window of each day, and the version that a report with this window has', async () => {
     await write('2026-03-01', 1, '23:59:59.999');
     await write('2026-03-02', 5);
     await write('2026-03-02', 30, '00:00:00.000');
@@ -166,7 +166,7 @@ describe('GET /reporting/{report}/days', () => {
     const [, day] = (await days(...MARCH)).body.days;
     const { startInclusive = '', endExclusive = '', version } = day ?? {};
     expect(await clicks(startInclusive, endExclusive)).toEqual({ csv: '"Clicks"\n235\n', version });
-    // A tool with inclusive ends would send this window: it loses a second, and the version does not show the loss.
+    // A tool with inclusive ends sends this window. Its report lacks the day's last second, but has the same version.
     expect(await clicks(startInclusive, '2026-03-02T23:59:59Z')).toEqual({ csv: '"Clicks"\n35\n', version });
   });
 
@@ -176,7 +176,7 @@ describe('GET /reporting/{report}/days', () => {
     expect((await days('2026-03-01T11:00:00Z', '2026-03-01T11:00:01Z')).body.days).toEqual(whole.body.days);
   });
 
-  it('gives the version that is in the report’s file; the file answers Range and If-None-Match', async () => {
+  it('gives the version that the report’s download names; the download takes Range and If-None-Match', async () => {
     await write('2026-03-02', 5);
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
@@ -219,13 +219,13 @@ describe('GET /reporting/{report}/days', () => {
     expect(new Set(body.days.map(({ state }) => state))).toEqual(new Set(['final']));
   });
 
-  it('names the days of the report’s own table', async () => {
+  it('lists only the days of the report’s own table', async () => {
     const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
     expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
     expect(statesOf(await days(...january))).toEqual([]);
   });
 
-  it('answers 404 no-records if the table is missing, like the report', async () => {
+  it('answers 404 no-records, as the report does, if the report’s table is missing', async () => {
     await rm(join(lake, 'advertiser_events'), { recursive: true });
     const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
     expect({ status, body }).toMatchObject({
@@ -245,7 +245,7 @@ describe('GET /reporting/{report}/days', () => {
     expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
-  it('lists no day after the table’s last file was removed, and lists the next day that is written', async () => {
+  it('lists no day while the table has no file, and lists the day again after a new file is written', async () => {
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
     const csv = async () =>
@@ -298,7 +298,7 @@ describe('GET /reporting/{report}/days', () => {
     ['advertiser', ['advertiserCompanies']],
     ['nobody', []],
   ])(
-    'answers the client %s only for the reports that these of its rights govern: %j',
+    'answers the client %s for a report only if the right that governs the report is one of %j',
     async (clientId, seen) => {
       const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
       const token = await accessToken({ ...service.stack, ...client });

@@ -42,13 +42,13 @@ afterAll(async () => {
 
 const pull = (question: Question) => service.pull(REPORT, question);
 const ask = (question: Question) => service.request(REPORT, queryOf(question));
-/** The URL to which the answer leads. Throws the problem if the answer is one. */
+/** The URL in an answer's `Location`. Throws the answer's text if there is no `Location`. */
 async function locationOf(response: Response): Promise<string> {
   const location = response.headers.get('location');
   if (location === null) throw new Error(`${response.status} ${await response.text()}`);
   return new URL(location, service.stack.apiUrl).href;
 }
-/** The answer that leads to the report. */
+/** The answer whose `Location` is the download URL of the report. */
 async function linked(question: Question): Promise<Response> {
   let answer = await ask(question);
   for (let next = answer; next.status === 303; ) {
@@ -64,7 +64,7 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets the faults. Returns a function that counts the calls that match each of `matches`. */
+/** Sets the faults. Returns a function that gives the number of calls that each of `matches` has matched. */
 function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
   service.stack.faults.set([...faults, ...matches]);
   return () =>
@@ -126,16 +126,16 @@ describe('a waiting URL that four clients fetch at once', () => {
 
 describe('a results bucket that has lost objects', () => {
   it.each([
-    ['the records and the files', ['cached/', 'jobs/', 'reports/']],
-    ['everything', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
-  ])('gets new ones by the next request, if it has lost %s', async (_, prefixes) => {
+    ['the reports’ records and files', ['cached/', 'jobs/', 'reports/']],
+    ['every object', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
+  ])('gets new objects by the next request, if it has lost %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     for (const prefix of prefixes) await empty(prefix);
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('leads to links that S3 answers with 404 if it has lost the files but not their records', async () => {
+  it('makes the links to reports answer 404 if it has lost the files but not their records', async () => {
     const question = freshQuestion();
     await pull(question);
     await empty('reports/');

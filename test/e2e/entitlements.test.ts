@@ -61,7 +61,7 @@ describe('a caller whose token’s claims say which rows it sees', () => {
     expect(answers[0]).not.toEqual(answers[1]);
   });
 
-  it('gets the same answer for a company that it may not see and for one that does not exist', async () => {
+  it('gets the same answer for a company that it may not see and for a company that does not exist', async () => {
     const token = await tokenOf({ publisher_companies: [1000] });
     const filtered = (id: string) =>
       get('publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } }, token);
@@ -84,7 +84,7 @@ describe('a caller whose token’s claims say which rows it sees', () => {
     ['an empty claim', { publisher_companies: '' }],
     ['a malformed claim', { publisher_companies: ['1000', 'all'] }],
     ['a boolean claim', { publisher_companies: true }],
-  ])('gets a 401 for every report with %s', async (_, claims) => {
+  ])('gets a 401 with %s, and the same 401 if the request is bad too', async (_, claims) => {
     const token = await tokenOf(claims);
     expect(await get('publisherperformance', revenue, token)).toEqual(notAuthorized);
     expect(await get('publisherperformance', { ...revenue, fields: ['Nothing'] }, token)).toEqual(

@@ -13,7 +13,7 @@ export interface Question {
   readonly start: string;
   readonly end: string;
   readonly filters?: Readonly<Record<string, readonly string[]>>;
-  /** Whether a value passes a filter; by default, each wanted value passes. Null is an unknown value. */
+  /** Whether a value passes a filter. By default, a value passes if it is in `wanted`. Null is an unknown value. */
   readonly lets?: (value: string | null, wanted: readonly string[]) => boolean;
 }
 
@@ -66,9 +66,7 @@ const readerOf = (field: Field): Read => {
   return field.grain === 'hour' ? hour : day;
 };
 
-/**
- * The columns of a report's fields: for the contract's fields as the contract says, for later ones as the catalogue.
- */
+/** The columns of a report's fields. The contract names them for its own fields, the catalogue for later fields. */
 function fieldsOf(report: string) {
   const dimensions = { ...DIMENSIONS[report] };
   const metrics = { ...METRICS };
@@ -106,7 +104,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   const byPlacement = grouped.includes('PlacementId') && report === 'publisherperformance';
   const placements = question.filters?.['PlacementId'];
 
-  /** The rows that count in every metric, except in container-level opens with a filter on placements. */
+  /** The rows that count in every metric. With a filter on placements, container-level opens come from `opened`. */
   const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
   const opened: EventRow[] = [];
   if (wantsOpens && placements && !byPlacement) {

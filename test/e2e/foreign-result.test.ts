@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe("a result that is not in the engine's CSV dialect", () => {
-  it('leads to a 500 at each request, and no answer shows any part of the result', async () => {
+describe('a result that is not in Athena’s CSV dialect', () => {
+  it('leads to a 500 at each request, and the answer shows no part of the result', async () => {
     const question = {
       fields: ['DeviceOrProxy', 'Clicks'],
       start: '2026-01-01T00:00:00Z',

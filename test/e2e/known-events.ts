@@ -39,7 +39,7 @@ export const AWKWARD_TEXT = [
   'a'.repeat(256),
 ];
 
-/** The two largest and the smallest amounts of `decimal(18,6)`, and some amounts that binary floats can't represent. */
+/** The largest and smallest amounts of `decimal(18,6)`, those nearest to 0, and some that floats can't represent. */
 const AMOUNTS = [
   '0.1',
   '0.2',

@@ -45,7 +45,7 @@ describe('GET /openapi.json', () => {
     expect(few).toBeLessThan((many ?? 0) / 4);
   });
 
-  it('is 404 under any other name', async () => {
+  it('is 404 under the name openapi_json', async () => {
     expect((await fetch(`${service.stack.apiUrl}/openapi_json`)).status).toBe(404);
   });
 });
@@ -57,7 +57,7 @@ interface Parameter {
   readonly examples?: Record<string, { value: unknown }>;
 }
 
-/** The query with each parameter's example of this name. A parameter's `explode` says how a list is written. */
+/** The query of an example: each parameter has its value in it. A parameter's `explode` says how a list is written. */
 function queryOfExample(
   parameters: readonly object[],
   example: string,

@@ -153,10 +153,10 @@ describe('the download host', () => {
   });
 });
 
-describe('the sample partners of one machine', () => {
+describe('the sample partners of the one-machine stack', () => {
   const PATH = '/.local/partners';
 
-  it('are listed with the last day that has events, and get tokens that see their rows', async () => {
+  it('are listed together with the last day that has events, and get tokens for their own rows', async () => {
     const { partners, lastDay } = (await (await get(PATH)).json()) as { partners: object[]; lastDay: string };
     expect(lastDay).toBe('2026-02-01');
     expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher companies 1000' });
@@ -171,7 +171,7 @@ describe('the sample partners of one machine', () => {
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
   });
 
-  it('get a token only under a known name, and not by GET', async () => {
+  it('get a token only by POST, and only under a known name', async () => {
     expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
     expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });

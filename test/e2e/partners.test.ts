@@ -80,7 +80,7 @@ describe('a partner of the register', () => {
   });
 
   it.each<[string, (client: string) => unknown]>([
-    ['is not there', () => undefined],
+    ['does not exist', () => undefined],
     ['is inactive', (client) => aPartner({ client, publisherCompanies: EVERY_COMPANY, active: false })],
     ['names no companies', (client) => aPartner({ client })],
     ['has a newer form', (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 })],
@@ -89,13 +89,16 @@ describe('a partner of the register', () => {
       (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), until: 1 }),
     ],
     ['names companies by numbers', (client) => ({ ...aPartner({ client }), publisherCompanies: [1000] })],
-    ['names one company that is no id', (client) => aPartner({ client, publisherCompanies: ['1000', '*'] })],
     [
-      'names every company by another word',
+      'names a company by something other than its id',
+      (client) => aPartner({ client, publisherCompanies: ['1000', '*'] }),
+    ],
+    [
+      'names every company by an unknown word',
       (client) => ({ ...aPartner({ client }), publisherCompanies: 'all' }),
     ],
-    ['is another client’s', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
-    ['is no object', () => 'partner'],
+    ['names another client', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
+    ['is not an object', () => 'partner'],
     ['is null', () => null],
   ])('is refused if its record %s', async (_, recordOf) => {
     const client = `refused-${clients++}`;
@@ -126,7 +129,7 @@ describe('a partner of the register', () => {
 });
 
 describe('a change of the register', () => {
-  it('applies to tokens issued before it, as soon as the functions read the register again', async () => {
+  it('applies to tokens issued before the change, as soon as the functions read the register again', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const claims = { client_id: client };
     expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
@@ -139,7 +142,7 @@ describe('a change of the register', () => {
     expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
   });
 
-  /** The waiting URL that a request for a slow report leads to. */
+  /** Requests a slow report. Resolves to the waiting URL in the answer. */
   const waitingUrl = async (client: string, question: Question) => {
     service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
     const response = await service.request('publisherperformance', queryOf(question), {
@@ -192,7 +195,7 @@ describe('a change of the register', () => {
 });
 
 describe('the register', () => {
-  it('costs one call of S3 in a cold function and none in a warm one', async () => {
+  it('takes one call of S3 in a cold function and no call in a warm function', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     // The fault matches every call on the register's bucket, with any method.
     const callsOfRegister = async () => {

@@ -61,20 +61,17 @@ describe('GET /reporting/publisherperformance', () => {
     ['placement-level Opens where grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
     ['container-level Opens where not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
     [
-      'container-level records left out when grouped by PlacementId, without Opens too',
+      'no container-level records where grouped by PlacementId, even without Opens',
       ask('PlacementId,ContainerId,Clicks'),
     ],
-    [
-      'container-level records counted in where not grouped by PlacementId',
-      ask('ContainerId,Clicks,Revenue'),
-    ],
+    ['container-level records too where not grouped by PlacementId', ask('ContainerId,Clicks,Revenue')],
     ['one row of totals', ask('Opens,Clicks,Revenue,ServedAds')],
     [
       'one row of zeros where there is no data',
       ask('ServedAds,Opens,Clicks,Revenue', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
     ],
     [
-      'the header alone where a grouping finds no data',
+      'the header alone where a grouped report has no data',
       ask('Day,Clicks', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
     ],
     [
@@ -107,14 +104,17 @@ describe('GET /reporting/publisherperformance', () => {
       'a window over the turn of the year',
       ask('Day,Clicks', { start: '2025-12-31T23:00:00Z', end: '2026-01-01T01:00:00Z' }),
     ],
-    ['32 days', ask('Day,Clicks', { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' })],
+    [
+      'a window of 32 days',
+      ask('Day,Clicks', { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' }),
+    ],
     ['a filter on a day', ask('DateTime,Clicks', { filters: { Day: ['2026-01-02T00:00:00Z'] } })],
     [
       'a filter on hours',
       ask('Day,Opens', { filters: { DateTime: ['2026-01-02T10:00:00Z', '2026-01-05T23:00:00Z'] } }),
     ],
     [
-      'a filter on a day out of the window',
+      'a filter on a day outside the window',
       ask('Day,Clicks', { filters: { Day: ['2026-03-01T00:00:00Z'] } }),
     ],
     [
@@ -124,7 +124,7 @@ describe('GET /reporting/publisherperformance', () => {
       }),
     ],
     [
-      'a filter on a 64-bit id',
+      'a filter on the largest signed 64-bit id',
       ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['9223372036854775807'] } }),
     ],
     [
@@ -136,11 +136,11 @@ describe('GET /reporting/publisherperformance', () => {
       ask('Opens,Clicks,ServedAds,Revenue', { filters: { PlacementId: ['11'] } }),
     ],
     [
-      'filter[PlacementId] with Opens by a dimension',
+      'filter[PlacementId] with Opens, grouped by other dimensions',
       ask('ContainerId,Day,Opens,Clicks', { filters: { PlacementId: ['11', '12'] } }),
     ],
     [
-      'filter[PlacementId] with Opens and other filters, which the look-up of its containers ignores',
+      'filter[PlacementId] with Opens and another filter, which the look-up of the containers ignores',
       ask('DeviceOrProxy,Opens,Clicks', {
         filters: { PlacementId: ['13'], DeviceOrProxy: ['phone', 'Zürich'] },
       }),
@@ -154,7 +154,7 @@ describe('GET /reporting/publisherperformance', () => {
       }),
     ],
     [
-      'filter[PlacementId] with Opens and a filter on a day: its containers are looked up in the whole window',
+      'filter[PlacementId] with Opens and a filter on a day: the containers come from the whole window',
       ask('Opens,Clicks', { filters: { PlacementId: ['14'], Day: ['2026-01-03T00:00:00Z'] } }),
     ],
     [
@@ -166,14 +166,14 @@ describe('GET /reporting/publisherperformance', () => {
       ask('PlacementId,Opens', { filters: { PlacementId: ['11'] } }),
     ],
     [
-      'filter[PlacementId] on a placement that is not there',
+      'filter[PlacementId] on a placement that does not exist',
       ask('Opens,Clicks', { filters: { PlacementId: ['99'] } }),
     ],
   ])('gives byte for byte the report computed from the events: %s', async (_, question) => {
     await agrees('publisherperformance', question);
   });
 
-  it('gives the same other metrics for filter[PlacementId] if Opens is requested too', async () => {
+  it('gives the same Clicks and Revenue for filter[PlacementId] with and without Opens', async () => {
     const filters = { PlacementId: ['11'] };
     const alone = await service.pull('publisherperformance', ask('Clicks,Revenue', { filters }));
     const together = await service.pull('publisherperformance', ask('Clicks,Revenue,Opens', { filters }));
@@ -202,7 +202,7 @@ describe('GET /reporting/advertiserperformance', () => {
 
 describe('reports', () => {
   it.each(AWKWARD_TEXT.filter((text) => text !== '' && !/\p{Cc}/u.test(text)))(
-    'filter by the text %j and by nothing else',
+    'have only the rows with the text %j if they are filtered by it',
     async (value) => {
       const csv = await agrees(
         'publisherperformance',
@@ -227,7 +227,7 @@ describe('reports', () => {
     '*',
     `''`,
     'ʼ OR 1=1',
-  ])('find nothing by the hostile filter text %j', async (value) => {
+  ])('have no rows for the hostile filter text %j', async (value) => {
     const filters = { DeviceOrProxy: [value] };
     expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
       '"DeviceOrProxy","Clicks"\n',

@@ -31,7 +31,7 @@ interface Run {
   readonly exitCode: Promise<number | null>;
 }
 
-/** Starts the service like `npm start`, with a state directory for this test. */
+/** Starts the service as `npm start` does, with a state directory of this test file. */
 function run(env: Record<string, string>): Run {
   const child = spawnNode(['local/start.ts'], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
@@ -105,7 +105,7 @@ describe('npm start', () => {
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
-    // Two hosts, as on AWS: a client that drops a header when the host changes must drop it here too.
+    // The gateway and S3 have different hosts, as on AWS: a client that drops a header for another host does so here.
     expect(new URL(stack.storageUrl).hostname).not.toBe(new URL(stack.apiUrl).hostname);
 
     child.kill('SIGINT');
@@ -145,7 +145,7 @@ describe('npm start', () => {
     expect(await readdir(state)).toEqual([]);
   }, 60_000);
 
-  it('takes its partners from a file, each with its own rows', async () => {
+  it('takes its partners from a file, and gives each partner its own rows', async () => {
     const file = join(home, 'partners.json');
     await writeFile(
       file,
@@ -174,9 +174,9 @@ describe('npm start', () => {
   }, 60_000);
 
   it.each([
-    ['that is not there', join('nowhere', 'partners.json'), undefined],
-    ['that is no JSON', 'broken.json', '[{'],
-    ['with a company that is no id', 'no-id.json', '[{"name":"acme","publisherCompanies":["acme"]}]'],
+    ['that does not exist', join('nowhere', 'partners.json'), undefined],
+    ['that is not JSON', 'broken.json', '[{'],
+    ['with a company that is not an id', 'no-id.json', '[{"name":"acme","publisherCompanies":["acme"]}]'],
   ])('refuses a PARTNERS file %s in one line', async (_, name, text) => {
     const file = join(home, name);
     if (text !== undefined) await writeFile(file, text);
@@ -193,7 +193,7 @@ describe('npm start', () => {
     });
   });
 
-  it('with DOWNLOADS_EDGE=1: also gives the file to a client that sends its token to the link', async () => {
+  it('gives the file also to a client that sends its token to the link, if DOWNLOADS_EDGE is 1', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
@@ -225,7 +225,7 @@ describe('npm start', () => {
 
   it.each<[string, () => Promise<string>, RegExp]>([
     [
-      'is not there',
+      'does not exist',
       async () => join(home, 'nowhere'),
       /^EVENTS_DIR: .*nowhere does not exist; needed: a folder with publisher_events\/day=.*\n$/,
     ],

@@ -19,9 +19,9 @@ export interface ValidatingProxy {
   close(): Promise<void>;
 }
 
-/** The name and the path of the service at its upstream. */
+/** The host name and the path under which the upstream serves the service. */
 export interface Site {
-  /** The Host that the proxy sends to the gateway; without one, it sends the caller's Host. */
+  /** The `Host` header that the proxy sends to the gateway; by default, it sends the caller's. */
   readonly host?: string;
   /** The upstream's path before the service's own paths. */
   readonly basePath?: string;

@@ -6,10 +6,10 @@ import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 
 const REPORT = 'publisherperformance';
-/** Too large to be published while the caller waits. */
+/** A result of this size is too large to be published while the caller waits. */
 const LARGE_BYTES = 20_000_000;
 
-/** Every call that a delivery makes, of small and of large reports. */
+/** The calls in the delivery of a small report. */
 const CALLS: readonly Pick<FaultInput, 'on' | 'match'>[] = [
   { on: 'athena', match: 'StartQueryExecution' },
   { on: 'athena', match: 'GetQueryExecution' },
@@ -24,6 +24,7 @@ const CALLS: readonly Pick<FaultInput, 'on' | 'match'>[] = [
   { on: 's3', match: 'PUT waiting/' },
   { on: 's3', match: 'GET waiting/' },
 ];
+/** Further calls, which only the delivery of a large report makes. */
 const CALLS_OF_LARGE_REPORTS: typeof CALLS = [
   { on: 's3', match: 'PUT publications/' },
   { on: 's3', match: 'GET publications/' },
@@ -32,7 +33,7 @@ const CALLS_OF_LARGE_REPORTS: typeof CALLS = [
   { on: 's3', match: 'POST reports/' },
 ];
 
-/** Only S3 has this fault in the local stack; Athena's errors come with its own protocol. */
+/** The faults of a call, with a word for each in the title. */
 const TROUBLES: readonly (readonly [string, Partial<FaultInput>])[] = [
   ['throttled', { throttle: true }],
   ['not answered', { stall: true }],
@@ -94,7 +95,7 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
       const { status, body } = await follow(patient, question, 10);
       expect({ status, struck: patient.stack.faults.current()[1]?.struck }).toEqual({
         status: 200,
-        // A report that is there within one request needs no ticket.
+        // A report that is ready within one request needs no ticket.
         struck: match?.includes('waiting/') ? 0 : 1,
       });
       const csv = expectedReport(REPORT, events.publisher_events, question);
@@ -104,7 +105,7 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
   );
 
   it.each(cases)(
-    'in every try leads a $size report to a 200, 303 or 503, never to a 500: $match',
+    'in every try leads to a 200, 303 or 503 for a $size report, never to a 500: $match',
     async ({ on, match, query }) => {
       const slow = { ...query, delayMs: 600 };
       hurried.stack.faults.set([slow, { on, ...(match && { match }), ...trouble }]);

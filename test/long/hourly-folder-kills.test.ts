@@ -37,8 +37,8 @@ async function restate(version: number): Promise<void> {
 const command = () => ['hourly', '--from', raw, '--to', hours, '--table', 'publisher_events'];
 
 /**
- * Runs the command in a process of its own, which is killed right after its change number `killAfter`, if that is
- * given. Resolves to the exit code; null if it was killed.
+ * Runs the command in a process of its own. If `killAfter` is given, the process is killed after this many changes.
+ * Resolves to the exit code, or to null if the process was killed.
  */
 async function start(killAfter?: number): Promise<number | null> {
   const child = spawnNode(
@@ -49,7 +49,7 @@ async function start(killAfter?: number): Promise<number | null> {
   return (await once(child, 'exit'))[0];
 }
 
-/** What a reader finds of the day: nothing, where it has no marker. */
+/** The version of the day that a reader finds. Undefined if the day has no marker. */
 async function look(): Promise<{ version: number; named: string } | undefined> {
   const marker = await readFile(join(hours, DAY, '_SUCCESS'), 'utf8').catch(() => undefined);
   if (marker === undefined) return undefined;
@@ -85,7 +85,7 @@ it(`lake -- hourly in folders shows one version after a kill and the latest afte
 it('lake -- hourly in folders shows one version after two runs at once, and the latest after the next run', async () => {
   for (let version = RESTATEMENTS + 1; version <= RESTATEMENTS + 10; version++) {
     await restate(version);
-    // Done, or refused since another writes into the folder.
+    // A run ends with 0 if it succeeds, and with 2 if another run is writing into the folder.
     for (const code of await Promise.all([start(), start()])) expect([0, 2]).toContain(code);
     expect([version - 1, version]).toContain((await look())?.version);
     expect((await runLake(command())).code).toBe(0);

@@ -27,7 +27,7 @@ it.each([
   'lake -- hourly shows the latest version in the end, even if a slow run that saw the day $was is overtaken by another',
   async ({ isOpen, writes }) => {
     for (const write of writes) {
-      // A day that has no hours yet, so that hours of an open day are written.
+      // Each day is new. A day without hours gets hours even if it is open.
       const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
       await world.restate({ day, isOpen });
       const slow = await world.heldAt(write, 'write', async () => {
@@ -44,7 +44,7 @@ it.each([
 it('lake -- hourly shows the latest version in the end, even if it runs twice at once', async () => {
   for (let turn = 0; turn < 20; turn++) {
     await world.restate();
-    // The other run gets as far as it can between any two calls of this one.
+    // Some calls are delayed, so that calls of the two runs alternate in different ways.
     let calls = 0;
     world.onCall(async () => {
       await world.look();

@@ -36,7 +36,7 @@ const python = await pythonWith('requests', ['requests==2.34.2']);
 let home: string;
 let lake: string;
 let service: Service;
-/** What a sink has to hold of each day that has events. */
+/** The text that a sink must have for each day with events. */
 const held = new Map<string, string>();
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** A day's records: 40 to 47 of them. */
+/** Makes 40 to 47 random records of a day. */
 const eventsOf = (day: string): EventRow[] =>
   Array.from({ length: 40 + Math.floor(random() * 8) }, (_, nth) => ({
     event_time: `${day}T${String(Math.floor(random() * 24)).padStart(2, '0')}:00:00.000Z`,
@@ -91,7 +91,7 @@ const reportOf = (day: string, events: readonly EventRow[]): string =>
     end: `${new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`,
   });
 
-/** How many tokens have been asked for. */
+/** The number of tokens that were requested. */
 let tokens = 0;
 let tokenProxy: Server;
 
@@ -153,7 +153,7 @@ const sizeOf = (content: Readonly<Record<string, string>>): number =>
   Object.values(content).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
-  it(`has the files of a full pull after each of ${RESTATEMENTS} random restatements, for at most 1.5/90 of its bytes`, async () => {
+  it(`has the files of a full pull after each of ${RESTATEMENTS} random restatements, but pulls at most 1.5/90 of the bytes`, async () => {
     const sink = join(home, 'sink');
     expect(await sync(sink)).toMatchObject({ code: 0, pulled: DAYS });
     let worst = 0;
@@ -194,7 +194,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       const expected = expectedContent();
-      // Every file is whole: the one before, or the new one.
+      // Every file is complete. It has either its earlier content or the new content.
       for (const [name, content] of Object.entries(await contentOf(sink)))
         expect([known[name], expected[name]]).toContain(content);
     }
@@ -204,7 +204,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect(await contentOf(sink)).toEqual(expectedContent());
   });
 
-  it('fails loudly on days that are not complete, if told to, and pulls the others', async () => {
+  it('with --final, fails and names the days that are not complete, and pulls the others', async () => {
     const sink = join(home, 'final');
     await restate(names[3] as string);
     await rm(join(lake, TABLE, `day=${names[3]}`, '_SUCCESS'));
@@ -229,7 +229,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect(tokens).toBe(1);
   });
 
-  it('says what the service answers where it is refused', async () => {
+  it('prints the answer of the service if the service refuses it', async () => {
     const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const { stack } = service;
     const child = spawn(

@@ -1,8 +1,8 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded before a program: kills it by SIGKILL, which it can't catch, right after its nth change of a file below a folder.
- * The folder's hidden files at its top, where unfinished work lies, don't count.
+ * Is loaded before a program. Kills the program with SIGKILL after its nth change of a file below a folder. Changes of
+ * hidden files at the top of the folder do not count, because these files are unfinished work.
  */
 const { KILL_AFTER = '', KILL_BELOW = '' } = process.env;
 

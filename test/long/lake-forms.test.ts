@@ -31,7 +31,7 @@ it('a raw, a sorted and an hourly lake give the same bytes for 300 reports at wh
   expect(differences).toEqual([]);
 });
 
-it('a lake of hours holds fewer records', async () => {
+it('an hourly lake has at most a third of the records of a raw lake', async () => {
   using writer = await openWriter(directory);
   for (const table of ['publisher_events', 'advertiser_events']) {
     const rows = async (lake: string) =>

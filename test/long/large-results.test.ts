@@ -72,7 +72,7 @@ async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
   return { bytes: size, byGzip, digest };
 }
 
-/** What the report must be: all expected rows, repeated this many times. */
+/** How many times a report of this size repeats the expected rows, and the digest of such a report. */
 function repeated(asked: Question, bytes: number) {
   const csv = expectedReport('publisherperformance', events.publisher_events, asked);
   const header = csv.slice(0, csv.indexOf('\n') + 1);
@@ -82,7 +82,7 @@ function repeated(asked: Question, bytes: number) {
   return { rounds, digest: hash.digest('hex') };
 }
 
-/** Deletes the last report and publishes it again in a process of its own; resolves to the memory that took. */
+/** Deletes the last report and publishes it again in a process of its own. Resolves to the memory of the process. */
 async function memoryOfPublishing(): Promise<number> {
   const { storageUrl } = service.stack;
   const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
@@ -112,7 +112,7 @@ async function memoryOfPublishing(): Promise<number> {
 }
 
 describe('a result of a gigabyte', () => {
-  it('is published whole, plain and in gzip, with flat memory', async () => {
+  it('is published completely, plain and gzipped, with less than 200 MB of memory', async () => {
     service.stack.faults.set([{ on: 'query', resultBytes: 100 * MB }]);
     const tenth = await digestOf(question('2026-01-06T00:00:00Z'));
     const memoryOfTenth = await memoryOfPublishing();
@@ -145,13 +145,13 @@ describe('a result of a gigabyte', () => {
 });
 
 describe('a publication whose process is killed', () => {
-  it('at ten different moments never shows a part of the report, and the next request delivers', async () => {
+  it('still delivers the whole report, for each of ten moments of the kill', async () => {
     const moments = Array.from({ length: 10 }, (_, index) => index);
     for (const moment of moments) {
       const asked = question(`2026-01-06T12:00:0${moment}Z`);
       service.stack.faults.set([
         { on: 'query', resultBytes: 120 * MB },
-        // Every call of the upload is slow, so that it can be killed at different moments.
+        // Every call of the upload is slow, so that the process can be killed at different moments.
         { on: 's3', match: `PUT reports/`, delayMs: 150 },
         { on: 's3', match: `POST reports/`, delayMs: 150 },
       ]);
@@ -161,7 +161,7 @@ describe('a publication whose process is killed', () => {
       await expect.poll(calls, { timeout: 60_000, interval: 5 }).toBeGreaterThan(moment);
       await service.stack.sandboxes.get('publish')?.kill();
 
-      // A reader finds the whole report or none, never a part.
+      // A reader gets the whole report, never a part of it.
       const { bytes, digest } = await delivery;
       expect(digest).toBe(repeated(asked, bytes).digest);
       expect(await digestOf(asked)).toMatchObject({ bytes, digest });

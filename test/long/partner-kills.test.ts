@@ -19,8 +19,8 @@ const addArgs = (name: string) =>
   `add dev ${name} --publisher-companies 1000 --contact reports@partner.example`.split(' ');
 
 /**
- * Runs the command and kills it at its nth call, not counting the look-up of the stage, before or after the call takes
- * effect.
+ * Runs the command and kills it before or after its nth call takes effect. The look-up of the stage does not count as a
+ * call.
  */
 async function killedAt(args: readonly string[], nth: number, when: 'before' | 'after'): Promise<Ended> {
   let child: ChildProcess | undefined;
@@ -32,7 +32,7 @@ async function killedAt(args: readonly string[], nth: number, when: 'before' | '
     const isGone = new Promise((resolve) => child?.once('exit', resolve));
     child?.kill('SIGKILL');
     await isGone;
-    // A call that was never taken has no effect.
+    // The call must have no effect if the command is killed before it.
     if (when === 'before') throw new Error('killed');
   };
   const ended = await runPartner(aws.env, args, (started) => (child = started));
@@ -41,14 +41,17 @@ async function killedAt(args: readonly string[], nth: number, when: 'before' | '
   return ended;
 }
 
-/** How many calls a command makes beyond the look-up of the stage. */
+/** How many calls a command makes, without the look-up of the stage. */
 async function callsOf(args: readonly string[]): Promise<number> {
   aws.calls.splice(0);
   expect(await partnerHere(args)).toMatchObject({ code: 0 });
   return aws.calls.filter((call) => !call.startsWith('CloudFormation')).length;
 }
 
-/** Kills the command at each of its calls, before and after, each time on a partner of its own, and repeats it. Returns how often. */
+/**
+ * Kills the command before and after each of its calls, each time with a new partner, and then repeats the command.
+ * Resolves to the number of kills.
+ */
 async function killEverywhere(
   command: string,
   calls: number,
@@ -87,7 +90,7 @@ describe('npm run partner, killed and repeated', () => {
       addArgs,
       async () => undefined,
       async ({ name, killed, repeated }) => {
-        // The command that was killed after its last step had done everything.
+        // If the repeated command fails, the killed command had already finished its last step.
         const shown = repeated.code === 0 ? repeated : killed;
         if (repeated.code !== 0) expect(repeated.output).toMatch(/^The name ".*" is taken/);
         const client = clientIn(shown);
@@ -101,7 +104,7 @@ describe('npm run partner, killed and repeated', () => {
     expect(kills).toBeGreaterThanOrEqual(10);
   });
 
-  it('rotate leaves the old secret and one that was shown; rotate --finish leaves only the new one', async () => {
+  it('rotate leaves the old secret and a new one that was shown; rotate --finish leaves only the new one', async () => {
     await partnerHere(addArgs('counted-rotate'));
     const calls = await callsOf(['rotate', 'dev', 'counted-rotate']);
     const finishCalls = await callsOf(['rotate', 'dev', 'counted-rotate', '--finish']);
@@ -136,7 +139,7 @@ describe('npm run partner, killed and repeated', () => {
     );
   });
 
-  it('remove leaves no client and no right', async () => {
+  it('remove leaves no client and no rights', async () => {
     await partnerHere(addArgs('counted-remove'));
     const calls = await callsOf(['remove', 'dev', 'counted-remove']);
     const kills = await killEverywhere(
@@ -158,7 +161,7 @@ describe('npm run partner, killed and repeated', () => {
     expect(kills).toBeGreaterThanOrEqual(10);
   });
 
-  it('remove takes away what a killed add had made', async () => {
+  it('remove deletes the client that a killed add has made', async () => {
     const before = aws.clients.size;
     const calls = await callsOf(addArgs('counted-half'));
     await partnerHere(['remove', 'dev', 'counted-half']);

@@ -1,6 +1,6 @@
 /**
- * A process that is the publishing function alone, as on Lambda. It publishes the request with the given key, and
- * prints the most bytes of memory that it took beyond what it held after its start.
+ * Runs the publishing function alone in a process, as on Lambda. Publishes the request with the given key, and prints
+ * by how many bytes the memory of the process grew at most.
  */
 const { handler } = await import('../../functions/publish.ts');
 const idle = process.memoryUsage.rss();

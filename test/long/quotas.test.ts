@@ -34,8 +34,8 @@ afterAll(() => Promise.all(services.map((service) => service.close())));
 const most = (counts: Iterable<readonly unknown[]>) => Math.max(...[...counts].map((list) => list.length));
 
 describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () => {
-  it('are all delivered within the account’s quotas, with few calls of Athena', async () => {
-    // As many queries run at a time as the account allows.
+  it('are all delivered within the account’s quotas, with at most 12 polls of Athena for each query', async () => {
+    // All 200 queries may run at the same time, as many as the account allows.
     const service = await start({ maxRunning: REPORTS });
     const random = randomNumbers(7);
     const questions = Array.from({ length: REPORTS }, (_, index) => questionUntil(index + 1));
@@ -43,7 +43,7 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
       questions.map(({ end }) => ({
         on: 'query',
         match: end.replace('T', ' ').replace('Z', ''),
-        // The delay makes the query take this long, and leaves this machine's one engine free for the others.
+        // The query takes this long, and does not occupy this machine's only engine in this time.
         queuedMs: Math.round(SHORTEST_MS + random() * (LONGEST_MS - SHORTEST_MS)),
       })),
     );
@@ -53,14 +53,14 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
     const began = Date.now();
     const answers = await Promise.all(
       callers.map(async (question, index) => {
-        // All come within ten seconds; their reports take longer than that.
+        // All callers come within ten seconds.
         await delay((index * 10_000) / callers.length);
         for (;;) {
           const response = await service.request(REPORT, queryOf(question), { redirect: 'follow' });
           const body = await response.text();
           const retryAfter = response.headers.get('retry-after');
-          // The local gateway has no room for all of them at once: it refuses some with a Retry-After of 3 s at the most.
-          // A 503 of the service itself names a longer time.
+          // The local gateway can't serve all callers at once. It refuses some with a `Retry-After` of at most 3 s.
+          // A 503 of the service itself has a longer `Retry-After`.
           if (response.status === 503 && Number(retryAfter) <= 3) await delay(1_000 * Number(retryAfter));
           else
             return response.status === 200 && body === expected(question)
@@ -74,7 +74,7 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
     const calls = service.stack.athenaCalls();
     const gets = calls.filter(({ operation }) => operation === 'GetQueryExecution');
     const perQuery = most(Map.groupBy(gets, ({ queryExecutionId }) => queryExecutionId).values());
-    // In any second: each call and those that came within a second after it.
+    // The most calls within one second, counted from each call on.
     const perSecond = Math.max(
       ...gets.map(({ at }) => gets.filter((other) => other.at >= at && other.at < at + 1_000).length),
     );
@@ -88,7 +88,7 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
 });
 
 describe('an Athena that throttles one call in three', () => {
-  it('leaves 200 different reports delivered or 503, none wrong', async () => {
+  it('leads to the right report or to a 503 for each of 200 reports', async () => {
     const service = await start({});
     service.stack.faults.set([{ on: 'athena', every: 3, throttle: true }]);
     const answers = await Promise.all(
@@ -104,7 +104,7 @@ describe('an Athena that throttles one call in three', () => {
 });
 
 describe('a lake that gets a file every five seconds', () => {
-  it('needs at most three queries for 100 callers within a minute when listings may be a minute old', async () => {
+  it('needs at most three queries for 100 callers within a minute if listings may be a minute old', async () => {
     const service = await start({ functionEnv: { [ENV.listingSeconds]: '60' } });
     service.stack.faults.set([{ on: 'query', match: 'SELECT' }]);
     const question = questionUntil(1);

@@ -35,7 +35,7 @@ const GOVERNING = {
 
 interface Case {
   readonly report: ReportName;
-  /** The companies that the caller may see; undefined if it must be refused. */
+  /** The companies that the caller may see. Undefined if the caller must be refused. */
   readonly companies: readonly bigint[] | 'every-company' | undefined;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly question: Question;
@@ -105,7 +105,7 @@ const REFUSED = 'refused';
 
 const CLIENTS = ['a', 'b', 'c', 'd'];
 
-/** Registers in which most clients have records, good and bad ones, and tokens that name one of them or none. */
+/** Registers in which clients have good records, bad records or none, with tokens that name a client or nobody. */
 function randomRegisters(seed: number, count: number) {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -114,7 +114,7 @@ function randomRegisters(seed: number, count: number) {
     ids === 'every-company' ? ids : ids.map((id) => (id < 100n && random() < 0.3 ? `0${id}` : String(id)));
   const companiesIn = (report: ReportName): readonly bigint[] | 'every-company' =>
     random() < 0.12 ? 'every-company' : some(COMPANIES[report]);
-  /** Changes by which a record gives no rights. */
+  /** Changes after which a record gives no rights. */
   const spoil: ((record: object) => unknown)[] = [
     () => undefined,
     () => null,
@@ -151,7 +151,7 @@ function randomRegisters(seed: number, count: number) {
     }
     const client = pick([...CLIENTS, ...CLIENTS, 'stranger', undefined]);
     const claim = pick(['client_id', 'azp', 'appid']);
-    // The claims that would open companies elsewhere open nothing here, nor does another client in `sub`.
+    // Claims of companies give no rights if a register decides. Another client in `sub` gives none either.
     const claims = { ...entry.claims, sub: pick(CLIENTS), ...(client !== undefined && { [claim]: client }) };
     return { ...entry, claims, documents, companies: client === undefined ? undefined : truth.get(client) };
   });
@@ -165,7 +165,7 @@ const expected = ({ report, companies, question }: Case): string => {
   return expectedReport(report, visible, question);
 };
 
-/** The cases that were answered wrongly; runs some at a time. */
+/** The cases that were answered wrongly. Runs `atOnce` cases at a time. */
 async function wronglyAnswered<C extends Case>(
   cases: readonly C[],
   answer: (entry: C) => Promise<string>,
@@ -213,14 +213,14 @@ const LEAST = {
   RESULTS_BUCKET: 'results',
 };
 
-/** The register of these documents, as it lies in its bucket; without them, one that finds nobody. */
+/** A register that has these documents in its bucket. Without documents, it finds no client. */
 const registerOf = (documents: ReadonlyMap<string, unknown> = new Map()): Register => ({
   find: async (client) => readPartner(documents.get(partnerKey(client)), client),
 });
 
 let queries = 0;
 
-/** What the service makes of a verified token and a question, from the claims to the CSV. */
+/** The service's answer to a question with verified claims: the report as CSV, or `REFUSED`. */
 async function answerTo(
   { report: name, claims, question, documents }: Case & { documents?: ReadonlyMap<string, unknown> },
   { entitlements }: ReturnType<typeof readConfig>,
@@ -257,7 +257,7 @@ describe('a report counts no row of a company that its caller may not see', () =
     expect(cases.filter(({ companies }) => companies === 'every-company').length).toBeGreaterThan(50);
   }, 120_000);
 
-  it('for 1,000 random questions by random claims, from the claims to the CSV', async () => {
+  it('for 1,000 random questions with random claims, from the claims to the CSV', async () => {
     const config = readConfig({
       ...LEAST,
       ENTITLEMENTS: 'claims',
@@ -270,7 +270,7 @@ describe('a report counts no row of a company that its caller may not see', () =
     expect(await wronglyAnswered(randomCases(99, 1_000), answer, 2)).toEqual([]);
   }, 120_000);
 
-  it('for 200 random questions by random tokens, over HTTP', async () => {
+  it('for 200 random questions with random tokens, over HTTP', async () => {
     const answer = async ({ report, claims, question }: Case) => {
       const token = await service.stack.identityProvider.signToken(
         { scope: service.stack.scope, ...claims },

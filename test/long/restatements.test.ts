@@ -39,10 +39,10 @@ interface StagedFile {
   readonly rows: readonly EventRow[];
 }
 
-/** The lake's content, and the earliest and latest moment at which it may have had it. */
+/** The lake's records, and the earliest and the latest moment at which the lake may have had them. */
 interface LakeState {
   readonly rows: readonly EventRow[];
-  /** The version of the data of each shape's window, as a listing by S3 shows them. */
+  /** The data version of each shape's window, computed from a listing of S3. */
   readonly versions: readonly string[];
   readonly from: number;
   until: number;
@@ -61,7 +61,7 @@ interface Answer {
 const random = randomNumbers(4711);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
-/** The lake is never changed while the engine reads, since engines differ in what they do then. */
+/** The end of the last `act`. The lake may not change while the engine reads, because engines differ in that case. */
 let turn: Promise<unknown> = Promise.resolve();
 function alone<T>(act: () => Promise<T>): Promise<T> {
   const done = turn.then(act);
@@ -95,7 +95,7 @@ let staged: StagedFile[];
 
 const inLake = (name: string, day: string) => join(lake, 'publisher_events', `day=${day}`, name);
 
-/** Makes files of a few records each, none of them in the lake yet. */
+/** Makes files of a few records each. The files are not in the lake yet. */
 async function stage(count: number): Promise<StagedFile[]> {
   const events = knownEvents(99, 4 * count).publisher_events;
   return Promise.all(
@@ -113,7 +113,7 @@ async function stage(count: number): Promise<StagedFile[]> {
   );
 }
 
-/** The versions of the data of the shapes' windows, as the lake is now. */
+/** The current data version of each shape's window. */
 async function versionsNow(): Promise<string[]> {
   const objects: LakeObject[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2(
@@ -173,7 +173,7 @@ beforeAll(async () => {
     openEngine: slowly(engineOver(lake)),
     eventsDirectory: lake,
     maxRunning: 8,
-    // The links of the first reports are followed until the end, however slow the machine is.
+    // The links of the first reports must be valid until the end of the test, however slow the machine is.
     functionEnv: { [ENV.downloadUrlSeconds]: '43200' },
   });
   s3 = new S3Client({
@@ -189,7 +189,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Adds, replaces and removes files; a quarter of the restatements add a file and take it away again. */
+/** Adds, replaces and removes files. About a third of the restatements add a file and remove it again. */
 async function restate(): Promise<Record<string, number>> {
   const made = { added: 0, replaced: 0, removed: 0, 'added and removed again': 0 };
   let count = 0;
@@ -224,7 +224,7 @@ async function restate(): Promise<Record<string, number>> {
       made.removed += 1;
     } else continue;
     count += 1;
-    // Now and then the lake rests long enough for reports to be cached and given again.
+    // After every eighth restatement the lake rests, so that reports can be cached and given again.
     await delay(count % 8 === 0 ? REST_MS : random() * 80);
   }
   return made;
@@ -297,7 +297,7 @@ describe('a report on a lake that is restated all the time', () => {
     });
     const [fetched] = await running;
 
-    // Of the states that the lake was in while the request ran, one has this report.
+    // Each report fits one of the states that the lake had during the request.
     const wrong = answers.filter(
       ({ shape, askedAt, answeredAt, body }) =>
         !states.some(
@@ -312,7 +312,7 @@ describe('a report on a lake that is restated all the time', () => {
         right: states.flatMap((_, i) => (oracle(i, shape) === body ? [i] : [])),
       })),
     ).toEqual([]);
-    // An answer that names a version is the report of the states that have exactly that version, and there is one.
+    // If an answer names a version, the lake had a state with this version, and the report fits each such state.
     const versioned = answers.filter(({ dataVersion }) => dataVersion !== null);
     const misnamed = versioned.flatMap(({ shape, dataVersion, body, cacheStatus }) => {
       const named = states.flatMap(({ versions }, i) => (versions[shape] === dataVersion ? [i] : []));
@@ -332,7 +332,7 @@ describe('a report on a lake that is restated all the time', () => {
     expect(hits.length).toBeGreaterThan(0);
   });
 
-  it('is the cached report once the lake is no longer restated', async () => {
+  it('is the cached report after the last restatement', async () => {
     for (const shape of SHAPES.keys()) {
       const first = await ask(shape);
       service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -340,7 +340,8 @@ describe('a report on a lake that is restated all the time', () => {
       const [s3, athena] = service.stack.faults.current();
       expect(again.headers.get('cache-status')).toBe('PerformanceReports; hit');
       expect(athena?.matched).toBe(0);
-      // The listing, and what this release and the one before have stored of the report and of its latest attempt.
+      // The listing is one call. The cached report and the latest attempt are two reads each: one of this release's
+      // object, and one of the object of the release before.
       expect(s3?.matched).toBe(5);
       service.stack.faults.set([]);
       const body = await (await fetch(again.headers.get('location') ?? '')).text();

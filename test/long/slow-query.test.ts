@@ -8,7 +8,7 @@ import { queryOf, startService } from '../e2e/service.ts';
 /** API Gateway's limit for one request. */
 const GATEWAY_MS = 29_000;
 
-it('a query of 70 seconds is delivered to curl -L and to fetch, no step over the gateway’s limit', async () => {
+it('the report of a 70-second query reaches curl -L and fetch, with no request over the gateway’s limit', async () => {
   const events = knownEvents(31, 100);
   const service = await startService(events);
   try {

@@ -89,22 +89,25 @@ describe('the validator', () => {
   const invalid = known.find(({ name }) => name === 'invalid-request')?.document;
 
   it.each([
-    ['another status', { ...good, status: 418 }],
-    ['another media type', { ...good, headers: { ...good.headers, 'content-type': 'application/json' } }],
+    ['an undocumented status', { ...good, status: 418 }],
+    [
+      'an undocumented media type',
+      { ...good, headers: { ...good.headers, 'content-type': 'application/json' } },
+    ],
     ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
-    ['another header', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
-    ['a problem of another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
+    ['a header with another value', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
+    ['a problem that belongs to another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
     [
       'an unknown problem',
       { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, type: 'urn:x' })) },
     ],
     ['a body that is not a problem document', { ...good, body: Buffer.from('{}') }],
     [
-      'a problem that says another status',
+      'a problem document with another status in its body',
       { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, status: 400 })) },
     ],
     ['a body that is not JSON', { ...good, body: Buffer.from('<html>') }],
-    ['an undocumented route that is there', { ...good, path: '/reporting/other', status: 200 }],
+    ['a 200 on an undocumented route', { ...good, path: '/reporting/other', status: 200 }],
   ])('reports %s as a fault', async (_, response) => {
     expect(await faultsOfResponse(response)).not.toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** A response to check against docs/openapi.json with Prism's validator, which is independent of the service. */
+/** Checks responses against docs/openapi.json with Prism's validator, which is independent of the service. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';

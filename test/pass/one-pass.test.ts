@@ -1,6 +1,6 @@
 /**
  * Tests the whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and
- * every way through delivery. The tests of the parts, and `npm run test:e2e`, test all cases of each of these.
+ * every way through delivery. `npm run test:e2e` and the tests of the parts test all cases of them.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ const expected = (question: Question, rows: readonly EventRow[] = events.publish
   expectedReport('publisherperformance', [...rows], question);
 const slugOf = ({ body }: Answer) => JSON.parse(body).type.split(':').at(-1);
 
-it('the service gives both reports exactly, plain and gzipped, and the same again without a query', async () => {
+it('the service gives both reports exactly, plain and gzipped, and a second time without a query', async () => {
   const wide: Question = {
     ...january,
     fields: ['DateTime', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
@@ -203,7 +203,7 @@ it('the service answers 502 if the function dies during the request', async () =
   }
 });
 
-it('the service names its commit at every path, without a token, so a rollback can see that it is done', async () => {
+it('the service names its commit at every path, without a token, so that a rollback can check it', async () => {
   const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
   const commit = service.stack.environment[ENV.commit] ?? 'unknown';
   const atOnce = { pause: async () => {}, mayWait: () => false };

@@ -11,13 +11,13 @@ import { COMPANIES, PARTNER, stage } from './stage.ts';
 /** The outcome of a request that goes on from a sample. */
 export interface Outcome {
   readonly status: number;
-  /** The cache status in the answer's words: `hit`, or `fwd=miss; collapsed`. */
+  /** What the header `Cache-Status` says, such as `hit` or `fwd=miss; collapsed`. */
   readonly cacheStatus?: string | undefined;
-  /** Whether the downloaded file is the partner's report of the lake, with the numbers of its own companies only. */
+  /** Whether the file has the numbers of the lake, and only those of the partner's companies. */
   readonly isItsReport: boolean;
   /** The queries that the request started, each by the token that it used. */
   readonly started: readonly ('the token stored' | 'a new token')[];
-  /** The most queries under way at the same time. */
+  /** The largest number of queries that are under way at the same time. */
   readonly mostUnderWay: number;
 }
 

@@ -28,7 +28,7 @@ const itsReport: Outcome = {
 };
 const refused = { ...itsReport, cacheStatus: undefined, isItsReport: false };
 
-/** The outcome of a request in either release's code that goes on from the other release's stored objects. */
+/** The outcome of a request to one of the releases that goes on from the objects of the other. */
 const expected: Readonly<Record<SceneName, Outcome>> = {
   'job record: starting': { ...itsReport, started: ['the token stored'] },
   'job record: under way': itsReport,
@@ -59,7 +59,7 @@ const pathsIn = (value: unknown, path: string): string[] =>
 const names = Object.keys(scenes) as SceneName[];
 
 describe('a stored document', () => {
-  it.each(names)(`of release ${lastRelease.version} can be read by this one: %s`, async (scene) => {
+  it.each(names)(`of release ${lastRelease.version} can be read by this release: %s`, async (scene) => {
     const sample = storedSample(scene);
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);
   });
@@ -69,8 +69,11 @@ describe('a stored document', () => {
     expect([...membersOf(was)].filter((member) => !membersOf(now).has(member))).toEqual([]);
   });
 
-  it.runIf(before).each(names)(`of this release can be read by ${lastRelease.version}: %s`, async (scene) => {
-    const sample = await workers.run<Sample>({ plays: 'current', scene });
-    expect(await workers.run<Outcome>({ goesOn: 'before', scene, sample })).toEqual(expected[scene]);
-  });
+  it.runIf(before).each(names)(
+    `of this release can be read by release ${lastRelease.version}: %s`,
+    async (scene) => {
+      const sample = await workers.run<Sample>({ plays: 'current', scene });
+      expect(await workers.run<Outcome>({ goesOn: 'before', scene, sample })).toEqual(expected[scene]);
+    },
+  );
 });

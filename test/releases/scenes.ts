@@ -3,21 +3,21 @@ import type { Plan } from '../worlds/plan.ts';
 export const DAY = '2026-01-31';
 export const OTHER_DAY = '2026-01-30';
 
-/** Whether an object is the one at whose creation the sample is taken. */
+/** Whether the sample is taken when this object is created. */
 type Moment = (key: string, document: Readonly<Record<string, unknown>>) => boolean;
 
 /** A moment at which a release has just stored a document that another release will read. */
 export interface Scene {
   readonly at: Moment;
   /**
-   * The key prefixes of the objects in the sample. If there is a ticket, its holder goes on; otherwise the partner
-   * requests its report.
+   * The key prefixes of the objects in the sample. If the sample has a ticket, the partner follows it; otherwise the
+   * partner requests the report again.
    */
   readonly keeps: readonly string[];
   /** The differences from a simulated world in which all goes well. */
   readonly settings?: Partial<Plan['settings']>;
   readonly engine?: Partial<Plan['engine']>;
-  /** The days whose reports the partner requests before that moment, one after the other. */
+  /** The days whose reports the partner requests before the moment `at`, one after the other. */
   readonly asked?: readonly string[];
 }
 

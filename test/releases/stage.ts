@@ -34,7 +34,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     engine: {
       slots: 4,
       queueMs: [0, 0],
-      // Longer than the first request waits, in milliseconds.
+      // In milliseconds. A query takes longer than its first request waits.
       runMs: [12_000, 12_000],
       fails: 0,
       hangs: 0,

@@ -5,10 +5,10 @@ import type { States } from './states.ts';
 import type { S3Subject, WireSubject } from './subject.ts';
 import { describeDownloads, describeListings } from './wire-behaviour.ts';
 
-/** The tests that a store does not pass, although S3 would; each with the reason. */
+/** The tests that a store does not pass although S3 does, each with the reason. */
 export type LeftOut = Readonly<Record<string, string>>;
 
-/** Tests that a store behaves as the service expects of S3. S3 itself passes all of them. */
+/** Tests whether a store behaves as the service expects S3 to behave. S3 itself passes all these tests. */
 export function describeS3(name: string, open: () => Promise<S3Subject>): void {
   describe(name, () => {
     const subject = opened(open);

@@ -85,7 +85,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
   });
 
-  states('stores how a small file is encoded', async () => {
+  states('stores the encoding of a small file', async () => {
     const key = freshFile();
     const content = gzipSync('a,b\n');
     await subject().results.writeFile(key, { ...file, encoding: 'gzip' }, content);

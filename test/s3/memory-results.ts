@@ -30,7 +30,7 @@ interface FileWrite {
   readonly key: string;
   readonly content: Buffer;
   readonly file: ReportFile;
-  /** The object that the key holds already; if there is one, nothing is written. */
+  /** The object that the key already has. If it has one, nothing is written. */
   readonly found: StoredObject | undefined;
 }
 
@@ -55,7 +55,7 @@ const nothingAdded: Surroundings = {
   largeFileBytes: undefined,
 };
 
-/** The limit for one try to write a small file; a large file has no such limit. */
+/** The limit for one try to write a small file. Large files have no such limit. */
 const SMALL_FILE_TRY_MS = 5_000;
 
 /** The results bucket with the interfaces of `lib/delivery`, over objects in memory. */
@@ -86,7 +86,7 @@ export function memoryResults(
     s3.putIf('absent', key, content, { file, bytes });
   };
 
-  /** The pieces of a copy: a reader may write over them. */
+  /** The pieces of a copy of the content, because a reader may write over its pieces. */
   const piecesOf = ({ content }: StoredObject) => around.pieces(Buffer.from(content));
 
   return {
@@ -109,7 +109,7 @@ export function memoryResults(
         if (!found) return undefined;
         const { bytes } = found;
         if (bytes > maxBytes) return { bytes };
-        // The SDK gives a Uint8Array too, not a Buffer.
+        // Like the SDK, this gives a Uint8Array and not a Buffer.
         return { bytes, content: new Uint8Array(Buffer.concat([...piecesOf(found)])) };
       });
     },

@@ -6,7 +6,7 @@ export interface StoredObject {
   /** When the object was written, by S3's clock, in milliseconds since 1970. */
   readonly lastModified: number;
   readonly content: Buffer;
-  /** The size that S3 reports: a large object in memory holds less than that. */
+  /** The size that S3 reports. The content of a large object in memory may be smaller. */
   readonly bytes: number;
   /** The file name and the metadata of a report's file. */
   readonly file?: ReportFile;
@@ -25,7 +25,7 @@ interface Written {
 /** The condition of a write: `If-None-Match: *` or `If-Match`. */
 export type Condition = 'absent' | { readonly etag: string };
 
-/** The objects of one bucket in memory. Its calls take no time and never fail: its users add that. */
+/** The objects of one bucket in memory. Calls take no time and never fail: `Surroundings` add times and faults. */
 export interface MemoryS3 {
   readonly objects: Map<string, StoredObject>;
   readonly now: () => number;

@@ -4,7 +4,7 @@ import type { ResultsKey } from '../../lib/results/keys.ts';
 /** Registers one statement of the suite as a test. */
 export type States = (title: string, test: () => Promise<void>) => void;
 
-/** Part of every key, so that no two runs share a key: a bucket may outlive a run. */
+/** A part of every key. It differs in every run, because two runs may use the same bucket. */
 export const RUN = Date.now().toString(36);
 
 let keys = 0;

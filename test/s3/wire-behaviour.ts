@@ -68,7 +68,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   for (const method of ['PUT', 'DELETE'])
     states(`refuses a URL for ${method}`, async () => {
       const url = await presigned();
-      // An edge before the bucket refuses the request with its own message.
+      // An edge in front of the bucket refuses the request with its own message, so only the status is checked.
       expect((await fetch(url, { method })).status).toBe(403);
       expect(await (await fetch(url)).text()).toBe('a,b\n');
     });

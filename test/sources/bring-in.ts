@@ -11,8 +11,9 @@ export interface Source {
   readonly options?: readonly string[];
   /** The text that `convert` must print in addition to the sums. */
   readonly says?: RegExp;
-  /** Set if `convert` refuses the folder: the refusal, which says what to change. `cured` is that change. */
+  /** The refusal, which says what to change, if `convert` refuses the folder. */
   readonly refused?: RegExp;
+  /** The source after that change. */
   readonly cured?: Cured;
 }
 

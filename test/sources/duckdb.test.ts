@@ -70,7 +70,7 @@ describe('hive-partitioned folders that DuckDB writes', () => {
     ['DECIMAL(38,10)', 'TIMESTAMP_MS', 'csv'],
     ['DECIMAL(38,10)', 'TIMESTAMP_MS', 'parquet'],
   ])(
-    'with amounts of %s, times of %s, in %s files by day become a lake with the same sums',
+    'with amounts of %s and times of %s, in %s files, become a lake with the same sums',
     async (amount, time, format) => {
       const name = [amount, time, format].join(' ').replaceAll(/\W+/g, '-');
       const typed = Object.keys(events[0] ?? {}).map((column) => {

@@ -12,10 +12,10 @@ export const KEYS = [
 ] as const;
 export const COUNTS = ['served_ads', 'placement_opens', 'container_opens', 'clicks'] as const;
 
-/** The keys of records with equal keys, the number of records, and the sums of counts and revenue, all as text. */
+/** Records with equal keys: the keys, the number of records, and the sums of counts and of revenue, all as text. */
 export type Group = readonly (string | null)[];
 
-/** The groups of a lake's publisher_events. A record in the wrong day's folder has no hour. */
+/** The groups of a lake's publisher_events. If a record is in another day's folder, its group has no hour. */
 export async function groupsIn(lake: string): Promise<readonly Group[]> {
   using reader = await openWriter(lake);
   const [, ...dimensions] = KEYS;

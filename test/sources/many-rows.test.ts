@@ -16,10 +16,10 @@ const FIRST_MS = Date.UTC(2026, 0, 29);
 const DAYS_MS = 72 * HOUR_MS;
 const COMPANIES = 97;
 
-/** The step between two records' times, modulo three days, about two hours: so the times are not in order. */
+/** The step from a record's time to the next, about two hours. After three days, the times begin again. */
 const STEP_MS = 7_919_773;
 
-/** The upper bound of an amount in millionths: every sum of millionths stays below 2^53. */
+/** Every amount is below this number of millionths, so every sum of millionths stays below 2^53. */
 const MOST_MILLIONTHS = 1_000_003;
 
 /** The sums of the records of `select`, computed only from the records' numbers. */

@@ -84,7 +84,7 @@ const SOURCES: readonly Source[] = [
 describe.each([
   ['2', 'pandas==2.3.3'],
   ['3', 'pandas==3.1.1'],
-])('pandas %s', async (version, pandas) => {
+])('the conversion of files that pandas %s writes', async (version, pandas) => {
   const python = (await pythonWith(`pandas-${version}`, [pandas, 'pyarrow==26.0.1'])) ?? '';
   let written: Written;
   beforeAll(async () => {
@@ -92,7 +92,8 @@ describe.each([
   });
   afterAll(() => written?.[Symbol.asyncDispose]());
 
-  it.skipIf(!python).each(SOURCES.map((source) => [titleOf(source), source] as const))('%s', (_, source) =>
-    bringIn(written.home, source),
+  it.skipIf(!python).each(SOURCES.map((source) => [titleOf(source), source] as const))(
+    'gives the expected lake: %s',
+    (_, source) => bringIn(written.home, source),
   );
 });

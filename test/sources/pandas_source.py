@@ -78,7 +78,7 @@ for file in ["csv", "parquet"]:
     write(f"text.{file}", rows, text.assign(event_time=with_zone(plain, "UTC")["event_time"].map(lambda time: time.isoformat())))
     for unit in ["ms", "us", "ns"]:
         write(f"epoch-{unit}.{file}", rows, epochs(plain, unit))
-    # Whole seconds: the record's millisecond is not in the column, and no hour depends on it.
+    # In whole seconds, the times lack the records' milliseconds. No hour depends on them.
     write(f"epoch-s.{file}", rows, epochs(plain, "s"))
     write(f"epoch-floats.{file}", rows, plain.assign(event_time=epochs(plain, "ms")["event_time"] / 1000))
     mixed = epochs(plain, "ms")
@@ -99,7 +99,7 @@ for file in ["csv", "parquet"]:
     integers = pandas.array([row["publisher_account_id"] for row in large], dtype="Int64")
     write(f"large-integers.{file}", large, frame_of(large).assign(publisher_account_id=integers))
 
-    # Berlin's clocks show 2 o'clock twice in one night, and never in the other.
+    # Berlin's clocks show 2 o'clock twice in one night of the year, and not at all in another.
     twice = every_half_hour("2025-10-25T22:00:00+00:00")
     write(f"twice-local.{file}", twice, without_offset(frame_of(twice), BERLIN))
     write(f"twice-zone.{file}", twice, with_zone(frame_of(twice), BERLIN))

@@ -11,7 +11,7 @@ MEASURES = ["served_ads", "placement_opens", "container_opens", "clicks", "reven
 
 # Times at both ends of a day and of an hour, which show a wrong zone or a rounded millisecond.
 TIMES = ["00:00:00.000", "04:59:59.999", "05:00:00.000", "12:30:00.001", "22:59:59.999", "23:59:59.999"]
-# Floats write the small ones with an exponent: 7.6e-05.
+# As floats, the small amounts are written with an exponent, such as 7.6e-05.
 AMOUNTS = ["0.000076", "0.000001", "0.00001", "-0.000012", "0.1", "0.3", "0", "-12.5", "1234567.891011", "4294967295.123456"]
 DEVICES = ["phone", 'say "hi"', 'a "b", c', "two\nlines", "c, back\\slash", "日本", None]
 

@@ -9,7 +9,7 @@ import { type Written, writtenBy } from './python-source.ts';
 const SPARK = 'pyspark==4.3.0';
 const OLDEST_JAVA = 17;
 
-/** The most time to install Spark, half a gigabyte that pip unpacks and packs again. */
+/** The longest time to install Spark. pip unpacks and packs half a gigabyte. */
 const INSTALL_MS = 1_800_000;
 
 const SOURCES: readonly Source[] = [
@@ -53,14 +53,15 @@ async function sparkPython(): Promise<string | undefined> {
 
 const python = (await sparkPython()) ?? '';
 
-describe.skipIf(!python)('a folder that Spark writes', () => {
+describe.skipIf(!python)('the conversion of a folder that Spark writes', () => {
   let written: Written;
   beforeAll(async () => {
     written = await writtenBy(python, 'spark_source.py');
   });
   afterAll(() => written?.[Symbol.asyncDispose]());
 
-  it.each(SOURCES.map((source) => [titleOf(source), source] as const))('%s', (_, source) =>
-    bringIn(written.home, source),
+  it.each(SOURCES.map((source) => [titleOf(source), source] as const))(
+    'gives the expected lake: %s',
+    (_, source) => bringIn(written.home, source),
   );
 });

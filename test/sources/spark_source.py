@@ -15,7 +15,7 @@ session = (
     .config("spark.ui.enabled", "false")
     .config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1")
-    # Spark writes the times of CSV files in this time zone, the cluster's.
+    # The time zone of the cluster. Spark writes the times of CSV files in it.
     .config("spark.sql.session.timeZone", "America/New_York")
     .config("spark.sql.shuffle.partitions", "2")
     .getOrCreate()

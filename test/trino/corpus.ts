@@ -23,9 +23,7 @@ const FARTHEST = [
   { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
 ];
 
-/**
- * Starts of windows, each before every end below. Some are on the hour or the day, some not; some are 32 days apart.
- */
+/** Starts of windows, each before every end in `ENDS`. The first start is 32 days before the last end. */
 const STARTS = [
   '2025-12-31T00:00:00Z',
   '2025-12-31T23:00:00Z',
@@ -94,7 +92,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
 }
 
-/** The values of a dimension in these records that a filter can name, in the form of a filter. */
+/** The values of a dimension in these records that a filter can name, written as in a filter. */
 function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
   const read = (row: EventRow): string | bigint | null | undefined => {
     if (dimension.type !== 'datetime') return row[dimension.column];

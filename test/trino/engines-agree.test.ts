@@ -23,7 +23,7 @@ const events: Readonly<Record<string, readonly EventRow[]>> = Object.fromEntries
   tables.map((table) => [table.name, [...(known[table.name] ?? []), ...hardEvents(table)]]),
 );
 
-/** A day outside every window of the corpus, on which the sum of the clicks exceeds 64 bits. */
+/** A day outside every window of the corpus. Its clicks have a sum above the largest signed 64-bit integer. */
 const OVERFLOWING_DAY = { start: '2026-03-01T00:00:00Z', end: '2026-03-02T00:00:00Z' };
 const overflowing = [10n, 11n, 10n].map((placement_id, index) => ({
   event_time: '2026-03-01T12:00:00.000Z',
@@ -91,7 +91,7 @@ describe('DuckDB, Trino and the contract’s words give the same bytes', () => {
     expect(differences).toEqual([]);
   });
 
-  it('or both engines fail, if a count exceeds 64 bits', async () => {
+  it('or both engines fail, if the sum of a count is above the largest signed 64-bit integer', async () => {
     for (const engine of [duckDb, trino]) {
       const ask = (...fields: string[]) =>
         askEngine(engine, publisherReport, { question: { ...OVERFLOWING_DAY, fields } });

@@ -18,7 +18,7 @@ const HARD_TEXTS = [
   // The next two texts are one letter, composed and decomposed.
   '\u00e9',
   'e\u0301',
-  // Sorted by code point, these texts have this order; sorted by UTF-16 unit, the opposite order.
+  // Sorted by code point, the next three texts have this order. Sorted by UTF-16 unit, the third comes first.
   '\ue000',
   '\uffff',
   '\u{10ffff}',

@@ -33,20 +33,20 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The deployed tables use Athena's partition projection. Trino's has the same properties and types. */
+/** The deployed tables use Athena's partition projection. Trino's projection has the same properties and types. */
 describe('a table that projects its days from a first day', () => {
   it.each<[string, string, string, Question['filters']?]>([
     [
-      'is empty before its first day, where there are records',
+      'is empty before its first day, even if the lake has records of those days',
       '2025-12-01T00:00:00Z',
       '2026-01-02T00:00:00Z',
     ],
     ['gives the records from its first day on', '2025-12-25T10:30:00Z', '2026-01-20T00:00:00Z'],
     ['is empty in the year 0000', '0000-01-01T00:00:00Z', '0000-02-01T00:00:00Z'],
-    ['is empty within hours of the year 0000', '0000-01-01T00:30:00Z', '0000-01-01T10:30:00Z'],
+    ['is empty in a window of some hours of the year 0000', '0000-01-01T00:30:00Z', '0000-01-01T10:30:00Z'],
     ['is empty after today', '9999-12-01T00:00:00Z', '9999-12-31T23:59:59Z'],
     [
-      'is empty by a filter on a day of the year 0000',
+      'is empty if a filter names a day of the year 0000',
       '2026-01-02T00:00:00Z',
       '2026-01-20T00:00:00Z',
       { Day: ['0000-01-01T00:00:00Z'] },

@@ -15,9 +15,7 @@ export interface TrinoServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/**
- * Starts the Trino server of this directory. The server writes to a temporary directory, which is removed at its end.
- */
+/** Starts the Trino server in `home`. It writes to a temporary directory, which is removed when the server ends. */
 export async function startTrino(home: string): Promise<TrinoServer> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-trino-'));

@@ -69,7 +69,7 @@ it.each([
     /^TRINO_URL: http:\/\/127\.0\.0\.1:1 can't be asked: .*\n$/,
   ],
   [
-    'EVENTS_DIR set as well',
+    'both TRINO_URL and EVENTS_DIR',
     { EVENTS_DIR: '/tmp' },
     /^TRINO_URL: can't be set beside EVENTS_DIR\. Unset one of them\.\n$/,
   ],

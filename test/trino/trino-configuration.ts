@@ -35,7 +35,7 @@ export const parametersFor = (home: string, directory: string): string[] => [
   '-Xmx2G',
   // The server runs for minutes: the JVM's second compiler would cost more time than its faster code saves.
   '-XX:TieredStopAtLevel=1',
-  // The following options are those of the Trino release's own jvm.config.
+  // The next four options are in the jvm.config of the Trino release.
   '-XX:G1HeapRegionSize=32M',
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:ReservedCodeCacheSize=256M',

@@ -60,11 +60,11 @@ describe('a result of the Trino engine', () => {
 describe('parameters', () => {
   it.each([
     ['a text', `'O''Brien" OR 1=1 --'`, `O'Brien"" OR 1=1 --`],
-    ['line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
+    ['a text with line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
     ['the largest integer', '9223372036854775807', '9223372036854775807'],
     ['the smallest integer', '-9223372036854775808', '-9223372036854775808'],
     ['an expression with a comment', '1 -- one', '1'],
-  ])('take %s', async (_, parameter, value) => {
+  ])('can be %s', async (_, parameter, value) => {
     expect(await csvOf('SELECT ? AS v', parameter)).toBe(`"v"\n"${value}"\n`);
   });
 });
@@ -76,11 +76,17 @@ describe('a query that fails', () => {
     ['an unknown column', 'SELECT nope FROM publisher_events', [], 'COLUMN_NOT_FOUND', 1000],
     ['an unknown function', 'SELECT nope(1)', [], 'FUNCTION_NOT_FOUND', 1303],
     ['a bad cast', `SELECT CAST('a' AS bigint)`, [], 'INVALID_CAST_ARGUMENT', 1100],
-    ['a number too large', 'SELECT CAST(300 AS tinyint)', [], 'NUMERIC_VALUE_OUT_OF_RANGE', 1100],
+    ['a number that is too large', 'SELECT CAST(300 AS tinyint)', [], 'NUMERIC_VALUE_OUT_OF_RANGE', 1100],
     ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
-    ['brackets that close the wrong thing', 'SELECT ?', ['1), (2'], 'INVALID_PARAMETER_USAGE', 1100],
+    [
+      'a parameter that closes the brackets around it',
+      'SELECT ?',
+      ['1), (2'],
+      'INVALID_PARAMETER_USAGE',
+      1100,
+    ],
     ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
-  ])('because of %s gives a user error, in Athena’s words', async (_, sql, parameters, name, type) => {
+  ])('because of %s gives a user error with Athena’s error type', async (_, sql, parameters, name, type) => {
     await expect(run(sql, parameters)).rejects.toMatchObject({
       name: 'Error',
       message: expect.stringMatching(`^${name}: .`),

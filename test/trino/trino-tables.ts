@@ -26,7 +26,7 @@ export const trinoOver =
 /**
  * Declares the tables of the data contract over a directory of events, in a new schema.
  *
- * @param firstDay projects the days from this day to today, like the deployed tables; without it, Trino lists the days
+ * @param firstDay the first of the projected days, as in the deployed tables; without it, Trino lists the days
  */
 export async function declareTables(
   url: string,

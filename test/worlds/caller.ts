@@ -4,17 +4,17 @@ import type { ModelledS3 } from './modelled-s3.ts';
 import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** One request for a report, from the first answer to the file, with everything that its caller saw. */
+/** One request for a report with the waiting hops that follow it. */
 interface Pull {
   readonly caller: CallerPlan;
-  /** When its first request was sent. */
+  /** When the request for the report was sent. */
   readonly startedAt: number;
 }
 
 /** One request of a pull, with its answer. */
 export interface AnsweredRequest {
   readonly id: string;
-  /** 0 for the request for the report itself, n for the nth in the waiting room. */
+  /** 0 for the request for the report itself, and n for the nth waiting hop. */
   readonly hop: number;
   readonly startedAt: number;
   readonly answeredAt: number;
@@ -30,16 +30,16 @@ export interface Download {
   readonly request: AnsweredRequest;
 }
 
-/** Who listens to what callers see. */
+/** Called with the answers and downloads that callers receive. */
 export interface CallerListeners {
   readonly onAnswer: (request: AnsweredRequest) => void;
   readonly onDownload: (download: Download) => void;
 }
 
-/** How a caller's wish ended. */
+/** How a caller's pull ended. */
 export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
 
-/** A caller that has had this many answers and no report is being redirected in a circle. */
+/** The most requests of a caller. A caller that has no report after these is redirected in a circle. */
 const MOST_REQUESTS = 60;
 
 const FIRST_PAUSE_MS = 1_000;
@@ -54,8 +54,8 @@ export const reportUrl = (days: readonly string[]): string => {
 };
 
 /**
- * Pulls a report as `curl -L --retry` does: follows redirects, and starts over some time after a 5xx, which its
- * `Retry-After` may set.
+ * Pulls a report as `curl -L --retry` does. It follows redirects. After a 5xx, it pauses and starts over. `Retry-After`
+ * sets the length of the pause.
  */
 export async function pull(
   world: World,
@@ -74,7 +74,7 @@ export async function pull(
   let url = first;
   let hop = 0;
   let current: Pull = { caller: plan, startedAt: began };
-  // A caller with a time limit goes on until then.
+  // A caller with a time limit may send any number of requests.
   const most = Number.isFinite(untilMs) ? Number.POSITIVE_INFINITY : MOST_REQUESTS;
   for (let count = 0; count < most; count++) {
     if (time.now() - began > untilMs) return 'gave up';
@@ -114,7 +114,7 @@ export async function pull(
       continue;
     }
     if (status < 500) return 'was refused';
-    // As curl's --retry does without a Retry-After: a second, then twice as long each time.
+    // Without a `Retry-After`, curl's `--retry` pauses for a second, then each time for twice as long.
     if (retryAfter === undefined) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     await time.delay(retryAfter === undefined ? pauseMs : Number(retryAfter) * 1_000);
     url = first;

@@ -9,7 +9,8 @@ const PUBLISH_LIMIT_MS = settingsOf('publish').timeoutSeconds * 1_000;
 const ABANDON_LIMIT_MS = settingsOf('abandon').timeoutSeconds * 1_000;
 
 /**
- * EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late.
+ * Models EventBridge. It runs the publishing function for each new object under `publications/`. Some events come
+ * twice, and some come late.
  *
  * @param onFailure called with the error that a function throws although none of its calls failed
  */
@@ -22,7 +23,7 @@ export function eventBridge(
 ): void {
   const { time, seed, troubles } = world;
 
-  /** Lambda's own queue: it tries three times. Resolves to whether one of them succeeded. */
+  /** Models Lambda's queue of events, which tries a failing function again. Resolves to whether a try succeeded. */
   const invoke = async (
     name: 'publish' | 'abandon',
     id: string,

@@ -1,4 +1,4 @@
-/** Each by its share of all faults. */
+/** How often each kind of fault occurs, relative to the other kinds. */
 export const FAULT_SHARES = {
   throttled: 4,
   fails: 2,

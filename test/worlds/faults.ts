@@ -2,11 +2,11 @@ import { FAULT_KINDS, FAULT_SHARES, type FaultKind } from './fault-kinds.ts';
 import type { Invocation } from './invocation.ts';
 import { BEGINNING, type World } from './world.ts';
 
-/** What goes wrong with one call. */
+/** The fault of one call. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly takesEffect: boolean;
-  /** Whether the caller gets an error, at the call's end. */
+  /** Whether the caller gets an error at the end of the call. */
   readonly isFailure: boolean;
   readonly isUnanswered: boolean;
   readonly slowerMs: number;
@@ -24,7 +24,7 @@ const EFFECTIVE: readonly FaultKind[] = [
   'dies after a call',
 ];
 
-/** The slowest call takes this much longer, in milliseconds: longer than one try may take. */
+/** The slowest call takes this much longer, in milliseconds. It is more than one try may take. */
 const SLOWEST_MS = 6_000;
 
 const THROTTLED: Fault = {
@@ -35,7 +35,7 @@ const THROTTLED: Fault = {
   slowerMs: 0,
 };
 
-/** Whether the service that is called refuses everything at this time. */
+/** Whether an outage is under way in which the called service refuses this key. */
 function isOut({ plan: { outages }, time, count }: World, operation: string, key: string): boolean {
   const nowMs = time.now() - BEGINNING;
   const isNow = outages.some(
@@ -47,9 +47,8 @@ function isOut({ plan: { outages }, time, count }: World, operation: string, key
 }
 
 /**
- * Whether a call goes wrong, and how.
- *
- * @param which of the faults, and `extra` how bad it is: from 0 to 1
+ * The fault of a call; undefined if the call has none. `which` decides whether the call has a fault, and which. `extra`
+ * decides how slow a slow call is. Both are random numbers from 0 to 1.
  */
 export function faultOf(
   world: World,

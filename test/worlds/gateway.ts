@@ -8,22 +8,22 @@ import type { World } from './world.ts';
 
 const FUNCTION_LIMIT_MS = settingsOf('downloads').timeoutSeconds * 1_000;
 
-/** What API Gateway and the network add, in milliseconds. Assumed. */
+/** The milliseconds that API Gateway and the network add to a request. Assumed. */
 const GATEWAY_MS = 25;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How the function went. */
+  /** The run of the function that answered. */
   readonly invocation: Invocation;
-  /** Why the function gave no answer of its own. */
+  /** Why the function ended before it answered. */
   readonly died?: string;
-  /** What its handler threw: no handler may. */
+  /** The error that the function's handler threw. No handler may throw. */
   readonly threw?: unknown;
 }
 
-/** The gateway: paths to functions, and their answers. */
+/** Models API Gateway: it runs the function of a path, and gives the function's answer. */
 export interface Gateway {
   get(
     url: string,
@@ -59,7 +59,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
         (machine, context) => service[isHop ? 'downloads' : 'report'](event, machine, context),
       );
       if (outcome.state !== 'answered')
-        // API Gateway makes an integration failure of it: `lib/problems/gateway-problems.ts`.
+        // API Gateway answers an integration failure (`lib/problems/gateway-problems.ts`).
         return {
           status: 500,
           headers: {},

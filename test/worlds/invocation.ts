@@ -3,11 +3,11 @@ import type { StoredObject } from '../s3/memory-s3.ts';
 import type { Dice } from './random.ts';
 import type { Runners } from './virtual-time.ts';
 
-/** An execution environment of a function: it has a clock and caches of its own, and serves one request at a time. */
+/** An execution environment of a function. It has its own clock and caches, and serves one request at a time. */
 export interface Machine {
   readonly name: string;
   readonly skewMs: number;
-  /** Whether its function has not been shifted yet: it runs the code of the release before, where that is there. */
+  /** Whether it runs the code of the release before, if the world has that code. */
   readonly isOfReleaseBefore: boolean;
 }
 
@@ -21,28 +21,28 @@ interface SufferedFault {
 
 /** One run of a function. */
 export interface Invocation {
-  /** The caller and the number of its request: the same in every run of a world. */
+  /** Made of the caller and the number of its request. It is the same in every run of a world. */
   readonly id: string;
   readonly functionName: string;
-  /** For whom it runs; undefined for what no partner asked. */
+  /** The partner for whom the function runs. Undefined if no partner's request caused the run. */
   readonly partner: string | undefined;
   readonly machine: Machine;
   readonly startedAt: number;
   readonly skewMs: number;
   /** The function's own random numbers. */
   readonly random: Dice;
-  /** Those of the calls that it makes. */
+  /** The random numbers of the calls that the function makes. */
   readonly portDice: Dice;
   isDead: boolean;
   calls: number;
   readonly faults: SufferedFault[];
-  /** Ends it here and now: nothing of it runs after this, `finally` included. */
+  /** Ends the function at once. None of its code runs after this, not even a `finally`. */
   readonly die: (why: string) => void;
-  /** The latest documents that it has written, by their keys. */
+  /** The latest version of each object that the function has written, by key. */
   readonly written: Map<string, StoredObject>;
-  /** When it has written a report's plain file. */
+  /** When the function wrote a report's plain file. */
   plainFileAt?: number;
-  /** What it logged of its request. */
+  /** The line that the function logged about its request. */
   line?: Readonly<Record<string, unknown>>;
 }
 

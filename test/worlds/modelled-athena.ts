@@ -15,7 +15,7 @@ import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
 import type { World } from './world.ts';
 
-/** The one name of this state: the service renames it. */
+/** The service's name for this state. */
 const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
 
 type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
@@ -29,7 +29,7 @@ export interface EngineQuery {
   readonly companies: number;
   readonly startedBy: Invocation;
   readonly submittedAt: number;
-  /** Unique, so that metrics tell which query they count. */
+  /** Each query has a different number, so that the metric shows which query it counts. */
   readonly bytesScanned: number;
   state: 'QUEUED' | 'RUNNING' | EndState;
   runsSince?: number;
@@ -37,35 +37,35 @@ export interface EngineQuery {
   shownAt?: number;
   reason?: string;
   isRetryable?: boolean;
-  /** Why it failed, for the rules. */
+  /** Why the query failed, for the rules. */
   cause?: 'engine' | 'file vanished' | 'scan limit' | 'stopped';
   location?: string;
-  /** What it read. */
+  /** The files that the query read. */
   readonly read: LakeFile[];
-  /** The file that was gone when it was to be read. */
+  /** The file that was gone when the query tried to read it. */
   missed?: LakeFile;
   clicks?: Clicks;
-  /** Whether its result is not in the engine's CSV. */
+  /** Whether the query's result is not the engine's CSV. */
   isJunk?: boolean;
   isLarge?: boolean;
   stopAskedAt?: number;
   stoppedBy?: Invocation;
-  /** Whether the answer to its start has reached somebody. */
+  /** Whether a request has received the answer to the query's start. */
   isHeardOf?: boolean;
-  /** When somebody was told that it is queued. */
+  /** When Athena last answered that the query is queued. */
   toldQueuedAt?: number;
-  /** Who was told first that it is running. */
+  /** The invocation that first learnt that the query runs. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** Who was told so although it had run for too long, and has to stop it. */
+  /** The last invocation that learnt that the query had run for too long. It has to stop the query. */
   toldOverdue?: { readonly by: Invocation; readonly at: number };
   forgottenAt?: number;
-  /** Who was told that it has ended. */
+  /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
 }
 
 export interface ModelledAthena {
   readonly queries: ReadonlyMap<string, EngineQuery>;
-  /** The effects of the calls. */
+  /** The effect of the call that starts a query. Gives the execution's id. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
   get(id: string): unknown;
   stop(id: string, by: Invocation): void;
@@ -77,21 +77,23 @@ export interface ModelledAthena {
 
 export const LARGE_BYTES = 17 * 1024 * 1024;
 
-/** Athena shows a query's end this much after its result is there, at the most. */
+/** The most time from a query's end until Athena shows the end. */
 const SHOWN_LATE_MS = 150;
+/** The most time from a call that stops a query until the query ends. */
 const STOPPED_LATE_MS = 2_000;
 
 const HEADER = '"Day","Clicks"\n';
 
-/** A result as Athena writes it, and the report that must be made of it. */
+/** A result as Athena writes it. */
 const engineCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z","${count}"\n`).join('');
+/** The report that the service must make of the result. */
 export const reportCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');
 
 const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
-/** Athena by its protocol: queue, states, tokens, and reading of the lake file by file. */
+/** Models Athena's queue, states and tokens. A query reads the lake file by file. */
 export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3): ModelledAthena {
   const { time, plan, seed, troubles } = world;
   const { engine } = plan;

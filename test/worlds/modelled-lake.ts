@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { World } from './world.ts';
 
 /**
- * In each file version, each company has its own power of two as clicks. So a sum of clicks tells which companies of
- * which file versions were counted.
+ * Each company's clicks in each file version are a power of two of their own. So a sum of clicks shows which companies
+ * of which file versions it counts.
  */
 export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
-/** The clicks that some companies have in a file of this number. */
+/** The sum of the clicks of some companies, given as a mask, in the file version with this number. */
 const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 
-/** The companies as bits: company 1 is 1, company 2 is 2, company 3 is 4. */
+/** The companies as a mask of bits: company 1 is 1, company 2 is 2, company 3 is 4. */
 export const maskOf = (companies: readonly number[]): number =>
   companies.reduce((mask, company) => mask | (1 << (company - 1)), 0);
 
@@ -23,13 +23,13 @@ export interface LakeFile {
   readonly etag: string;
   readonly bytes: number;
   readonly lastModified: number;
-  /** Of its content: equal files have equal numbers. -1: it holds no records. */
+  /** The number of the file's content. Files with equal content have equal numbers. A file without records has -1. */
   readonly content: number;
-  /** Whether its writer removes it again. */
+  /** Whether the writer of the file removes it again. */
   readonly isPassing: boolean;
 }
 
-/** What the lake held from one moment to the next change. */
+/** The files of the lake from one moment until the next change. */
 export interface LakeState {
   readonly from: number;
   readonly files: ReadonlyMap<string, LakeFile>;
@@ -40,15 +40,15 @@ export const dayFolder = (day: string): string => `${TABLE_FOLDER}day=${day}/`;
 const MARKER = '_SUCCESS';
 
 export interface ModelledLake {
-  /** Every state of the lake so far, the latest last. */
+  /** Every state of the lake so far. The latest comes last. */
   readonly states: readonly LakeState[];
   now(): LakeState;
-  /** Writes a file with content of its own, or with the content that it had. */
+  /** Writes a file. Its content is new unless `how.content` gives the number of an earlier content. */
   put(day: string, name: string, how?: { readonly content?: number; readonly isPassing?: boolean }): void;
   remove(key: string): void;
   mark(day: string): void;
   unmark(day: string): void;
-  /** The keys of a day's files that hold records. */
+  /** The files of a day that Athena reads. */
   filesOf(day: string): readonly LakeFile[];
 }
 
@@ -91,7 +91,7 @@ export function modelledLake(world: World): ModelledLake {
   };
 }
 
-/** Whether a day's marker came or went inside a time. */
+/** Whether a day's marker was written or removed between `from` and `to`. */
 export const isMarkerMoved = (
   states: readonly LakeState[],
   day: string,
@@ -102,7 +102,7 @@ export const isMarkerMoved = (
   return seen.size > 1;
 };
 
-/** The files of a day that Athena reads: not the hidden ones. */
+/** The files of a day that Athena reads. It reads no hidden files and no markers. */
 export const recordsOf = ({ files }: LakeState, day: string): LakeFile[] =>
   [...files.values()].filter((each) => each.day === day && each.content >= 0 && !isHidden(each));
 
@@ -112,10 +112,10 @@ const isHidden = ({ key, day }: LakeFile): boolean =>
     .split('/')
     .some((name) => /^[_.]/.test(name));
 
-/** A report's clicks by day: the days without records are left out. */
+/** A report's clicks by day. Days without records are left out. */
 export type Clicks = ReadonlyMap<string, bigint>;
 
-/** What a report over one state of the lake must hold. */
+/** The clicks that a report over one state of the lake must have. */
 export const clicksIn = (state: LakeState, days: readonly string[], companies: number): Clicks =>
   sumByDay(
     days.flatMap((day) => recordsOf(state, day)),
@@ -130,7 +130,7 @@ export function sumByDay(files: readonly LakeFile[], companies: number): Clicks 
 
 const versions = new WeakMap<LakeState, Map<string, string>>();
 
-/** The data version of some days: docs/decisions/0017, made here once more and independently of the service's code. */
+/** The data version of some days, as docs/decisions/0017 defines it. This code is independent of the service's code. */
 export function versionOf(state: LakeState, days: readonly string[]): string {
   const known = versions.get(state) ?? new Map<string, string>();
   versions.set(state, known);
@@ -150,7 +150,7 @@ export function versionOf(state: LakeState, days: readonly string[]): string {
 const digest = (facts: unknown): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
 
-/** The states that the lake was in at some instant of a time. */
+/** The states that the lake was in at any moment between `from` and `to`. */
 export const statesDuring = (
   states: readonly LakeState[],
   { from, to }: { readonly from: number; readonly to: number },

@@ -11,7 +11,7 @@ export interface InvocationContext {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** Lambda: execution environments with clocks of their own, time limits, and functions that may die. */
+/** Models Lambda: execution environments with clocks of their own, time limits, and functions that may die. */
 export interface ModelledLambda {
   invoke<T>(
     functionName: string,
@@ -23,8 +23,9 @@ export interface ModelledLambda {
   readonly underWay: () => number;
 }
 
-/** How long a new environment takes to start, and a request in a warm one before it is handled. Assumed. */
+/** The least and the most time in which a new environment starts. Assumed. */
 const COLD_MS = [250, 700] as const;
+/** How long a request takes to reach the handler in a warm environment. Assumed. */
 const WARM_MS = 6;
 
 type ResultOf<F> = F extends (...given: never[]) => Promise<infer T> ? T : never;
@@ -67,7 +68,7 @@ export function modelledLambda(world: World): ModelledLambda {
             if (outcome.state !== 'died')
               idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
             else world.tell?.(id, outcome.why);
-            // A dead function's context must not reach whoever waits for it.
+            // The async context of a dead function must not reach the code that awaits its outcome.
             resolve({ outcome, invocation });
           };
           const invocation: Invocation = {

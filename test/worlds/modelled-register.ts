@@ -2,7 +2,7 @@ import { COMPANIES } from './modelled-lake.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
-/** What the register says of a partner. Undefined: it has no record. */
+/** The register's record of a partner. Undefined if it has none. */
 export type Entry =
   | { readonly isActive: boolean; readonly companies: readonly number[] | 'every-company' }
   | undefined;
@@ -12,7 +12,7 @@ export interface ModelledRegister {
   set(partner: string, entry: Entry): void;
   textAt(key: string): string | undefined;
   entryOf(partner: string): Entry;
-  /** What it said of a partner at any instant of a time. */
+  /** The entries that a partner had at any moment between `from` and `to`. */
   during(partner: string, from: number, to: number): Entry[];
 }
 
@@ -57,7 +57,7 @@ export function modelledRegister(
   };
 }
 
-/** Whose rows an entry opens; none where it opens nothing. */
+/** The companies whose rows an entry gives access to. */
 export const openedBy = (entry: Entry): readonly number[] => {
   if (!entry?.isActive) return [];
   return entry.companies === 'every-company' ? COMPANIES : entry.companies;

@@ -2,11 +2,11 @@ import { type MemoryS3, memoryS3, type StoredObject } from '../s3/memory-s3.ts';
 import { namedDice } from './random.ts';
 import type { World } from './world.ts';
 
-/** The objects of the results bucket, behind all ports, with its lifecycle. */
+/** The objects of the results bucket, with the bucket's lifecycle. All functions share them. */
 export interface ModelledS3 extends MemoryS3 {
-  /** Called after an object was made. */
+  /** Called after an object is created. */
   readonly onCreated: ((key: string, object: StoredObject) => void)[];
-  /** When writes to a key began, so that two at one time may meet. */
+  /** The latest writes to each key, so that two writes at the same time can conflict. */
   readonly writing: Map<string, readonly { readonly at: number; readonly isOver: boolean }[]>;
 }
 
@@ -14,12 +14,12 @@ const DAY_MS = 86_400_000;
 const LONG_DAYS = 7;
 const WAITING_DAYS = 2;
 
-/** What is kept only while somebody may wait: `infra/data/results-bucket.ts`. All else is kept for a week. */
+/** Objects that are kept only while a caller may wait (`infra/data/results-bucket.ts`). Others are kept for a week. */
 const WAITING = /^(waiting|publications|abandoned|slots)\//;
 
 const keptMs = (key: string): number => (WAITING.test(key) ? WAITING_DAYS : LONG_DAYS) * DAY_MS;
 
-/** S3 removes what is old enough up to a day late. */
+/** S3 removes expired objects up to a day late. */
 const LATE_MS = DAY_MS;
 
 export function modelledS3(world: World): ModelledS3 {
@@ -28,7 +28,7 @@ export function modelledS3(world: World): ModelledS3 {
   const expiry = namedDice(seed, 'lifecycle');
   const s3 = memoryS3(time.now, {
     onRead(key, found) {
-      // Old enough to be removed at any moment: the worst one is just after somebody has seen it.
+      // S3 may remove an expired object at any moment. The worst moment is just after a function has read the object.
       if (time.now() - found.lastModified >= keptMs(key) && expiry() < 0.3)
         expire(key, found, expiry() < 0.5 ? expiry() * 60 : expiry() * 300_000);
     },

@@ -1,5 +1,5 @@
 /**
- * Breaks the service's code in many ways, one at a time, and looks for a world that shows it.
+ * Breaks the service's code in many ways, one at a time, and looks for a world that fails because of it.
  *
  *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/judge-slot.ts'
  */
@@ -16,7 +16,7 @@ export interface Mutant {
   /** The text to replace; it occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is then wrong. */
+  /** A name for the fault, and what goes wrong because of it. */
   readonly why: string;
 }
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
   options: {
     within: { type: 'string', default: '10000' },
     workers: { type: 'string', default: '2' },
-    /** A part of the file's name or of the reason. */
+    /** Only the mutants whose file or `why` contains this text are tried. */
     only: { type: 'string', default: '' },
   },
 });
@@ -44,7 +44,7 @@ const broken = ({ file, find, replace }: Mutant): CodeFolder =>
     writeFileSync(path, parts.join(replace));
   });
 
-/** The first world that fails with the fault, and doesn't fail so without it. */
+/** The first world that breaks a rule with the fault and does not break this rule without the fault. */
 async function firstFailing(mutant: Workers, original: Workers, within: number) {
   for (let from = 1; from <= within; from += BATCH * Number(values.workers)) {
     const starts = Array.from({ length: Number(values.workers) }, (_, index) => from + index * BATCH);
@@ -65,7 +65,7 @@ const all: readonly Mutant[] = JSON.parse(
   readFileSync(join(import.meta.dirname, 'mutants/mutants.json'), 'utf8'),
 );
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
-// All machines run the one code: the release before would hide what is broken.
+// All machines run the same code. Machines with the release before would hide the fault.
 const original = await startWorkers(1, { current: root });
 let survivors = 0;
 for (const mutant of chosen) {

@@ -2,7 +2,7 @@ import type { ModelledRegister } from './modelled-register.ts';
 import type { OperatorPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** One change of the register of partners. */
+/** Makes one change to the register of partners. */
 export async function operate(world: World, register: ModelledRegister, plan: OperatorPlan): Promise<void> {
   const { kind, partner, companies } = plan;
   await world.time.delay(plan.atMs);

@@ -17,7 +17,7 @@ const athenaCall = (name: string, key: string): PortOperation => ({
   takesMs: [30, 90],
 });
 
-/** Athena as `lib/delivery` has it. */
+/** The query service that `lib/delivery` uses, on the modelled Athena. */
 export const queriesPort = (
   world: World,
   athena: ModelledAthena,
@@ -56,10 +56,10 @@ export const queriesPort = (
     ),
 });
 
-/** The listings that one machine keeps. */
+/** The listings that one machine has cached. */
 export type KeptListings = Map<string, LakeListing>;
 
-/** The lake as `lib/delivery` has it, with the machine's cache of listings. */
+/** The lake that `lib/delivery` uses, on the modelled lake, with the machine's cache of listings. */
 export const lakePort = (
   world: World,
   lake: ModelledLake,
@@ -96,7 +96,7 @@ export const lakePort = (
   },
 });
 
-/** The register's bucket as the service's own adapter reads it. */
+/** The S3 client through which the service's own adapter reads the register. */
 export const registerClient = (world: World, register: ModelledRegister): S3Client =>
   ({
     send: async (

@@ -7,12 +7,12 @@ export interface CallerPlan {
   readonly id: string;
   readonly partner: string;
   readonly days: readonly string[];
-  /** After the world's beginning, as all times of a plan. */
+  /** When the caller comes. All times of a plan are counted from the world's beginning. */
   readonly atMs: number;
   readonly acceptsGzip: boolean;
-  /** When it no longer follows; undefined: it stays until it has its report. */
+  /** After this time, the caller goes away. Undefined if it stays until it has its report. */
   readonly leavesAfterMs?: number;
-  /** How long it keeps a link before it downloads. */
+  /** How long the caller waits with its link before it downloads the file. */
   readonly downloadsAfterMs: number;
 }
 
@@ -42,9 +42,9 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 
 interface OutagePlan {
   readonly id: string;
-  /** What its calls' names begin with. */
+  /** The service that refuses calls. The names of its calls begin with it. */
   readonly service: 'S3' | 'Athena';
-  /** What the keys begin with that are refused: S3 throttles by prefixes. */
+  /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
   readonly lastsMs: number;
@@ -104,7 +104,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Most at the beginning, so that they meet; a few much later. */
+/** When an actor begins. Most actors begin early, so that they meet. A few begin much later. */
 function when(draw: Dice): number {
   const kind = draw();
   if (kind < 0.65) return between(draw, 0, 6 * SECOND);
@@ -113,16 +113,16 @@ function when(draw: Dice): number {
   return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
 }
 
-/** The longest leaves a file there while a query ends and nobody looks. */
+/** Pauses between a writer's steps. In the longest pause, a query can end unseen while a file still exists. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
 
-/** Milliseconds between two writes of the writer that writes a day again and again. */
+/** The pause between two writes of the writer that rewrites a day for minutes. */
 const REWRITE_MS = 800;
 
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 
-/** Makes the plan of a world, without some of it: actors, or the differences of clocks. */
+/** Makes the plan of a world. `without` names the parts to leave out: actors, or the differences of clocks. */
 export function planOf(seed: number, without: ReadonlySet<string> = new Set()): Plan {
   const draw = namedDice(seed, 'plan');
   const isCalm = chance(draw, 0.15);
@@ -145,7 +145,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);
   const engine: Plan['engine'] = {
     slots: whole(draw, 1, 4),
-    // A few engines keep queries waiting for most of the time that they may.
+    // A few engines keep queries in the queue for most of the time that a query may be queued.
     queueMs: chance(draw, 0.05)
       ? [0.5 * settings.longestQueryMs, 0.9 * settings.longestQueryMs]
       : [0, pick(draw, [100, 100, 100, 3_000, 3_000, 25_000])],
@@ -166,22 +166,22 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // Results that can't be published are given up after some minutes; S3 may refuse to note that for as long as a function runs.
+  // A publication that fails is given up after some minutes. In these worlds, S3 refuses for minutes to record that.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
-  // Many callers for one slot, and second attempts that run longer than a slot counts before it is created.
+  // Some worlds have one slot for many callers, and second attempts that run for a long time.
   if (chance(draw, 0.04)) {
     Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
     Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
   }
-  // A caller gives its query up while a file comes and goes without a marker; others come long after the query's end.
+  // In some worlds a caller leaves while a file comes and goes without a marker. Others come long after its query.
   const isLeft = chance(draw, 0.04);
   if (isLeft) {
     Object.assign(settings, { marks: false });
     Object.assign(engine, { runMs: [6_000, 28_000] });
   }
-  // A day whose files keep changing while a patient caller queries it: each of the queries fails.
+  // In some worlds the files of a day keep changing while a patient caller queries the day, so that each query fails.
   const isRestless = !isLeft && chance(namedDice(seed, 'restless'), 0.02);
   if (isRestless) {
     Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 60 * SECOND });
@@ -268,14 +268,14 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   };
 }
 
-/** What can be left out of a plan. */
+/** The parts of a plan that can be left out. */
 export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): string[] => [
   ...[...callers, ...writers, ...operator, ...outages].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];
 
-/** When the last planned thing has been done. */
+/** When the last actor of the plan has acted. */
 export const lastPlannedMs = ({ callers, writers, operator, outages }: Plan): number =>
   Math.max(
     0,

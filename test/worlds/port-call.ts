@@ -4,20 +4,22 @@ import { type Invocation, running } from './invocation.ts';
 import type { VirtualSignal } from './virtual-time.ts';
 import type { World } from './world.ts';
 
-/** What one call is: `S3 PutObject`, and how long it takes, in milliseconds. */
+/** The operation of a call. */
 export interface PortOperation {
+  /** As in `S3 PutObject`. */
   readonly name: string;
   readonly key: string;
+  /** The shortest and the longest time of the call, in milliseconds. */
   readonly takesMs: readonly [number, number];
 }
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /**
- * One try of one call of a port: it takes its time, takes effect at an instant within it, and may go wrong in each of
- * the ways in which calls of AWS do.
+ * Tries a call of a port once. The call takes time, and its effect happens at one moment within this time. It may fail
+ * in every way in which calls to AWS fail.
  *
- * @param effect what the call does, at one instant; what it throws is the call's answer
+ * @param effect the effect of the call; if it throws, the call rejects with that error
  */
 export function portCall<T>(
   world: World,
@@ -85,6 +87,6 @@ function errorOf({ kind }: Fault, operation: string, { portDice }: Invocation): 
   return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 }
 
-/** An error as the SDK throws it. */
+/** An error of the kind that the SDK throws. */
 export const statusError = (name: string, httpStatusCode: number): Error =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });

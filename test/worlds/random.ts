@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Gives pseudo-random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 export type Dice = () => number;
 
 export function dice(seed: number): Dice {
@@ -12,8 +12,8 @@ export function dice(seed: number): Dice {
 }
 
 /**
- * A seed made of another one and a name. What has dice of its own by name isn't disturbed when something else is taken
- * out of a world.
+ * A seed made of another seed and a name. A part of a world with named dice keeps its numbers if another part is taken
+ * out of the world.
  */
 function seedOf(seed: number, name: string): number {
   let hash = seed ^ 0x811c9dc5;
@@ -24,12 +24,12 @@ function seedOf(seed: number, name: string): number {
   return hash ^ (hash >>> 16);
 }
 
-/** Dice by name. */
+/** Dice for the part of a world with this name. */
 export const namedDice = (seed: number, name: string): Dice => dice(seedOf(seed, name));
 
 export const between = (draw: Dice, least: number, most: number): number => least + draw() * (most - least);
 
-/** A whole number, both ends included. */
+/** A whole number from `least` to `most`, both included. */
 export const whole = (draw: Dice, least: number, most: number): number =>
   least + Math.floor(draw() * (most - least + 1));
 

@@ -1,10 +1,10 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { daysBetween } from '../../lib/report/utc-time.ts';
 
-/** What a query asks for. */
+/** The days and the companies that a query asks for. */
 export interface ReadQuery {
   readonly days: readonly string[];
-  /** Undefined: every company. */
+  /** Undefined if the query asks for every company. */
   readonly companies: readonly number[] | undefined;
 }
 
@@ -22,7 +22,7 @@ const SHAPE = RegExp(
 
 const known = new Map<string, ReadQuery>();
 
-/** Reads days and companies out of the one query that the worlds know. Throws where it is any other. */
+/** Reads the days and the companies of a query. Throws if it is not the one kind of query that the worlds use. */
 export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
   const found = known.get(sql);
   if (found) return found;
@@ -33,7 +33,7 @@ export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
   return read;
 }
 
-/** The query of a report, as the service compiles it. */
+/** The SQL of a report, as the service compiles it. */
 export const sqlOf = ({ days, companies }: ReadQuery): string =>
   [
     `SELECT "Day" || 'T00:00:00Z' AS "Day", "Clicks"`,

@@ -11,9 +11,9 @@ import type { World } from './world.ts';
 
 const READ_MS = [12, 40] as const;
 const WRITE_MS = [25, 80] as const;
-/** Writes to one key that begin within this time may meet. */
+/** Two writes to one key may conflict if they begin within this time. */
 const MEETING_MS = 80;
-/** A large file takes as long as it takes to re-type and to upload it. */
+/** The least and the most time to re-type and upload a large file. */
 const WRITE_LARGE_MS = [3_000, 60_000] as const;
 
 export const readOf = (name: string, key: string): PortOperation => ({
@@ -27,19 +27,19 @@ const operationOf = ({ method, operation, key }: BucketCall): PortOperation => {
   return { name: 'S3 PutObject', key, takesMs: method === 'uploadFile' ? WRITE_LARGE_MS : WRITE_MS };
 };
 
-/** What is told of a report's file before it is stored, or found to be there already. */
+/** A write of a report's file. It is passed to `onFile` before the file is stored or found to exist. */
 export interface FileWrite {
   readonly key: string;
   readonly text: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly by: Invocation;
-  /** What lies there already. */
+  /** The object that the key already has. */
   readonly found: StoredObject | undefined;
 }
 
 /**
- * The results bucket as `lib/delivery` has it, over the model. Calls are repeated as in production: by the service's
- * own `call`.
+ * The results bucket that `lib/delivery` uses, on the modelled S3. The service's own `call` repeats failed calls, as in
+ * production.
  */
 export const resultsPort = (
   world: World,
@@ -63,7 +63,7 @@ export const resultsPort = (
     pieces: (content) => (breaksOff(world) ? brokenOff(content) : [content]),
   });
 
-/** One try to write: S3 may refuse one of two conditional writes at one time, whatever the key holds. */
+/** Tries once to write. S3 may refuse one of two conditional writes at the same time, whatever object the key has. */
 function write<T>(
   world: World,
   { writing }: ModelledS3,
@@ -85,7 +85,7 @@ function write<T>(
   });
 }
 
-/** Whether the connection breaks while the invocation that runs reads a content. */
+/** Whether the connection breaks while the current invocation reads an object. */
 function breaksOff(world: World): boolean {
   const by = running.getStore() as Invocation;
   const id = `${by.id}/${by.calls}`;

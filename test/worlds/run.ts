@@ -1,5 +1,5 @@
 /**
- * Runs many worlds, or tells the history of one.
+ * Runs many worlds, or prints the history of one.
  *
  *     node test/worlds/run.ts --worlds 1000 --from 1 --workers 2
  *     node test/worlds/run.ts --seed 17 --without 'actor c1;throttled c0.0/3 S3 GetObject'
@@ -18,17 +18,17 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
     seed: { type: 'string' },
-    /** What to leave out of the one world, separated by semicolons. */
+    /** The parts to leave out of the world of `--seed`, separated by semicolons. */
     without: { type: 'string', default: '' },
-    /** The folder in which the service's `lib/` lies. */
+    /** The folder that contains the service's `lib/`. */
     root: { type: 'string', default: process.cwd() },
-    /** All machines run that code, none that of the release before. */
+    /** Whether all machines run the code of `--root`, and no machine runs the release before. */
     alone: { type: 'boolean', default: false },
-    /** How many kinds of failures to make smaller and to tell. */
+    /** How many kinds of failures to shrink and print. */
     shrink: { type: 'string', default: '3' },
     /**
-     * How many failing worlds of each kind to make smaller. With more than one, only what each needs and the end of its
-     * history are printed.
+     * How many failing worlds of each kind to shrink. If it is more than one, only the parts that each world needs and
+     * the last line of its history are printed.
      */
     each: { type: 'string', default: '1' },
   },

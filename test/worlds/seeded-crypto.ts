@@ -1,7 +1,7 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { Transform, type TransformCallback } from 'node:stream';
 
-/** Bytes that are as random as `Math.random`, which a world has seeded. */
+/** Bytes from `Math.random`, which a world has seeded. */
 const randomBytes = (size: number): Buffer =>
   Buffer.from(Array.from({ length: size }, () => Math.floor(Math.random() * 256)));
 
@@ -10,12 +10,12 @@ function randomUUID(): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** The least work: the worlds' files are small, and only that they can be unpacked matters. */
+/** The fastest settings. The worlds' files are small, and nothing depends on how well they are packed. */
 const QUICK = { level: 1, memLevel: 1, windowBits: 9 };
 
 /**
- * Puts random ids that come from a seed, and gzip that takes no thread of its own, in the place of Node's. To be called
- * before the service's code is loaded.
+ * Replaces Node's random ids by ids from a seed, and Node's gzip by a gzip without threads. It must be called before
+ * the service's code is loaded.
  */
 export function seedCryptoAndGzip(): void {
   const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What the worlds use of the service: all of it is loaded from one root, which may be a copy with a fault in it. */
+/** The service's code that the worlds use. It is loaded from one root, which may be a copy with a fault in it. */
 export interface ServiceCode {
   readonly reportHandler: typeof import('../../lib/http/report-handler.ts').reportHandler;
   readonly downloadsHandler: typeof import('../../lib/http/downloads-handler.ts').downloadsHandler;
@@ -15,9 +15,10 @@ export interface ServiceCode {
   readonly publisherReport: typeof import('../../lib/report/catalogue.ts').publisherReport;
 }
 
-/** The folders in which `lib/` lies: this release's and, unless all machines run this one, that of the release before. */
+/** The folders that contain the `lib/` of each release. */
 export interface Roots {
   readonly current: string;
+  /** Undefined if all machines run the current release. */
   readonly before?: string | undefined;
 }
 
@@ -44,7 +45,7 @@ const FILES = [
   'report/catalogue.ts',
 ];
 
-/** Where release 1.0.0 has the same. */
+/** The same files in release 1.0.0. */
 const FILES_OF_1_0_0 = [
   'handlers/report-handler.ts',
   'handlers/downloads-handler.ts',
@@ -58,9 +59,9 @@ const FILES_OF_1_0_0 = [
 ];
 
 /**
- * Loads the service's code. Virtual time, seeded ids and gzip must be in place before.
+ * Loads the service's code. Before, virtual time must have replaced the clock, and `seedCryptoAndGzip` must have run.
  *
- * @param root the folder in which `lib/` lies
+ * @param root the folder that contains `lib/`
  */
 async function loadService(root: string): Promise<ServiceCode> {
   const load = (file: string) => import(pathToFileURL(join(root, 'lib', file)).href);

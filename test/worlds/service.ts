@@ -15,7 +15,7 @@ import { type FileWrite, resultsPort } from './results-port.ts';
 import type { Releases, ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
-/** What the service's functions stand on. */
+/** The modelled services that the service's functions call. */
 export interface Backends {
   readonly lake: ModelledLake;
   readonly s3: ModelledS3;
@@ -23,7 +23,7 @@ export interface Backends {
   readonly register: ModelledRegister;
 }
 
-/** What the service's functions report to the rules. */
+/** Called with the events of the service's functions that the rules check. */
 export interface Listeners {
   readonly onFile: (write: FileWrite) => void;
   readonly onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void;
@@ -33,7 +33,7 @@ export interface Listeners {
 
 type Handle<Event, Result> = (event: Event, machine: Machine, context: InvocationContext) => Promise<Result>;
 
-/** The service's own handlers over the model: each machine has handlers and caches of its own. */
+/** The service's own handlers, which call the model. Each machine has its own handlers and caches. */
 export interface ModelledService {
   readonly report: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;
   readonly downloads: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;

@@ -1,23 +1,23 @@
 import type { Releases } from './service-code.ts';
 import { simulate } from './simulate.ts';
 
-/** A failing world without what it does not need to fail. */
+/** A failing world, reduced to the parts that it needs to fail. */
 export interface Shrunk {
   readonly seed: number;
   readonly kind: string;
-  /** What was left out. */
+  /** The parts that are left out. */
   readonly without: readonly string[];
-  /** What is left: the world fails by these. */
+  /** The parts that remain: without them, the world would not fail. */
   readonly needs: readonly string[];
   readonly history: readonly string[];
 }
 
-/** More worlds than this aren't tried for one failure. */
+/** The most worlds that are tried for one failure. */
 const MOST_TRIES = 600;
 
 /**
- * Takes actors and troubles out of a failing world, many at a time and then one after the other, while it still breaks
- * the same rule.
+ * Takes actors and troubles out of a failing world as long as it still breaks the same rule: first many at a time, then
+ * one after the other.
  */
 export async function shrink(releases: Releases, seed: number, kind: string): Promise<Shrunk> {
   let tries = 0;
@@ -37,7 +37,7 @@ export async function shrink(releases: Releases, seed: number, kind: string): Pr
     for (let at = 0; at < needs.length && tries < MOST_TRIES; ) {
       const left = new Set([...without, ...needs.slice(at, at + size)]);
       const still = await run(left);
-      // A world without one trouble may have others instead.
+      // A world without one trouble may have other troubles instead, so it counts only if it has fewer parts.
       if (still && still.length < needs.length) {
         without = left;
         needs = still;
@@ -52,7 +52,7 @@ export async function shrink(releases: Releases, seed: number, kind: string): Pr
   return { seed, kind, without: [...without], needs, history: folded(history.slice(0, broken + 1)) };
 }
 
-/** The history without the looks that found nothing new, and with short digests. */
+/** The history without reads of S3 that are repeated, and with short digests. */
 export function folded(history: readonly string[]): string[] {
   const seen = new Map<string, Set<string>>();
   return history

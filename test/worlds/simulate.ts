@@ -29,19 +29,19 @@ import { write } from './writer.ts';
 
 export interface Simulated {
   readonly violations: readonly Violation[];
-  /** What was in the plan and what went wrong: each can be left out. */
+  /** The parts of the plan and the troubles. Each of them can be left out of another run. */
   readonly happened: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
   readonly history: readonly string[];
 }
 
-/** When nothing more is planned, callers under way have this long before faults end. */
+/** The time from the last planned event to the end of all faults. Callers under way may still suffer faults in it. */
 const QUIET_AFTER_MS = 60_000;
 
-/** The time that a patient client may lose in addition: to a Retry-After, the lease of a dead function, a restart. */
+/** The time that a patient client may lose to a `Retry-After`, to the lease of a dead function, or to a restart. */
 const PATIENCE_MS = 150_000;
 
-/** A publishing function that hangs is ended after 15 minutes, and run again. */
+/** The longest time of a publication. A publishing function that hangs is ended after 15 minutes and runs again. */
 const LONGEST_PUBLICATION_MS = 1_200_000;
 
 const LAST_CALLERS = 'patient callers at the end';
@@ -143,7 +143,7 @@ export async function simulate(
   };
 }
 
-/** When faults have ended and writers rest, every report reaches a patient client. */
+/** Checks that every report reaches a patient client after all faults have ended and all writers have finished. */
 async function everyReportIsReached(
   world: World,
   {
@@ -170,7 +170,7 @@ async function everyReportIsReached(
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
     hangs +
     PATIENCE_MS +
-    // A slot whose caller went away, and whose query left no result, is free after queue and run.
+    // A caller that goes away may leave its slot taken for as long as a query may be queued and run.
     (queriesPerPartner > 0 ? 2 * longestQueryMs : 0) +
     (Number.isFinite(largeFromDays) ? LONGEST_PUBLICATION_MS : 0);
   await Promise.all(
@@ -192,7 +192,7 @@ async function everyReportIsReached(
   );
 }
 
-/** Time since the world's beginning. */
+/** The time since the world's beginning, for the history. */
 function clock(now: number): string {
   const ms = now - BEGINNING;
   const day = Math.floor(ms / 86_400_000);

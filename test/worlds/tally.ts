@@ -1,10 +1,10 @@
 import { FAULT_KINDS } from './fault-kinds.ts';
 import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
 
-/** From this many worlds on, each of these must have happened. */
+/** In a run of at least this many worlds, everything in `EXPECTED` must happen. */
 export const WORLDS_THAT_SHOW_ALL = 10_000;
 
-/** What must happen in a full run: what never happens is not tested. */
+/** The events that must happen in a full run. An event that never happens would not be tested. */
 export const EXPECTED: readonly string[] = [
   ...FAULT_KINDS,
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),

@@ -1,18 +1,18 @@
 export interface Timer {
   readonly at: number;
-  /** Of two at one time, the one that was set first. */
+  /** Two timers with the same time act in this order: the timer that was set first has the lower number. */
   readonly order: number;
   readonly act: () => void;
-  /** Whether it settles no promise. */
+  /** Whether `act` settles no promise. */
   readonly isSilent: boolean;
-  /** Set where it was cleared. */
+  /** Whether the timer was cleared. */
   isOff: boolean;
 }
 
 const isEarlier = (one: Timer, other: Timer): boolean =>
   one.at < other.at || (one.at === other.at && one.order < other.order);
 
-/** The timers, the earliest first: a binary heap. */
+/** A binary heap that gives the earliest timer first. */
 export function timerHeap() {
   const heap: Timer[] = [];
   const swap = (a: number, b: number) => {

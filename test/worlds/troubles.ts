@@ -1,11 +1,11 @@
 /**
- * Everything that goes wrong in a world, by name: faults of calls, failing queries, late events. Each can be taken out of
- * the world when it is run again, and the rest stays as it was.
+ * Everything that goes wrong in a world, by name: faults of calls, failing queries, late events. Another run of the
+ * world can leave out any of these troubles.
  */
 export interface Troubles {
-  /** Whether this trouble may happen now. It is counted if so. */
+  /** Whether this trouble happens now. If it does, it is counted. */
   happens(kind: string, id: string): boolean;
-  /** The ids of those that happened, in order. */
+  /** The names of the troubles that happened, in order. */
   readonly happened: readonly string[];
 }
 

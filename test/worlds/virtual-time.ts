@@ -1,6 +1,6 @@
 /**
- * Virtual time: computed, not waited for. It replaces the process's clock, timers and random numbers, so that the
- * service's own code runs in it unchanged. For that reason simulations have a process, or a thread, of their own.
+ * Virtual time is computed, not waited for. It replaces the clock, the timers and the random numbers of a thread, so
+ * that the service's own code runs unchanged. Therefore a simulation needs a process or a thread of its own.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dice } from './random.ts';
@@ -12,15 +12,15 @@ export interface VirtualTime {
   now(): number;
   /** Resolves this many milliseconds later. */
   delay(ms: number): Promise<void>;
-  /** Acts later. What acts silently settles no promise, which saves a turn of the event loop. */
+  /** Calls `act` after `ms`. If `act` is silent, it settles no promise, and a turn of the event loop is saved. */
   after(ms: number, act: () => void, isSilent?: boolean): Timer;
-  /** Lets time pass until nothing waits for it any more, or `until` says that it is enough. */
+  /** Lets time pass until no timer is left, or until `until` returns true. */
   run(until?: () => boolean): Promise<void>;
 }
 
-/** The invocation whose code runs now. By default there is none, and the clock is right. */
+/** The invocation whose code runs now. */
 interface Runner {
-  /** By how much its clock is ahead. */
+  /** By how many milliseconds the invocation's clock is ahead. */
   readonly skewMs: number;
   readonly isDead: boolean;
   readonly random: () => number;
@@ -28,7 +28,7 @@ interface Runner {
 
 export interface Runners {
   readonly current: () => Runner | undefined;
-  /** Calls back as whoever runs now. */
+  /** Wraps `act` so that it later runs as the runner that is current now. */
   readonly bind: (act: () => void) => () => void;
 }
 
@@ -42,14 +42,14 @@ let runners = NO_RUNNERS;
 let isTakenOver = false;
 
 const add = (ms: number, act: () => void, isSilent = false): Timer => {
-  // A process's clock knows whole milliseconds only.
+  // The clock of a process has whole milliseconds only.
   const laterMs = runners === NO_RUNNERS ? ms : Math.round(ms);
   const timer: Timer = { at: clock + Math.max(0, laterMs || 0), order: order++, act, isSilent, isOff: false };
   timers.add(timer);
   return timer;
 };
 
-/** `setTimeout` of `node:timers/promises`: of a runner that has died meanwhile, it never resolves. */
+/** `setTimeout` of `node:timers/promises`. The promise never resolves if its runner dies before. */
 function pause<T>(ms?: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
   const runner = runners.current();
   return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ const forget = (timer: Timer | undefined): void => {
   if (timer) timer.isOff = true;
 };
 
-/** What `AbortSignal.timeout` gives: it costs no timer unless somebody listens. */
+/** The signal that `AbortSignal.timeout` gives. It sets a timer only for a listener. */
 export class VirtualSignal {
   readonly deadline: number;
   #timers = new Map<() => void, Timer>();
@@ -113,7 +113,7 @@ export class VirtualSignal {
 function takeOverProcess(): void {
   if (isTakenOver) return;
   isTakenOver = true;
-  // Threads know nothing of virtual time: gzip is done at once.
+  // Node's gzip runs in other threads, which virtual time does not control. So gzip is replaced as well.
   seedCryptoAndGzip();
   Date.now = () => clock + (runners.current()?.skewMs ?? 0);
   Math.random = () => (runners.current()?.random ?? random)();
@@ -125,7 +125,7 @@ function takeOverProcess(): void {
   AbortSignal.timeout = (ms) => new VirtualSignal(ms) as unknown as AbortSignal;
 }
 
-/** Puts virtual time in the place of the process's own, from a moment on. What waited before is forgotten. */
+/** Replaces the thread's time by virtual time, which begins at `from`. Timers that were set before are forgotten. */
 export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNERS): VirtualTime {
   takeOverProcess();
   clock = from;
@@ -139,7 +139,7 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
     after: add,
     run: (until = () => false) =>
       new Promise((resolve, reject) => {
-        // Each turn begins when every promise has settled that waits for no timer.
+        // A turn begins after all promises have settled that do not wait for a timer.
         const turn = () => {
           try {
             for (let timer = timers.take(); timer && !until(); timer = timers.take()) {

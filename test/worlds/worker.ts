@@ -1,4 +1,4 @@
-/** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
+/** Runs worlds in a thread of its own, because virtual time replaces a thread's clock for good. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Sample } from '../releases/play-scene.ts';
 import type { SceneName } from '../releases/scenes.ts';
@@ -6,7 +6,7 @@ import { seedCryptoAndGzip } from './seeded-crypto.ts';
 import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
 
-/** What a worker is asked: some worlds, to make one failing world smaller, or to play or go on with a scene of a release. */
+/** A task: run worlds, shrink a failing world, give a world's history, or play or continue a scene of a release. */
 export type Task =
   | { readonly from: number; readonly worlds: number }
   | { readonly seed: number; readonly kind: string }
@@ -21,7 +21,7 @@ export interface Batch {
   readonly failures: readonly { readonly seed: number; readonly kinds: readonly string[] }[];
 }
 
-// Stacks cost a third of the time, and hold paths.
+// Stack traces would take a third of the time. They also contain paths of this machine.
 Error.stackTraceLimit = 0;
 seedCryptoAndGzip();
 takeOverTime(0, 0);
@@ -32,7 +32,7 @@ const { play } = await import('../releases/play-scene.ts');
 const roots = workerData as Roots;
 const releases = await loadReleases(roots);
 
-/** A release that the worker was given. */
+/** Gives a release, or throws if the worker was started without it. */
 const known = <T>(release: T | undefined): T => {
   if (release === undefined) throw new Error('there is no code of the release before');
   return release;

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Roots } from './service-code.ts';
 import type { Task } from './worker.ts';
 
-/** Threads that run worlds: each takes the next task when it is done with one. */
+/** Threads that run worlds. A thread takes the next task when it has finished its last one. */
 export interface Workers {
   run<T>(task: Task): Promise<T>;
   end(): Promise<void>;

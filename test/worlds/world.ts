@@ -2,18 +2,18 @@ import type { Plan } from './plan.ts';
 import type { Troubles } from './troubles.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** When every world begins. */
+/** The moment at which every world begins. */
 export const BEGINNING = Date.UTC(2026, 1, 2, 6);
 
-/** What broke a rule. */
+/** One case in which a rule was broken. */
 export interface Violation {
-  /** Short and stable: by it violations are counted. */
+  /** A short and stable name, by which violations are counted. */
   readonly kind: string;
   readonly text: string;
   readonly at: number;
 }
 
-/** What every part of a world shares. */
+/** The state that all parts of a world share. */
 export interface World {
   readonly seed: number;
   readonly plan: Plan;
@@ -21,7 +21,7 @@ export interface World {
   readonly troubles: Troubles;
   /** Counts what happened, for the tally of a run. */
   readonly count: (what: string) => void;
-  /** Writes a line of the history; undefined where nobody reads it. */
+  /** Writes a line of the history. Undefined if nobody reads the history. */
   readonly tell: ((who: string, what: string) => void) | undefined;
   readonly violate: (kind: string, text: string) => void;
   readonly violations: Violation[];

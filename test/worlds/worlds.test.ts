@@ -40,17 +40,17 @@ describe('a world', () => {
     expect(new Map([...counts].sort())).toEqual(new Map([...together.counts].sort()));
   });
 
-  it('is the same without a part that it does not have', async () => {
+  it('is the same if a part is left out that it does not have', async () => {
     const { history } = await workers.run<Shrunk>({ seed: 5, without: [] });
     expect((await workers.run<Shrunk>({ seed: 5, without: ['actor c99'] })).history).toEqual(history);
   });
 });
 
 describe('worlds', () => {
-  /** Some seven seconds of a processor. `npm run worlds -- --worlds 100000` runs the rest. */
+  /** These worlds take some seven seconds of CPU. `npm run worlds -- --worlds 100000` runs more worlds. */
   const WORLDS = 600;
 
-  it('hold every rule, while half of the machines run the release before', async () => {
+  it('break no rule while half of the machines run the release before', async () => {
     const { failures, counts } = await workers.run<Batch>({ from: 1_000_000, worlds: WORLDS });
     expect(failures).toEqual([]);
     if (before) expect(counts.get('machine of the release before')).toBeGreaterThan(WORLDS);
@@ -67,16 +67,16 @@ describe('readQuery', () => {
   });
 
   it.each([
-    ['another grouping', sqlOf(asked).replace('GROUP BY day', 'GROUP BY day, placement_id')],
-    ['another predicate', sqlOf(asked).replace('GROUP BY', 'AND placement_id = 7\nGROUP BY')],
-    ['another table', sqlOf(asked).replace('publisher_events', 'advertiser_events')],
+    ['a query with another grouping', sqlOf(asked).replace('GROUP BY day', 'GROUP BY day, placement_id')],
+    ['a query with another predicate', sqlOf(asked).replace('GROUP BY', 'AND placement_id = 7\nGROUP BY')],
+    ['a query of another table', sqlOf(asked).replace('publisher_events', 'advertiser_events')],
   ])('refuses %s', (_, sql) => {
     expect(() => readQuery({ sql, parameters: [] })).toThrow('an unplanned query');
   });
 });
 
 describe('timerHeap', () => {
-  it('gives timers by time and, at one time, in the order in which they were set', () => {
+  it('gives timers by time, and timers of the same time in the order in which they were set', () => {
     const heap = timerHeap();
     const timers = [5, 1, 3, 1, 4, 1, 3].map(
       (at, order): Timer => ({ at, order, act: () => {}, isSilent: false, isOff: false }),
@@ -97,7 +97,7 @@ describe('timerHeap', () => {
 });
 
 describe('the mutants', () => {
-  it('each change one place of the code as it is', () => {
+  it('each replace a text that occurs exactly once in its file', () => {
     const path = join(import.meta.dirname, 'mutants/mutants.json');
     const mutants: { file: string; find: string }[] = JSON.parse(readFileSync(path, 'utf8'));
     expect(mutants).toHaveLength(38);

@@ -2,10 +2,10 @@ import { dayFolder, type ModelledLake, recordsOf } from './modelled-lake.ts';
 import type { WriterPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** How many times the writer that rewrites a day for minutes replaces the day's files. */
+/** How many times the kind `rewrites for minutes` replaces a day's files. */
 const REWRITES = 36;
 
-/** One change of the lake by its writer, step by step, by the protocol of restatements where the lake's days are marked. */
+/** Makes one change to the lake, step by step. If days have markers, most kinds follow the protocol of restatements. */
 export async function write(world: World, lake: ModelledLake, plan: WriterPlan): Promise<void> {
   const { time } = world;
   const { kind, day, stepMs, id } = plan;

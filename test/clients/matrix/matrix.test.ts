@@ -21,7 +21,7 @@ import { documentedRows, guideWith, type Row, unmeasured } from './table.ts';
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
 /** `EDGE=1`: storage has an edge for downloads. Then the test measures only the table's column for the edge. */
 const hasEdge = process.env['EDGE'] === '1';
-/** Writes the measurements into the guide, instead of comparing them with it. */
+/** `UPDATE_TABLE=1`: the test writes the measurements into the guide, and does not compare them with it. */
 const isUpdate = process.env['UPDATE_TABLE'] === '1';
 /** `CLIENTS=Ruby,R`: the test measures only these languages. */
 const chosen = process.env['CLIENTS']?.split(',');
@@ -43,10 +43,10 @@ interface Subject {
   readonly run: RunSource;
 }
 
-/** A program of a client, and which reports it got. */
+/** A program of a client, and the reports that it got. */
 interface Trial extends Subject {
   readonly source: string;
-  /** Whether the program has its cure: then it must get all reports. The guide's row says which reports others get. */
+  /** Whether the program has its cure. With its cure it must get all reports, without it those of the guide's row. */
   readonly isCured: boolean;
   atOnce: boolean;
   oddText: boolean;
@@ -78,7 +78,7 @@ async function pull({ run, client }: Subject, source: string, environment: Recor
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   const out = join(directory, 'out.csv');
   try {
-    // Every desktop and server sets a locale; without one, Java and R read the text as ASCII.
+    // Every desktop and server sets a locale. Without a locale, Java and R read the text as ASCII.
     const locale = { LC_ALL: 'C.UTF-8' };
     await run(source, directory, { ...started.environment, ...locale, OUT: out, ...environment });
     return await readFile(out);
@@ -136,7 +136,7 @@ function freshEnd(): string {
   return `${QUEUED}T12:${String(Math.floor(asked / 60)).padStart(2, '0')}:${String(asked % 60).padStart(2, '0')}Z`;
 }
 
-/** Measures programs: one group after the other with ready reports, and all at once with slow reports. */
+/** Measures programs. AT_A_TIME of them pull ready reports at once. All of them wait for slow reports at once. */
 async function measureOnce(trials: readonly Trial[]): Promise<void> {
   const slow: Promise<void>[] = [];
   await inTurn(trials, async (trial) => {
@@ -153,8 +153,8 @@ async function measureOnce(trials: readonly Trial[]): Promise<void> {
 }
 
 /**
- * Measures all programs. On a busy machine a client may reach its own time-out and miss a report; it never gets one by
- * accident. So programs that get fewer reports than they should are measured again.
+ * Measures all programs. On a busy machine a client may reach its own time-out and miss a report, but it never gets a
+ * report by accident. So programs that get fewer reports than they should are measured again.
  */
 async function measure(trials: readonly Trial[], documented: ReadonlyMap<string, Row>): Promise<void> {
   await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);

@@ -6,13 +6,13 @@ import type { Client, Language } from './client.ts';
 interface Interpreter {
   readonly command: string;
   readonly file: string;
-  /** The interpreter's option that is followed by a program. */
+  /** The interpreter's option that takes a program as its value. */
   readonly option: string;
   /** The clients. `needs` is a program that fails if the client's library, a system package, is missing. */
   readonly clients: readonly (Client & { readonly needs?: string })[];
 }
 
-/** The clients of an interpreter as one language for each client, because each client's library may be missing. */
+/** Makes a language of each client. If the library of a client is missing, only this client is left out. */
 const scripts = (name: string, { command, file, option, clients }: Interpreter): readonly Language[] =>
   clients.map(({ needs, ...client }) => ({
     name,

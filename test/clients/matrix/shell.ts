@@ -19,7 +19,7 @@ async function sh(source: string, cwd: string, env: Readonly<Record<string, stri
 }
 
 const filtered = '"$URL&filter[DeviceOrProxy]=$TEXT"';
-// curl prints the redirect's address and does not follow it; the later download needs no token.
+// curl prints the redirect's address and does not follow it. The later download needs no token.
 const located = `"$(curl -sS -o /dev/null -w '%{redirect_url}' -H "Authorization: Bearer $TOKEN" -G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT")"`;
 
 export const shellTools: readonly Language[] = [

@@ -69,7 +69,7 @@ const cureOf = (client: Client): string =>
 
 /**
  * The generated parts of the guide and of its page of cures: the current texts, and the texts that they should have
- * with these rows. The rows of clients that this machine does not have stay.
+ * with these rows. The row of a client that this machine does not have is not changed.
  */
 export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
   const [table, cures] = await Promise.all([readTable(), readMade('programs/cures.md')]);

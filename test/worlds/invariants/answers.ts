@@ -1,4 +1,4 @@
-/** Each request is answered in its time, with a status of the contract, and a refusal or a failure has a cause. */
+/** Rule: each answer comes in time and has a status of the contract. A refusal or a failure has a cause. */
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import { failureFault } from './failures.ts';
@@ -7,9 +7,9 @@ import type { Parts } from './parts.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
 import { unavailableFault } from './unavailable.ts';
 
-/** Some 8 seconds, a cold start, and the last calls. */
+/** The longest time of a first answer: some 8 seconds, a cold start, and the last calls. */
 const FIRST_ANSWER_MS = 12_000;
-/** By how much a fault may delay an answer: the longest try of a call, and the pause after it. */
+/** The most time by which a fault may delay an answer: the longest try of a call and the pause after it. */
 const FAULT_MS = 6_500;
 const STATUSES = [303, 400, 401, 404, 500, 503];
 
@@ -21,7 +21,7 @@ export function checkAnswer(parts: Parts, request: AnsweredRequest): void {
     if (fault !== undefined) world.violate(fault, `${id}: ${answer.status} ${detailOf(answer)}`);
 }
 
-/** Which rules an answer breaks. */
+/** The rules that an answer breaks. */
 function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[] {
   const { answer, hop, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
@@ -42,7 +42,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
   ];
 }
 
-/** The gzipped file may hold an answer up by a second; the records are written after that. */
+/** The most time from the plain file to the answer. The gzipped file may take a second. Then records are written. */
 const GZIP_MS = 3_000;
 
 const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
@@ -50,15 +50,15 @@ const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest)
   answeredAt - invocation.plainFileAt > GZIP_MS &&
   invocation.faults.every(({ key }) => key.endsWith('.gz'));
 
-/** Where the lake can't be listed, no report is given to two callers. */
+/** Whether an answer reuses a report or an attempt although the lake can't be listed. */
 const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolean =>
   !world.plan.settings.isListed && /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
 
-/** A caller starts over three times at most because files changed under its query. */
+/** A caller may start over three times because files changed during a query. So at most four queries may fail. */
 const MOST_CHANGES = 4;
 const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
-/** How many queries that failed by changed files were started for a caller: those of one report, whose rows are its own. */
+/** How many queries of a caller for the same companies have failed because a file vanished. */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
   const seen = changes.get(pull) ?? [];
   for (const { startedBy, cause, companies } of athena.queries.values())
@@ -67,11 +67,11 @@ function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): numb
   return Math.max(0, ...seen.map((each) => seen.filter((other) => other === each).length));
 }
 
-/** What a caller may wait beyond queue, run and publication: its last hop, and calls that go wrong. */
+/** The time that a caller's last hop and failing calls may add to its wait. */
 const LAST_HOP_MS = 60_000;
 const PUBLICATION_MS = 900_000;
 
-/** A caller is led on for as long as a query may be queued, run and be published, and then told that its time is up. */
+/** Whether a caller is sent to another waiting hop although the time to queue, run and publish its query is over. */
 function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: AnsweredRequest): boolean {
   const { longestQueryMs, largeFromDays } = world.plan.settings;
   const publishedMs = Number.isFinite(largeFromDays) ? PUBLICATION_MS : 0;
@@ -81,9 +81,8 @@ function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: Answere
 }
 
 /**
- * A request that has answered no longer asks Athena, so it must have given its lease back: a record that still holds
- * the lease would keep the next request from asking. A slow call of S3 or Athena is an excuse: it may use up the time in
- * which the lease would have been given back.
+ * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
+ * next request from asking. A slow call to S3 or Athena is an excuse: it may use up the time for giving the lease back.
  */
 const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation } }: AnsweredRequest): boolean =>
   invocation.faults.length === 0 &&
@@ -115,7 +114,7 @@ function detailOf({ body, invocation, threw }: AnsweredRequest['answer']): strin
   return error === undefined ? body : `${String(error)}, query ${invocation.line?.['queryExecutionId']}`;
 }
 
-/** For the tally: status, and what a redirect leads to. */
+/** A line for the tally: the status, and what a redirect leads to. */
 function outcomeOf({ answer: { status, headers, died, body, invocation }, hop }: AnsweredRequest): string {
   const where = hop === 0 ? 'report' : 'hop';
   if (died) return `${where} killed`;

@@ -1,9 +1,9 @@
-/** An attempt that may have been started keeps its token, for which Athena gives the same execution. */
+/** Rule: an attempt that may have been started keeps its token. Athena gives the same execution for the same token. */
 import type { Parts } from './parts.ts';
 
 /**
- * After this time, the query of an attempt has ended, if it was started (docs/decisions/0042). It is a second less than an
- * hour, as S3's ages are wrong by up to a second.
+ * After an hour, the query of an attempt has ended, if it was started (docs/decisions/0042). One second is subtracted,
+ * because the ages of objects in S3 are wrong by up to a second.
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 

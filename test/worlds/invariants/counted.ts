@@ -1,10 +1,10 @@
-/** Each ended execution is counted at most once, and exactly once if a request saw its end. */
+/** Rule: each execution that has ended is counted at most once, and exactly once if a request saw its end. */
 import { METRIC } from '../../../lib/metric-names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
-/** Follows the metrics of a world; `finish` is called at its end. */
+/** Checks the metrics of a world. `finish` must be called at the end of the world. */
 export function countingRule({ world, athena }: Parts) {
   const counted = new Set<EngineQuery>();
   const bytesBy = new Map<Invocation, number>();
@@ -16,7 +16,7 @@ export function countingRule({ world, athena }: Parts) {
       world.tell?.(by.id, `counts ${query?.id}`);
       if (!query) world.violate('counts-nothing', `${by.id} counts ${value} bytes, which no query has read`);
       else if (counted.has(query)) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);
-      // A stopped query is counted by whoever stops it: Athena ends it a moment later.
+      // The request that stops a query counts it. Athena ends the query a moment later.
       else if (query.endedAt === undefined && query.stopAskedAt === undefined)
         world.violate('counted-before-its-end', query.id);
       if (query) counted.add(query);
@@ -31,14 +31,13 @@ export function countingRule({ world, athena }: Parts) {
   };
 }
 
-/** Whether failed calls used up the time in which a request that saw the end would have recorded it. */
+/** Whether failed calls used up the time in which a request would have recorded the end of a query. */
 const ranOutOfTime = (by: Invocation | undefined): boolean =>
   by !== undefined && by.faults.length > 0 && (by.line?.['status'] === 503 || by.line?.['isReady'] === false);
 
 /**
- * Whether a request never learnt if its last write of a record happened. The write's answer was lost, and the read that
- * would have shown the write failed or was late as well. Meanwhile others have replaced the record, and it no longer
- * shows that write.
+ * Whether a request never learnt if its last write of a record took effect. The answer to the write was lost, and the
+ * read that would have shown the write failed too. Later, other requests replaced the record.
  */
 function neverLearnt(by: Invocation | undefined): boolean {
   const faults = by?.faults.filter(({ key }) => key.startsWith('jobs/')) ?? [];

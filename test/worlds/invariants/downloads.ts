@@ -1,4 +1,4 @@
-/** What a caller downloads: its own rows only, of the version that the answer names, and of no older one if it is a hit. */
+/** Rule: a caller downloads only its own rows, of the version that the answer names. A hit gives no older version. */
 import type { Download } from '../caller.ts';
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
@@ -43,7 +43,7 @@ function faultsOf(
   ];
 }
 
-/** The fault of a hit whose report fits no state of the lake during the request; undefined if there is none. */
+/** The fault of a hit whose report fits no state of the lake during the request. Undefined if it fits a state. */
 function hitFault(
   { world, lake }: Parts,
   { answer, startedAt, answeredAt }: Download['request'],
@@ -53,7 +53,7 @@ function hitFault(
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
   const listingMs = settings.listingSeconds * 1_000;
-  // The machine judges the age of a kept listing by its own clock, which may be wrong by this much.
+  // The machine measures the age of a cached listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
   const isOfOne = statesDuring(lake.states, { from: startedAt - listingMs - clockMs, to: answeredAt }).some(
     (state) =>
@@ -62,7 +62,7 @@ function hitFault(
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
   if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
-  // Without a version, a recent report may be answered again although the data changed during its query.
+  // Without a version, a recent report may be given again although the data changed during its query.
   if (version !== undefined || listingMs === 0) return 'stale-hit';
   world.count('a recent report without a data version is answered again');
   return undefined;

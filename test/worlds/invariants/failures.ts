@@ -1,12 +1,12 @@
-/** An answer 500 has a cause outside the service: a query that failed, or a result that is no CSV. */
+/** Rule: a 500 has a cause outside the service: a query that failed, or a result that is not the engine's CSV. */
 import type { AnsweredRequest } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 import { isNamedHole } from './versions.ts';
 
-/** Athena tells ends in whole seconds, and a caller's wait is handed on so too. */
+/** The error of a time: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
 const COARSE_MS = 3_000;
-/** The write that tells of a failure may be held up. */
+/** Failing calls may delay the write that records a failure by this much. */
 const HELD_UP_MS = 10_000;
 
 export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): string | undefined {
@@ -44,7 +44,7 @@ function isOfOthers(
 }
 
 function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
-  // Its result is not the engine's CSV: recorded as a failed query.
+  // A result that is not the engine's CSV is recorded as a failed query.
   if (query?.isJunk) return undefined;
   switch (query?.cause) {
     case 'engine':
@@ -52,7 +52,7 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
     case 'stopped':
       return 'stopped-query-is-500';
     case 'file vanished':
-      // Where nothing can be listed, nobody knows that the data changed.
+      // If the lake can't be listed, no request can know that the data changed.
       if (!world.plan.settings.isListed) return undefined;
       if (!isNamedHole({ lake, world }, query)) return 'changed-data-is-500';
       world.count('named hole: a query failed by a file that came and went unmarked');
@@ -62,7 +62,7 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
   }
 }
 
-/** Whether the engine said that the query may succeed another time, and nobody tried. */
+/** Whether the engine called the failure retryable, and no request has tried the query a second time. */
 const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
   query.isRetryable === true &&
   ![...queries.values()].some(

@@ -1,4 +1,4 @@
-/** A file under `reports/` is written once, holds its execution's result, and the version that it is said to be of. */
+/** Rule: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. */
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import type { FileWrite } from '../results-port.ts';
 import type { Parts } from './parts.ts';

@@ -1,4 +1,4 @@
-/** A publication fails only where its result is no CSV of the engine, or is gone. */
+/** Rule: a publication fails only if its result is not the engine's CSV, or if its result or its request is gone. */
 import type { Parts } from './parts.ts';
 
 export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {

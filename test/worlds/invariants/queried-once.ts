@@ -1,4 +1,4 @@
-/** Where nothing goes wrong, a report over unchanged data is queried once, however many ask for it. */
+/** Rule: if nothing goes wrong, a report over unchanged data is queried once, however many callers request it. */
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
@@ -6,15 +6,15 @@ import { BEGINNING } from '../world.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * A request must see a query's end within this time after it; otherwise the report is not answered to new callers
+ * A request must see the end of a query within this time. Otherwise new callers do not get the report
  * (docs/decisions/0042).
  */
 const SEEN_SOON_MS = 8_000;
-/** A request may have seen the lake this long before it starts a query. */
+/** A request may have listed the lake this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
-/** What may happen and is no reason to query again. */
+/** Troubles that are no reason to query again. */
 const HARMLESS = /^(query goes back|event comes|result lies elsewhere)/;
 
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
@@ -28,7 +28,7 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     const wasSeen =
       endedAt === undefined ||
       (state === 'SUCCEEDED' && toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
-    // The world's own building of the lake is no change.
+    // The files that the world writes at its beginning are no change of the lake.
     const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
     const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;
     return isYoung && wasSeen && stoodStill;

@@ -1,10 +1,10 @@
-/** A caller is refused only where the register, the lake or the scan limit is the reason. */
+/** Rule: a caller is refused only because of the register, the lake or the scan limit. */
 import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import type { Parts } from './parts.ts';
 
-/** For how long a function may keep what the register said. */
+/** How long a function may cache an entry of the register. */
 export const REGISTER_MS = 60_000;
 
 export const tooLargeFault = ({ world }: Parts, { pull }: AnsweredRequest): string | undefined =>
@@ -22,10 +22,10 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
   const { world, lake } = parts;
   const { hop, pull, startedAt, answer } = request;
   if (answer.body.includes('no-records')) {
-    // Where it waited for a slot, the first look at the lake is the one of this request.
+    // If the caller waited for a slot, this request may be the first that lists the lake.
     const isFirstLook = hop > 0 && world.plan.settings.queriesPerPartner > 0;
     const isHonest =
-      // Where listings are kept, the answer may rest on one from before the request.
+      // If listings are cached, the answer may use a listing that is older than the request.
       world.plan.settings.listingSeconds > 0 ||
       wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
       wasBegunAgain(parts, request);
@@ -36,11 +36,11 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
 }
 
 /**
- * Whether the partner's companies changed while its request waited, or a query for its days failed, perhaps because the
- * data changed: then the request lists the lake once more.
+ * Whether the request may have listed the lake once more. It does so if the partner's companies changed while it
+ * waited, or if a query for its days failed, because the data may have changed.
  */
 const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
-  // A function may use companies that it read a minute before.
+  // A function may use companies that it read up to a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
     ({ state, endedAt = 0, asked }) =>
@@ -50,13 +50,13 @@ const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: Answer
       asked.days.join() === pull.caller.days.join(),
   );
 
-/** A caller may join an attempt that was begun this long before it came. */
+/** A caller may join an attempt that began this long before the caller's first request. */
 const LONGEST_ATTEMPT_MS = 1_200_000;
 
-/** How long after its start a request looks at the lake, at the latest, where no call goes wrong. */
+/** If no call fails, a request lists the lake within this time after its start. */
 const FIRST_LOOK_MS = 1_500;
 
-/** By how much a fault delays it at most. */
+/** The most time by which a fault delays that listing. */
 const FAULT_MS = 6_500;
 
 const wasEmptySoon = (states: Parts['lake']['states'], from: number, faults: number): boolean =>

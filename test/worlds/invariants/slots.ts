@@ -1,11 +1,11 @@
-/** A client never has more queries under way than it may, beyond what docs/decisions/0042 says. */
+/** Rule: a client never has more queries under way than its limit, except in the cases of docs/decisions/0042. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;
   const { longestQueryMs } = world.plan.settings;
-  // The query of a second attempt keeps the slot of the first, and only until the first one's time for it is over.
+  // The query of a second attempt keeps the slot of the first attempt until the time of the first attempt is over.
   const hasOutlivedItsSlot = (query: EngineQuery): boolean =>
     [query, ...athena.queries.values()].some(
       (earlier) =>
@@ -18,9 +18,9 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
       if (hasOutlivedItsSlot(query)) return false;
-      // The answer to its start came too late for its request: its slot counts for a minute.
+      // The answer to the query's start came too late for the request. The slot of such a query counts for a minute.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
-      // Its start was lost with its function, or with an answer: nobody could know of it.
+      // If the function died or a call failed, no request may know that the query was started.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
     });
     if (counted.length > most)

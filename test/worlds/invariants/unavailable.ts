@@ -1,4 +1,4 @@
-/** An answer 503 has a cause: refused calls, time that is up, slots that stayed full, data that kept changing. */
+/** Rule: a 503 has a cause: refused calls, a time limit, slots that stayed full, or data that kept changing. */
 import type { AnsweredRequest } from '../caller.ts';
 import type { Parts } from './parts.ts';
 
@@ -10,7 +10,7 @@ export function unavailableFault(
   const waitedMs = answeredAt - pull.startedAt;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    // While only Athena fails, S3 can store the ticket, and the caller is sent to its waiting URL instead of a 503.
+    // If only Athena fails, S3 can store the ticket. The caller is then sent to the waiting room and gets no 503.
     return invocation.faults.some(({ operation }) => operation.startsWith('S3')) ||
       world.plan.outages.some(({ service }) => service === 'S3')
       ? undefined

@@ -1,9 +1,9 @@
-/** What a data version promises: the report counts exactly the files that the lake held at that version. */
+/** Rule: a report with a data version counts exactly the files that the lake had at that version. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
 import type { Parts } from './parts.ts';
 
-/** Whether a query's numbers are not those of a version. */
+/** The fault of a query whose numbers are not those of a version. Undefined if the numbers are correct. */
 export function versionFault(
   { lake, world }: Pick<Parts, 'lake' | 'world'>,
   query: EngineQuery,
@@ -16,15 +16,15 @@ export function versionFault(
   return isRight || isNamedHole({ lake, world }, query) ? undefined : 'version-with-other-numbers';
 }
 
-/** The lake is listed again at most 10 s after the query's end, by times in whole seconds. */
+/** The lake is listed again at most 10 s after the query's end. Two more seconds allow for times in whole seconds. */
 const LAST_LISTING_MS = 12_000;
-/** Calls that go wrong may delay that listing. */
+/** Failing calls may delay that listing by this much. */
 const DELAYED_MS = 28_000;
 
 /**
- * Whether a query read, or missed, a file that came and went between the two listings while no day marker changed: the
- * gap that docs/decisions/0042 accepts. The gap ends with the time in which the second listing may follow the query's
- * end; a file that goes later is no excuse.
+ * Whether a query read, or missed, a file that came and went between the two listings while no day marker changed.
+ * docs/decisions/0042 accepts this hole. It ends when the second listing must have happened. A file that is removed
+ * later is no excuse.
  */
 export const isNamedHole = (
   { lake, world }: Pick<Parts, 'lake' | 'world'>,
