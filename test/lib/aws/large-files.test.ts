@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
@@ -87,7 +88,7 @@ describe('uploadFile', () => {
     ['a small', ['a,b\n'], 0],
     ['a large', [Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB)], 1],
   ])(
-    'throws an error in the content of %s file after one try, and aborts the upload',
+    'throws an error in the content of %s file after one try, and aborts an upload in parts',
     async (_, chunks, begun) => {
       const key = freshFile();
       const fault = new NotEngineCsv('a quote', 4, 1);
@@ -115,7 +116,7 @@ describe('uploadFile', () => {
 
   it('gives one try all of the time, however slow the content is', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    // The test makes all time limits a hundred times shorter. A small call would be given up after 40 ms.
+    // The test makes all time limits a hundred times shorter: the usual 4 s are 40 ms, and this content needs 100 ms.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
     const open = vi.fn(async () => {
       if (open.mock.calls.length === 1) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -156,6 +157,17 @@ describe('every call of the large files', () => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
     await expect(make(files(300), key)).rejects.toThrow(Unavailable);
+  });
+});
+
+describe('an upload that S3 does not answer', () => {
+  it('is aborted when its time is up', async () => {
+    const abort = vi.spyOn(Upload.prototype, 'abort');
+    const key = freshFile();
+    store.faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
+    const uploading = files(300).uploadFile(key, file, async () => Readable.from([Buffer.from('a')]));
+    await expect(uploading).rejects.toThrow(Overloaded);
+    expect(abort).toHaveBeenCalledOnce();
   });
 });
 
