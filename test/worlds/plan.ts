@@ -42,7 +42,7 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 
 interface OutagePlan {
   readonly id: string;
-  /** The service that refuses calls. The names of its calls begin with it. */
+  /** The service that refuses calls. The names of the service's calls begin with this text. */
   readonly service: 'S3' | 'Athena';
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
@@ -69,9 +69,9 @@ export interface Plan {
     readonly isListed: boolean;
     /** Whether the lake's writers mark complete days. */
     readonly marks: boolean;
-    /** Windows of this many days are beyond the scan limit. */
+    /** Windows of this many days or more exceed the scan limit. */
     readonly tooManyDays: number;
-    /** Reports of this many days are too large to be published while a caller waits. */
+    /** Reports of this many days or more are too large to be published while a caller waits. */
     readonly largeFromDays: number;
   };
   readonly engine: {
@@ -85,7 +85,7 @@ export interface Plan {
     readonly elsewhere: number;
     readonly tokensKeptMs: number;
   };
-  /** Times in which a service refuses every call. */
+  /** Times in which a service refuses every call for some keys or for all keys. */
   readonly outages: readonly OutagePlan[];
   readonly faults: { readonly rate: number; readonly only: readonly FaultKind[] | undefined };
   readonly clocks: {
@@ -113,7 +113,7 @@ function when(draw: Dice): number {
   return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
 }
 
-/** Pauses between a writer's steps. In the longest pause, a query can end unseen while a file still exists. */
+/** Pauses between a writer's steps. In the longest one, a query can end unseen before the writer removes a file. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
 
 /** The pause between two writes of the writer that rewrites a day for minutes. */
@@ -166,7 +166,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // A publication that fails is given up after some minutes. In these worlds, S3 refuses for minutes to record that.
+  // A failing publication is given up after some minutes. In some worlds, S3 then refuses for minutes to record this.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Some worlds have one slot for many callers, and second attempts that run for a long time.
@@ -175,7 +175,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
   }
-  // In some worlds a caller leaves while a file comes and goes without a marker. Others come long after its query.
+  // In some worlds a caller leaves while a file comes and goes without a marker. The next callers come long after that.
   const isLeft = chance(draw, 0.04);
   if (isLeft) {
     Object.assign(settings, { marks: false });
@@ -275,16 +275,18 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];
 
-/** When the last actor of the plan has acted. */
-export const lastPlannedMs = ({ callers, writers, operator, outages }: Plan): number =>
+/** When everything that is planned is over, after the world's beginning: callers have come, outages and writers have ended. */
+export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }: Plan): number =>
   Math.max(
     0,
     ...[...callers, ...operator].map(({ atMs }) => atMs),
     ...outages.map(({ atMs, lastsMs }) => atMs + lastsMs),
-    ...writers.map(endOf),
+    ...writers.map(({ atMs, kind, stepMs }) => atMs + mostPauses(kind, filesADay) * stepMs),
   );
 
-/** The slowest writers take this many steps. */
-const MOST_STEPS = 40;
-const endOf = ({ atMs, kind, stepMs }: WriterPlan): number =>
-  atMs + (kind === 'rewrites for minutes' ? MOST_STEPS * stepMs : 0);
+/** How many times the kind `rewrites for minutes` replaces a day's files. */
+export const REWRITES = 36;
+
+/** The other kinds pause for each file of the day, for a few files of other writers, and for the marker. */
+const mostPauses = (kind: WriterPlan['kind'], filesADay: number): number =>
+  kind === 'rewrites for minutes' ? REWRITES : filesADay + 6;

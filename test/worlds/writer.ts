@@ -1,9 +1,6 @@
 import { dayFolder, type ModelledLake, recordsOf } from './modelled-lake.ts';
-import type { WriterPlan } from './plan.ts';
+import { REWRITES, type WriterPlan } from './plan.ts';
 import type { World } from './world.ts';
-
-/** How many times the kind `rewrites for minutes` replaces a day's files. */
-const REWRITES = 36;
 
 /** Makes one change to the lake, step by step. If days have markers, most kinds follow the protocol of restatements. */
 export async function write(world: World, lake: ModelledLake, plan: WriterPlan): Promise<void> {
