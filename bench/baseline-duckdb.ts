@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { tables } from '../lib/report/tables.ts';
 import { type Question, sqlOf } from './questions.ts';
 
-/** DuckDB as somebody would use it who has the files and no service. */
+/** DuckDB as it is used by somebody who has the files but not the service. */
 export interface BaselineDuckDb extends AsyncDisposable {
   /** Writes the report's rows to a file. Resolves to the milliseconds and the number of lines. */
   copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;

@@ -34,7 +34,7 @@ export const eachOf = ({ ms, cpuMs }: Made) => ({
 
 const program = (name: string) => join(import.meta.dirname, 'baselines', name);
 
-/** Runs Polars or DataFusion in its own process: it writes the result of each SQL text to a CSV file. */
+/** Measures Polars or DataFusion in a process of its own. The process writes each SQL text's result to a CSV file. */
 export async function makeWith(
   python: string,
   engine: 'polars' | 'datafusion',

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- bytes-scanned` compares the bytes that a report reads with the least that any answer must read.
+ * `npm run bench -- bytes-scanned` compares the bytes that a report reads with the fewest that any engine must read.
  * This file is long because it also makes the layouts that it compares.
  */
 import { strictEqual } from 'node:assert';
@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   ...TENANTS,
 ];
 
-/** A Parquet file ends with the length of its footer in four bytes, and four letters. */
+/** The size of the end of a Parquet file: the length of the footer, in four bytes, and then four letters. */
 const TAIL_BYTES = 8;
 
 /**

@@ -56,7 +56,7 @@ async function writeMany(
     );
 }
 
-/** Writes all sample events of one table several times, spread over one day, and writes the hours of these events. */
+/** Writes two lakes of one day: one with all events of a table several times, and one with the hours of these. */
 async function writeLarge(
   connection: DuckDBConnection,
   events: string,

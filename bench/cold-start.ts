@@ -12,7 +12,7 @@ const ROUNDS = 15;
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-/** A function reads its environment when it is imported. */
+/** The variables that a function reads as soon as its module is imported. */
 const ENVIRONMENT = {
   ...LEAST_ENVIRONMENT,
   AWS_REGION: 'eu-central-1',

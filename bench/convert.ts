@@ -19,7 +19,10 @@ interface Used {
   readonly peakMb: number;
 }
 
-/** Unordered records of a week, as a warehouse exports them. There are 5,000 placements. A tenth is container-level. */
+/**
+ * Unordered records of a week, as a warehouse exports them. There are 5,000 placements. A tenth of the records is
+ * container-level.
+ */
 const records = (rows: number) => `SELECT
   TIMESTAMP '2026-01-01' + to_milliseconds((hash(range, 1) % ${DAYS * 86_400_000})::BIGINT) AS event_time,
   CASE WHEN hash(range, 2) % 10 > 0 THEN (hash(range, 3) % 5000)::BIGINT END AS placement_id,

@@ -28,7 +28,7 @@ export async function pool<T>(
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** A service in its own process. Its callers follow redirects, and repeat a request after its `Retry-After`. */
+/** A service in its own process. Callers follow redirects. After an error, they pause (`Retry-After`) and ask again. */
 export interface Served extends AsyncDisposable {
   /** Resolves to the report's bytes. */
   pull(question: Question): Promise<number>;

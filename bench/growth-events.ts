@@ -11,7 +11,7 @@ import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
 /** The parameters of the events. They are printed beside the measurements. */
 export interface GrowthParameters {
-  /** The number of placements. Half of the events belong to about the square root of this number of placements. */
+  /** The number of placements. Half of the events belong to only a few: about the square root of this number. */
   readonly placements: number;
   readonly devices: number;
   /** Placements in each container. Each company has one container. */
@@ -22,7 +22,7 @@ export const WINDOW = { firstDay: '2026-01-01', days: 32 };
 const FIRST_DAY = Date.parse(WINDOW.firstDay);
 const DAY_MS = 86_400_000;
 
-/** SQL for the raw events with the numbers from `first` to `end - 1`, all of one day. Each counts 1 in one measure. */
+/** SQL for the raw events with the numbers from `first` to `end - 1`, all of one day. Each adds 1 to one count. */
 function eventsSql(first: number, end: number, day: number, parameters: GrowthParameters): string {
   const { placements, devices, placementsPerContainer } = parameters;
   return `SELECT epoch_ms(${day} + ${below(DAY_MS, draw('time'))})::TIMESTAMP_MS AS event_time,
@@ -44,13 +44,13 @@ function eventsSql(first: number, end: number, day: number, parameters: GrowthPa
 export interface GrowthLakes {
   readonly raw: string;
   readonly hourly: string;
-  /** Records of the hourly lake. */
+  /** The number of records in the hourly lake. */
   readonly hours: number;
 }
 
 /**
- * Makes a lake of `events` raw events in 32 days, and from it the hourly lake that `npm run lake -- convert --hourly`
- * makes.
+ * Makes a lake of `events` raw events in 32 days, and the hourly lake that `npm run lake -- convert --hourly` makes of
+ * these events.
  */
 export async function makeGrowthLakes(
   directory: string,

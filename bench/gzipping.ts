@@ -52,7 +52,7 @@ async function bytesByGzip(file: Buffer): Promise<number> {
   return bytes;
 }
 
-/** Gzips the file. Resolves to the gzipped bytes and to the seconds of CPU time, which other processes don't change. */
+/** Gzips the file. Resolves to the number of gzipped bytes and to the CPU seconds: other processes don't matter. */
 async function gzip(file: Buffer, level: number) {
   const before = process.cpuUsage();
   const bytes = await bytesIn(gzippedChunks(chunksOf(file), level));

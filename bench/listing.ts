@@ -19,10 +19,10 @@ const ROUNDS = 5;
 /** Keys in one page of an S3 listing. */
 const PAGE = 1_000;
 
-/** The time of one page, for the column `with S3, ms`. Assumed, as in the simulated rush. */
+/** The time that one page takes, for the column `with S3, ms`. This figure is assumed. */
 const PAGE_MS = 100;
 
-/** List prices of us-east-1, as in `docs/deploy.md`. */
+/** The list price of one page in us-east-1, as in `docs/deploy.md`. */
 const DOLLARS_A_PAGE = 0.005 / 1_000;
 
 const LAST_DAY = '2026-02-01';

@@ -10,7 +10,7 @@ import { serveMeasures } from './measured-process.ts';
 
 const [subject = '', directory = ''] = process.argv.slice(2);
 
-/** The columns that a check reads besides the time: the company, the counts, and those that distinguish the levels. */
+/** The columns that a check reads besides the time: the company, the counts, and the columns of the levels. */
 const neededColumns = (report: Report): string[] => {
   const levels = levelColumns(report);
   return [

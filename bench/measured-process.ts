@@ -11,7 +11,7 @@ export interface Used {
   readonly memoryMb: number;
 }
 
-/** A part of a benchmark in a process of its own, so that its CPU and memory are its own. */
+/** A part of a benchmark in a process of its own, so that its CPU and memory can be measured alone. */
 export interface MeasuredProcess extends AsyncDisposable {
   /** The values that the process sent when it was ready. */
   readonly ready: Readonly<Record<string, string>>;

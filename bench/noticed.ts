@@ -99,7 +99,10 @@ function model(time: VirtualTime, queryMs: number) {
   return { s3, athena, pull, seenAt: () => seenFrom[0] as number };
 }
 
-/** Runs callers in a world of their own. Resolves to each caller's wait after the result was in S3, and the calls. */
+/**
+ * Runs callers in a world of their own. Resolves to each caller's wait from the result in S3 to its link, and to the
+ * numbers of calls.
+ */
 async function waits(seed: number, queryMs: number, joiners: number, joinWithinMs: number) {
   const time = takeOverTime(START, seed);
   const { s3, athena, pull, seenAt } = model(time, queryMs);
@@ -125,7 +128,7 @@ async function measureQuery(seconds: number) {
   const joined: number[] = [];
   let asks = 0;
   for (let sample = 0; sample < SAMPLES; sample++) {
-    // Queries end at any moment between two looks.
+    // The queries differ in length, so that they end at any moment between two polls.
     const lasts = queryMs * (0.95 + (0.1 * sample) / SAMPLES);
     const one = await waits(sample + 1, lasts, 1, Math.max(0, lasts - 600));
     leads.push(one.leadMs);

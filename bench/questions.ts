@@ -6,7 +6,7 @@ import { reportPath } from '../lib/routes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a caller asks for: fields of a report for `days` days. The first is `firstDay`, as in `2026-01-31`. */
+/** What a caller asks for: fields of a report for `days` days. The first day is `firstDay`, as in `2026-01-31`. */
 export interface Question {
   readonly report: Report;
   readonly fields: readonly string[];

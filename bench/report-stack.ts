@@ -33,7 +33,7 @@ export interface ReportStack extends AsyncDisposable {
   latestQuery(): Promise<QueryFigures>;
 }
 
-/** The sample events of January and February 2026. They are kept, because 50 million of them take half a minute. */
+/** The sample events of January and February 2026. They are kept, because making 50 million takes half a minute. */
 export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000): Promise<string> =>
   makeSampleEvents({
     directory: join(import.meta.dirname, '..', '.local', 'events'),

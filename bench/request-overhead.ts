@@ -80,7 +80,7 @@ export async function measure(): Promise<Section> {
     const ms = performance.now() - from;
     strictEqual(response.status, 303);
     const polls = calls.filter(({ name }) => name === 'GetQueryExecution').length;
-    // The service reads the result as soon as it learns that the query has ended.
+    // As soon as the service learns that the query has ended, it reads the result. So the first read shows this moment.
     const noticedAt =
       calls.find(({ name }) => name.startsWith(`GET ${RESULTS_PREFIX.athena}`))?.at ?? Number.NaN;
     const { submittedAt, completedAt, ...query } = await service.latestQuery();

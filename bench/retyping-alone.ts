@@ -1,4 +1,4 @@
-/** Only re-types a file of the given size, in a process of its own. Prints by how many bytes its memory grew. */
+/** Does nothing but re-type a file of the given size. Prints by how many bytes the memory of the process grew. */
 import { retypeCsv } from '../lib/csv/retype-csv.ts';
 
 const CHUNK_BYTES = 65_536;

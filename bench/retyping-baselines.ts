@@ -24,7 +24,7 @@ function* slicesOf(file: Buffer) {
   for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
 }
 
-/** Marks a number that csv-stringify must not quote. Its option for each single value would halve its speed. */
+/** Marks a number that csv-stringify must not quote. The library's option for single values would halve the speed. */
 class Digits {
   readonly text: string;
 

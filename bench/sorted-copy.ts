@@ -1,4 +1,4 @@
-/** Runs DuckDB alone in a process of its own. It sorts a file's records as the lake's days, into one file. */
+/** Runs DuckDB alone in a process of its own. It copies records into one file, sorted as in a day of the lake. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { quoteText } from '../lib/report/quote-sql.ts';

@@ -21,7 +21,7 @@ const SAMPLES = 60;
 const SPREAD = 0.2;
 /** Queries start one after another, this far apart. If all started at once, the machine's load would be measured. */
 const STAGGER_MS = 60;
-/** The most calls to Athena for one query. Athena's quota is for the whole account. */
+/** The most calls to Athena for one query. They must be few, because all queries of an account share one quota. */
 const MAX_CALLS = 12;
 const FOREVER = Number.POSITIVE_INFINITY;
 

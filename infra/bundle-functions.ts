@@ -1,6 +1,6 @@
 /**
- * Bundles each function as it is deployed: minified ESM with a source map. The CDK app calls it at every synthesis, so
- * that no stale bundle can be deployed; `npm run bundle` writes the same files to `dist/`, for tests and benchmarks.
+ * Bundles each function as it is deployed: minified ESM with a source map. The CDK app bundles at every synthesis,
+ * so that no stale bundle can be deployed; `npm run bundle` writes the same files to `dist/`, for tests and benchmarks.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';

@@ -68,8 +68,8 @@ const existingIssuer = v.strictObject({
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
   /**
-   * Clients that an older version of this app made from the stage file. The named clients stay in Cognito although the
-   * app no longer defines them. CloudFormation deletes all others (docs/partners.md, "Clients of an older version").
+   * Clients that an older version of this app made from the stage file. The named clients stay in Cognito, even if
+   * this setting is removed later. CloudFormation deletes all others (docs/partners.md, "Clients of an older version").
    */
   formerClients: v.exactOptional(
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
@@ -235,10 +235,10 @@ const settings = v.strictObject({
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
   /**
-   * The probe pulls a small report on a schedule, as a partner would. An alarm fires if it can't. With Cognito, the
-   * probe gets a client of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager that
-   * holds `{"clientId": …, "clientSecret": …}` of the probe's client. This client must be entitled to the publisher
-   * report.
+   * The probe pulls a small report on a schedule, as a partner would. An alarm fires if no report comes. With Cognito,
+   * the probe gets a client of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager
+   * that holds `{"clientId": …, "clientSecret": …}` of the probe's client. This client must be entitled to the
+   * publisher report.
    */
   probe: v.exactOptional(
     v.strictObject({
@@ -250,9 +250,9 @@ const settings = v.strictObject({
   ),
   /**
    * For how many minutes a new release gets a tenth of the requests for reports, days and the waiting room, before it
-   * gets all of them. A crash in that time takes the release back. Before it gets any request, it must deliver one
-   * report to the probe's client. So the stage needs a probe. Without this setting, a new release gets all requests at
-   * once.
+   * gets all of them. A crash in that time takes the release back. Before the release gets any request, it must deliver
+   * one report to the probe's client. So the stage needs a probe. Without this setting, a new release gets all requests
+   * at once.
    */
   shiftMinutes: v.exactOptional(v.picklist([10, 15, 30])),
   /** Other origins whose web pages may call the API with their own token. The service's own page needs no entry. */

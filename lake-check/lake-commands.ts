@@ -39,8 +39,8 @@ function beside(location: string, suffix: string): string {
 }
 
 /**
- * The lake that a location belongs to: the location is the folder of one of its tables, or lies inside one. Undefined
- * if no part of the path has a table's name.
+ * The lake around a location that is a table's folder, or lies in a table's folder. Undefined if no part of the path
+ * has a table's name.
  */
 export function lakeAround(location: string): string | undefined {
   const path = isBucket(location) ? location : resolve(location);

@@ -36,11 +36,11 @@ export interface Footer {
   readonly statistics: ReadonlyMap<string, ColumnStatistics>;
 }
 
-/** The numbers of a file's records that have some property. To get them, every record is read. */
+/** Figures about a file's records. To get them, every record is read. */
 export interface ValueFacts {
   readonly withoutTime: number;
   readonly outsideDay: number;
-  /** Records whose time is finer than a millisecond, so late in an hour that Athena rounds it into the next hour. */
+  /** Records whose time Athena rounds up to the next hour: at most half a millisecond is left of the hour. */
   readonly roundedIntoNextHour: number;
   readonly withoutCompany: number;
   /** The number of negative values, by column. */
@@ -87,7 +87,7 @@ export interface TableFacts {
 export interface LakeFacts {
   /** The location as the operator wrote it. */
   readonly location: string;
-  /** Files and folders of the tables that can't even be listed or opened. They belong to no day. */
+  /** Unreadable files and folders of the tables: they can't even be listed or opened. They belong to no day. */
   readonly unreadable: readonly ListedFile[];
   /** The names of the files and folders beside the tables. */
   readonly others: readonly string[];

@@ -93,9 +93,9 @@ const unread = (path: string, unreadable: string): ListedFile => ({
 });
 
 /**
- * The files of a table's days that the engines read, each with a stamp that changes when the file does. After each
- * day, it lets other work run. The calls are synchronous: asynchronous calls take four times as long, and would wait
- * for threads that run queries.
+ * The files that the engines read in a table's days. Each has a stamp, which changes when the file changes. After each
+ * day, this function lets other work run. The calls are synchronous: asynchronous calls take four times as long, and
+ * would wait for threads that run queries.
  */
 export async function stampFiles(table: string): Promise<Map<string, string>> {
   const stamps = new Map<string, string>();

@@ -34,8 +34,8 @@ const environment = v.object({
   /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /**
-   * A claim that every token must carry, for example `roles`. If it is set, `aud` may name the API instead of the
-   * scope, as Entra ID does.
+   * A claim that every token must carry, for example `roles`. If it is set, a token may name the API in `aud`
+   * instead of having the scope, as the tokens of Entra ID do.
    */
   [ENV.requiredClaim]: v.optional(text),
   /** The value that the required claim must contain. */
@@ -51,12 +51,12 @@ const environment = v.object({
    * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim
    * holds role names, `prefix` is the text before the id:
    * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here, no token
-   * gives access to the reports that it governs.
+   * gives access to the reports that the owner governs.
    */
   [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /**
-   * The claim value that means every company. Without it, no token gives access to every company. It is never a number,
-   * because company ids are numbers.
+   * The claim value that means every company. Without it, no token gives access to every company. The value must not be
+   * a number, because company ids are numbers.
    */
   [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
@@ -87,7 +87,7 @@ const environment = v.object({
   [ENV.downloadsEdgeOrigin]: v.optional(origin),
   /** Whether download URLs lead to the edge (`yes`) or to the bucket (`no`). */
   [ENV.linksLeadToEdge]: v.optional(v.picklist(['yes', 'no']), 'no'),
-  /** Origins other than the service's own whose pages may call it, separated by commas. */
+  /** The origins whose pages may call the service, separated by commas. The service's own origin need not be listed. */
   [ENV.corsOrigins]: v.optional(
     v.pipe(
       v.string(),

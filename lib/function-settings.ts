@@ -17,9 +17,10 @@ export interface FunctionSettings {
 }
 
 /**
- * API Gateway's own limit. A request stays below it in these steps: it waits for its query (for `QUERY_WAIT_MS`, the
- * first request for `FIRST_WAIT_MS`); it ends its last calls to AWS (`LAST_CALLS_MS` later); it stores the ticket (by
- * `QUERY_WAIT_MS` + `TICKET_MS`); it answers. The function's time-out comes next, and the gateway's last.
+ * API Gateway's own limit. A request ends before this limit, in these steps: it waits for its query (for
+ * `QUERY_WAIT_MS`, the first request for `FIRST_WAIT_MS`); it ends its last calls to AWS (`LAST_CALLS_MS` later); it
+ * stores the ticket (by `QUERY_WAIT_MS` + `TICKET_MS`); it answers. The function's time-out comes next, and the
+ * gateway's last.
  */
 export const GATEWAY_TIMEOUT_SECONDS = 29;
 
@@ -37,7 +38,7 @@ export const TICKET_MS = 2_500;
 /**
  * The longest that the first request of a report waits. Some HTTP clients give up after 10 s without an answer. This
  * wait, with the function's start before it and the answer after it, stays below 10 s. Most reports are ready within
- * it.
+ * this wait.
  */
 export const FIRST_WAIT_MS = 8_000;
 

@@ -69,7 +69,7 @@ export const RESULTS_PREFIX = {
    * One cached report per job. It names the execution and the files, or states that the job exceeded the scan limit.
    */
   cached: 'cached/',
-  /** One record per job and listing fingerprint: the state of its latest attempt. */
+  /** One record per job and listing fingerprint: the state of the job's latest attempt with this fingerprint. */
   jobs: 'jobs/',
   /** One ticket for each report that a caller waits for. The waiting URL names the ticket. */
   waiting: 'waiting/',

@@ -33,7 +33,7 @@ export const MIN_GZIP_BYTES = 10_240;
  */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
-/** The path prefix of reports, their days, fields and downloads (docs/contract.md#the-two-reports). */
+/** The path prefix of reports, days of reports, fields and downloads (docs/contract.md#the-two-reports). */
 export const BASE_PATH = '/reporting';
 
 export const reportPath = ({ name }: Pick<Report, 'name'>): string => `${BASE_PATH}/${name}`;

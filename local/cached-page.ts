@@ -30,7 +30,7 @@ export function cachedPage(directory: string, kept = KEPT): string {
 function buildAndKeep(kept: string): PageFiles {
   const began = Date.now();
   const { files, sources } = makePage();
-  // A source that was written during the build may not be in it.
+  // If a source was written during the build, the files may come from its old text. They are then not cached.
   if (sources.every((path) => statSync(join(root, path)).mtimeMs < began)) {
     const digests = sources.map((path) => [path, digestOf(join(root, path)) ?? ''] as const);
     keep({ files, digests: Object.fromEntries(digests) }, kept);

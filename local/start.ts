@@ -14,8 +14,8 @@ import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 
 /**
- * About five times the rate of all report routes of the stage `prod` together. It is more than a client should need,
- * and less than a client in a retry loop sends.
+ * About five times the rate that the stage `prod` allows on all its report routes together. A client should need less,
+ * and a client in a retry loop sends more.
  */
 const THROTTLING = { perSecond: 200, burst: 400 };
 

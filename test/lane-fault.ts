@@ -4,7 +4,10 @@ export class LaneFault extends Error {}
 /** This machine lacks something that the tools need, such as Python or a JDK. A failed download is not this fault. */
 export class NoTools extends LaneFault {}
 
-/** The exit code of a command that can't run on this machine, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */
+/**
+ * The exit code of a command that can't run on this machine (EX_UNAVAILABLE of `sysexits.h`). `.ci/run` does not count
+ * such a command as failed.
+ */
 const UNAVAILABLE = 69;
 
 /** Prints a fault in one line and exits with its code. Throws every other error. */

@@ -16,7 +16,7 @@ export interface PublishedVersion {
   readonly publishedMs: number;
 }
 
-/** A deployed function, with its versions and those that its alias `live` leads to. */
+/** A deployed function: all its versions, and the versions that its alias `live` leads to. */
 export interface LiveFunction {
   /** The name of its file in `functions/`. */
   readonly name: string;

@@ -32,7 +32,7 @@ const pathOf = ({ id, days }: PlannedReport, today: number): string => {
   return `${reportPath(publisherReport)}?${query}`;
 };
 
-/** The first pause after an answer without `Retry-After`. As with curl's `--retry`, each pause doubles the last. */
+/** The first pause after an answer without `Retry-After`. As with curl's `--retry`, each is twice the one before. */
 const FIRST_PAUSE_MS = 1_000;
 /** No such pause is longer than this. */
 const LONGEST_PAUSE_MS = 60_000;

@@ -34,7 +34,7 @@ export function modelledLambda(
   const idle = new Map<string, number>();
   const makes = new Map<string, () => boolean>();
   const figures = { invocations: 0, coldStarts: 0, throttled: 0, most: 0, gigabyteSeconds: 0 };
-  /** Executions by the function that they are reserved for. All other executions count under an empty name. */
+  /** How many executions run now, for each function that has reserved ones. All others count under an empty name. */
   const running = new Map<string, number>();
   const all = () => [...running.values()].reduce((sum, each) => sum + each, 0);
   return {

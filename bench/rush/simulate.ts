@@ -36,7 +36,7 @@ export interface Outcome {
   readonly pulled: readonly Pulled[];
   readonly queries: readonly EngineQuery[];
   readonly lambda: ModelledLambda['figures'];
-  /** How often the probe pulled its report, and how often it failed to or was throttled. */
+  /** How often the probe pulled its report, and how often it was throttled or had no report in time. */
   readonly probe: { readonly pulled: number; readonly missed: number };
   /** The number of calls to Athena and S3, by operation. */
   readonly calls: ReadonlyMap<string, number>;

@@ -36,7 +36,7 @@ const SHORTEST_MS = 600;
 const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32);
 
 /**
- * The size of a result. One of 32 days is assumed to be large, so the publishing function publishes it. All other
+ * The size of a result. A result of 32 days is assumed to be large, so the publishing function publishes it. All other
  * results are published while the caller waits.
  */
 const resultBytesOf = (days: number): number => (days === 32 ? 100_000_000 : SMALL_RESULT_BYTES);

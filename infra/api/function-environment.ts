@@ -6,7 +6,7 @@ import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
 
-/** Every variable that `lib/config.ts` knows must be listed. If it is undefined, `lib/config.ts` uses its default. */
+/** Every variable that `lib/config.ts` knows must be listed. For undefined, `lib/config.ts` uses the default. */
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
 export interface EnvironmentParts {

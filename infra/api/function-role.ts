@@ -10,7 +10,7 @@ import {
 import type { Construct } from 'constructs';
 import type { Permission } from './permissions.ts';
 
-/** Makes a function's role with these permissions only. CDK can't add any. */
+/** Makes a function's role with these permissions only. CDK can't add others. */
 export function makeFunctionRole(scope: Construct, id: string, permissions: readonly Permission[]): IRole {
   const role = new Role(scope, id, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

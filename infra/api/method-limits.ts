@@ -15,8 +15,8 @@ const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 
 /**
  * The limit of GET on the descriptions and the page, whose files a browser loads at once. This limit and the next two
- * are for methods that hold an execution for some hundredths of a second. They are for 1,000 executions. A larger stage
- * has proportionally higher limits, a smaller one the same.
+ * are for methods that hold an execution for some hundredths of a second. The numbers are for a stage of 1,000
+ * executions. A larger stage has proportionally higher limits, a smaller one the same.
  */
 const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
 /** The limit of preflights on a route whose requests wait. */
@@ -43,9 +43,9 @@ function limitOf(executions: number, waitsSeconds: number): MethodLimit {
 
 /**
  * The limits of the routes' methods, by path and method: `/reporting/publisherperformance/GET`. API Gateway limits each
- * method by itself ("Throttle requests to your REST APIs" in its Developer Guide), so the executions are divided among the
- * methods whose requests may wait (`load` of `service-functions.ts`). A method holds at most its burst and, while these
- * requests wait, what its rate adds.
+ * method by itself ("Throttle requests to your REST APIs" in its Developer Guide), so the executions are divided among
+ * the methods whose requests may wait (`load` of `service-functions.ts`). A method's requests hold at most the
+ * executions of its burst, and those that its rate adds while requests wait.
  *
  * @param executions how many Lambda executions the requests of all methods may hold at one time
  */

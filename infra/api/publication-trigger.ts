@@ -22,9 +22,9 @@ export interface PublicationTriggerProps {
 }
 
 /**
- * Starts the publishing function for every request to publish that arrives in the results bucket. If it fails, Lambda
- * tries twice more, after one minute and after two. Then the request is abandoned, and the waiting callers are told.
- * Events that no function handles go to a queue.
+ * Starts the publishing function for every request to publish that arrives in the results bucket. If this function
+ * fails, Lambda tries twice more, after one minute and after two. Then the request is abandoned, and the waiting
+ * callers are told. Events that no function handles go to a queue.
  */
 export function publishOnRequest(
   scope: Construct,

@@ -118,7 +118,7 @@ export class ReportsApi extends Construct {
 
   /**
    * Answers requests that no route takes. Without this, API Gateway tells a caller with a bearer token that its header
-   * is no AWS signature. `{proxy+}` covers neither the root nor a path that has other methods, so these get `ANY`.
+   * is no AWS signature. `{proxy+}` covers neither the root nor a path with its own resource, so these get `ANY` too.
    */
   #catchAll(handler: IFunction): void {
     const integration = integrationWith(handler);

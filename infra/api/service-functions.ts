@@ -14,7 +14,7 @@ import {
 } from './permissions.ts';
 
 /**
- * The load of a route whose requests wait. `part` is the share of the stage's executions that they may hold.
+ * The load of a route whose requests wait. `part` is the share of the stage's executions that these requests may hold.
  * `waitsSeconds` is how long each request holds one execution. The rest of the executions is for quick answers,
  * publishing and the probe.
  */

@@ -9,7 +9,7 @@ export interface PartnerQuery {
   readonly name: string;
   /** Title of the dashboard's widget, which shows all partners, for the dashboard's time range. */
   readonly title: string;
-  /** The saved query's lines, for one partner. The operator writes the partner's name into it. */
+  /** The saved query's lines, for one partner. The operator writes the partner's name into the query. */
   readonly ofOne: readonly string[];
   readonly ofAll: readonly string[];
 }

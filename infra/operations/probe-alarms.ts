@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { AlarmDefinition } from './alarm-list.ts';
 import type { StageMetrics } from './metrics.ts';
 
-/** The alarms of the probe's metrics. They also fire without data, because a probe that does not run shows nothing. */
+/** The alarms of the probe's metrics. They also fire without data, because a probe that does not run sends none. */
 export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmDefinition[] {
   const period = Duration.minutes(everyMinutes);
   return [

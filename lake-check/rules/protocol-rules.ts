@@ -19,7 +19,7 @@ const noWritesAfterMarker: Rule = ({ tables }) =>
     }),
   );
 
-/** Finds days without a marker before a day with a marker. Such a gap is rarely meant. */
+/** Finds days that have no marker, although a later day has one. Such a gap is rarely meant. */
 const pastDaysAreFinal: Rule = ({ tables }) =>
   tables.flatMap(({ table, days }) => {
     const lastFinal = days.findLast(({ succeededAt }) => succeededAt !== undefined)?.day ?? '';

@@ -45,7 +45,7 @@ const timesLieInTheirDay: Rule = ({ location, tables }) =>
     ),
   );
 
-/** Whether the footer shows a time outside the day. Only the statistics of a timestamp begin with its UTC day. */
+/** Whether the footer shows a time outside the day. Only the statistics of timestamps begin with the UTC day. */
 function reachesOutside(day: string, file: FileFacts): boolean {
   const type = file.footer?.types.get(TIME_COLUMN);
   if (!type || !fits('timestamp', type)) return false;

@@ -19,8 +19,8 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
 });
 
 /**
- * The library's check of signature, issuer and times. It also accepts a token whose `scope` is a list. Make an
- * instance for each token: it keeps a key for ever, even after the provider has replaced the key under the same id.
+ * The library's check of signature, issuer and times. It also accepts a token whose `scope` is a list. Make an instance
+ * for each token: an instance keeps a key for ever, even after the provider has replaced the key under the same id.
  */
 export class JwtCheck extends JwtVerifierBase<
   Partial<VerifyProperties>,

@@ -8,8 +8,8 @@ interface Answer {
 type Middleware = Parameters<S3Client['middlewareStack']['add']>[0];
 
 /**
- * Adds the time of AWS's answer (header `Date`) to each answer of a client, for any service. Ages and durations then
- * depend on AWS's clock only.
+ * Adds the time of AWS's answer (header `Date`) to each answer that a client returns. The client may be of any AWS
+ * service. Ages and durations then depend on AWS's clock only.
  */
 export function keepAnswerDates<C extends { readonly middlewareStack: { readonly add: unknown } }>(
   client: C,

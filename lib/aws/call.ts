@@ -16,7 +16,7 @@ const LONGEST_TRY_MS = 4_000;
  *
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
- * @param send makes one try; it handles the errors that are answers, such as a missing key
+ * @param send makes one try; it must itself handle an error that is an answer, such as a missing key
  * @param limits the time limit of one try, and the most tries
  */
 export async function call<T>(

@@ -22,7 +22,7 @@ const IN_FRACTION = 6;
 const AFTER_TEXT = 7;
 const AFTER_NUMBER = 8;
 
-/** The next state after a byte of a number that is not a digit; undefined if the engine writes no such number. */
+/** The next state after a byte in a number, if this byte is no digit; undefined if the engine writes no such number. */
 function afterNonDigit(state: number, byte: number): number | undefined {
   if (byte === QUOTE && (state === IN_WHOLE_PART || state === IN_FRACTION)) return AFTER_NUMBER;
   if (byte === POINT && state === IN_WHOLE_PART) return AFTER_POINT;

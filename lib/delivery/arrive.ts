@@ -11,8 +11,8 @@ import { type Arrived, begun, type Run, type Step, type Target, waiting } from '
 import { takeSlot } from './take-slot.ts';
 
 /**
- * Delivers the cached report if there is one; otherwise joins the attempt under way, or starts a query. Begins to read
- * all the records at once, and waits only for the records that it needs.
+ * Delivers the cached report if there is one; otherwise joins the attempt under way, or starts a query. Starts
+ * all its reads together, but waits only for the records that it needs.
  */
 export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
   const { job, data } = target;
@@ -50,8 +50,8 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
 }
 
 /**
- * Creates a job's next attempt if the client has a free slot. Otherwise pauses before the request looks for a slot
- * again, or ends the request if its time is up.
+ * Creates a job's next attempt if the client has a free slot. Otherwise pauses, after which the request looks for
+ * a slot again. If the request's time is up, ends the request.
  */
 export async function startAttempt(
   run: Run,

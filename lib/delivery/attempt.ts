@@ -31,10 +31,10 @@ export async function writeRecord<T extends JobRecord>(
     : { theirs: found };
 }
 
-/** Format version and a random writer id, by which a request recognises its own write. */
+/** Members of each record that a request writes. By the random id `writer`, the request recognises its own write. */
 export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
-/** How long this request asks Athena about the query, for all the requests that wait. */
+/** The lease: how long this request asks Athena about the query, for all the requests that wait. */
 export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
 
 /** The properties of a new attempt. */
@@ -98,7 +98,7 @@ export async function takeOver(
   return { at: 'leading', target, held: outcome.mine, cacheStatus };
 }
 
-/** The phase of a request that has found this record and follows its attempt. */
+/** The phase of a request that has found this document: `following`; if it holds no readable record, `arrived`. */
 export function following(
   target: Target,
   seen: StoredDocument | undefined,
@@ -127,7 +127,7 @@ export async function release(
   return 'mine' in outcome ? outcome.mine : undefined;
 }
 
-/** An open record, with `ms` added to the time that Athena has had the query. */
+/** An open record. If the query is under way, `ms` is added to the time that Athena has had the query. */
 export const withElapsed = (record: OpenRecord, ms: number): OpenRecord =>
   record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
 

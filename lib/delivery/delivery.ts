@@ -18,7 +18,7 @@ export interface DeliveryBackends {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** The id of the client that asks. If the token names no client, its subject; if it has no subject, `unnamed`. */
+  /** The id of the client that asks. If the token names no client: the subject, or else `unnamed`. */
   readonly client: string;
 }
 

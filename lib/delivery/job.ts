@@ -16,8 +16,8 @@ export interface Job {
 }
 
 /**
- * Compiles a request into a job. The query leaves out the rows that the caller may not see, and the id depends on the
- * query.
+ * Compiles a request into a job. The query leaves out the rows that the caller may not see. The id depends on the
+ * query, so callers who may see different rows never share a job.
  */
 export function makeJob(
   request: ReportRequest,

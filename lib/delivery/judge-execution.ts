@@ -104,7 +104,7 @@ export const isStale = (
 /**
  * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
  * the running time counts from the first answer that reports the query as running. The time in the queue and the
- * running time also have a common limit.
+ * running time together may also not exceed the sum of both limits.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,
@@ -131,8 +131,8 @@ function tookTooLong(
 }
 
 /**
- * Whether a caller has time for another attempt: the queue limit and half the running limit. With less time, that
- * attempt would most likely take too long again.
+ * Whether a caller has time for another attempt: at least the queue limit plus half the running limit. With less time,
+ * that attempt would most likely take too long again.
  */
 export const hasTimeForAnother = ({
   callerLeftMs,

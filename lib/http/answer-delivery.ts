@@ -34,7 +34,7 @@ export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + P
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
  * delivery's calls to AWS end, soon after `waitUntil`, so that the first answer is not late. `answerBy`: when storing
  * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
- * error. Even if `QUERY_WAIT_MS` is shorter than the wait for a first answer, AWS has the time of that wait.
+ * error. Even if `QUERY_WAIT_MS` is set to less than `FIRST_WAIT_MS`, the calls to AWS get at least `FIRST_WAIT_MS`.
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);

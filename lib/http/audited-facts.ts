@@ -5,8 +5,8 @@ import type { LoggedFacts } from './logged-facts.ts';
 
 /**
  * The only facts that the audit line may hold: who was given a link, and to which rows. Filter values, the link and the
- * file's key are never written. The companies are all those whose rows the caller may see, whatever the request
- * filters.
+ * file's key are never written. `companies` holds all companies whose rows the caller may see, even if the request
+ * filters by only some of them.
  */
 export const auditedFacts = (
   { client, partner }: LoggedFacts,

@@ -18,9 +18,9 @@ const PREFLIGHT_HEADERS = {
 const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
 
 /**
- * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins it
- * does nothing, and OPTIONS is answered 404. Credentials are not allowed: the page itself sends its token, and the
- * browser adds no cookies.
+ * Lets the pages of these origins call the service and read its answers, also problems (Fetch standard, 3.2). Without
+ * origins it does nothing, and OPTIONS is answered 404. Credentials are not allowed: the page itself sends its token,
+ * and the browser adds no cookies.
  */
 export function cors(
   origins: readonly string[],

@@ -9,7 +9,7 @@ export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
-/** How much of a function's time is left for writing the log line. */
+/** How much of a function's time is kept free for writing the log line. */
 export const LOG_MS = 5_000;
 
 /**

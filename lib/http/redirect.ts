@@ -13,8 +13,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. The body leaves
- * it out, because some logs keep bodies and not headers, and anyone with the link can download the report.
+ * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. This body leaves
+ * the link out, because some logs keep bodies and not headers, and anyone with the link can download the report.
  */
 export const NOTE = {
   download:

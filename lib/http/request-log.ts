@@ -18,8 +18,8 @@ export interface LineLog {
 }
 
 /**
- * Writes one line per request (who, what, outcome, durations), and counts the request. A 5xx is an error and carries
- * its cause; headers, tokens, filter values and download URLs are never written.
+ * Writes one line per request (who, what, outcome, durations), and counts the request. An error that is no
+ * `Problem` is logged as an error. Headers, tokens, filter values and download URLs are never written.
  *
  * @param endsReport whether an error of this route means that a report has failed
  */

@@ -24,7 +24,7 @@ export interface DataState {
   readonly version: string;
   /**
    * Listing fingerprint: a digest over these files, the markers of complete days and the folders, each with its time of
-   * last modification. If two listings have the same fingerprint, a comparison of them shows no change.
+   * last modification. Two listings with the same fingerprint show no change of the data between them.
    */
   readonly fingerprint: string;
   /**

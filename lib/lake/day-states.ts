@@ -34,7 +34,7 @@ export const listedWindow = ({ start, end }: Window): Window => ({
 });
 
 /**
- * The states of those days in a window that have events.
+ * The states of a window's days. Days without events are left out.
  *
  * @param objects the objects in the folders of the listed window's days
  * @param folder the table's folder: `<prefix>publisher_events/`

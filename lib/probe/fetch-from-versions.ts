@@ -22,7 +22,7 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
     let url = new URL(String(target));
     if (!isBelow(serviceUrl, url)) return fetch(url, init);
     const headers = new Headers(init?.headers);
-    // Only requests to the service carry these headers, because they hold the token.
+    // Only requests to the service carry these headers, because the headers hold the token.
     while (isBelow(serviceUrl, url)) {
       init?.signal?.throwIfAborted();
       const { functionName, pathParameters } = routeOf(

@@ -43,8 +43,8 @@ export function readReleaseConfig(env: Readonly<Record<string, string | undefine
     /** ARNs of the versions, by the function's name. */
     versions,
     /**
-     * Start of the window, in seconds after midnight. It differs for each release, because a cached report would prove
-     * nothing.
+     * Start of the window, in seconds after midnight. It differs for each release. Otherwise the report could come from
+     * the cache, and would prove nothing about the release.
      */
     secondsLate: 1 + (digest.readUInt16BE() % 3_600),
   });

@@ -1,6 +1,6 @@
 /**
- * A problem that the gateway sends before or instead of a function. It has the form of the service's own problems.
- * The infrastructure gives API Gateway these answers; the one-machine gateway sends the same.
+ * A problem that the gateway sends without a function, or instead of a function's answer. It has the form of the
+ * service's own problems. The infrastructure gives API Gateway these answers; the one-machine gateway sends the same.
  */
 export interface GatewayProblem {
   /** API Gateway's name for the case. */

@@ -11,7 +11,7 @@ import {
 } from './problem.ts';
 import { problemDocument, problemResponse } from './problem-response.ts';
 
-/** A problem with the document that the service or its gateway sends. `headers` is empty for a gateway's problem. */
+/** One problem, and the document that the service or its gateway sends for it. A gateway's problem has no `headers`. */
 export interface KnownProblem {
   readonly name: string;
   readonly status: number;

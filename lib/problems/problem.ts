@@ -127,7 +127,7 @@ export class NotFound extends Problem {
   }
 }
 
-/** 404: a waiting URL that was never given out, or has expired. */
+/** 404: a waiting URL that was never given out or has expired, or whose partner has lost its right to the report. */
 export class NoSuchDownload extends Problem {
   readonly status = 404;
   readonly slug = 'no-such-download';

@@ -7,7 +7,8 @@ import { rowPredicates } from './row-predicates.ts';
 
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in
- * `sql`: everything that the caller wrote goes into `parameters` and never into `sql`.
+ * `sql`. The ids and texts that the caller wrote go into `parameters` and never into `sql`. Times go into `sql`, but
+ * they are parsed and formatted anew.
  */
 export interface CompiledQuery {
   readonly sql: string;

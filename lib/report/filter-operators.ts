@@ -15,8 +15,9 @@ export interface FilterOperator {
    */
   readonly sql: (value: string, wanted: readonly string[]) => string;
   /**
-   * Whether records with a NULL value pass. Under a filter on placements, container-level records do not pass
-   * for this reason, since they belong to all placements of their container (docs/decisions/0003-opens.md).
+   * Whether records with a NULL value pass. It has no effect on a filter on placements: the placement of
+   * container-level records is NULL, but they belong to all placements of their container
+   * (docs/decisions/0003-opens.md).
    */
   readonly passesUnknown: boolean;
   /**

@@ -4,7 +4,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { apiVersion, utcTime } from './parse-request.ts';
 import { lengthInDays, type Window } from './utc-time.ts';
 
-/** The most days that one request for states may ask for: a year, and some days more. */
+/** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
 
 const PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];

@@ -24,8 +24,8 @@ export interface ReportRequest {
   readonly requestedFields: readonly Field[];
   readonly window: Window;
   /**
-   * At most one filter for each field and operator, in the order of the catalogue and the operators. A record must pass
-   * all filters.
+   * At most one filter for each field and operator, sorted by field as in the catalogue, then by operator. A record
+   * must pass all filters.
    */
   readonly filters: readonly Filter[];
 }

@@ -46,7 +46,7 @@ function within(window: Window): Predicate[] {
 
 /**
  * The rows that the caller may see. This condition does not depend on the request, so no parameter can widen it. The
- * ids are in the SQL text, so that queries for other companies have another text.
+ * ids are in the SQL text, so that queries for different companies have different texts.
  */
 function entitled(report: Report, entitlement: Entitlement): Predicate[] {
   if (entitlement === 'every-company') return [];

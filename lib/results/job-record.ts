@@ -72,8 +72,8 @@ const jobRecord = v.variant('state', [
     state: v.literal('failed'),
     ...ended,
     /**
-     * How long after the query's end this record was written. A caller whose first request came in this time has not
-     * waited for the query.
+     * How long after the query's end this record was written. A caller whose first request came between the
+     * query's end and this write has not waited for the query.
      */
     seenAfterMs: v.number(),
     /** The reason in the engine's words or ours, for the log. */

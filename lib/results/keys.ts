@@ -51,7 +51,7 @@ export const gzippedKey = (key: ResultsKey): ResultsKey => `${key}.gz`;
 export const publicationKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.publications}${executionId}.json`;
 
-/** The execution's id, from the key of its publication. */
+/** The id of the execution whose result is published, read from the key of the request to publish it. */
 export const publishedExecution = (publication: string): string =>
   publication.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
 

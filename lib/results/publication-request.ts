@@ -15,9 +15,9 @@ const publication = v.object({
   columns: v.array(
     v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
   ),
-  /** The version of the data that the report belongs to; absent if the data changed during the query. */
+  /** The report's data version; absent if the data changed, or may have changed, during the query. */
   dataVersion: v.optional(v.string()),
-  /** Key of the cached report, which gets the sizes of the files. */
+  /** Key of the cached report, to which the publication adds the files' sizes. */
   cachedReport: v.optional(resultsKey),
   /** The partner that asked first, for the log. */
   partner: v.optional(v.string()),

@@ -46,7 +46,7 @@ export interface ResultsBucket {
   /** Replaces an object. If it has changed since `was` was read, writes nothing and resolves to undefined. */
   replace(was: StoredDocument, key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /**
-   * Reads the query engine's result, with the content if the result is small. Resolves to undefined if it is gone.
+   * Reads the engine's result, with the content if the result is small. Resolves to undefined if the result is gone.
    * @param location `s3://bucket/key`
    * @param maxBytes the content of a larger result is not read
    */

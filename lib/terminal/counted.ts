@@ -1,4 +1,4 @@
-/** A number and its noun: `1 day`, `1,200 days`. `things` is a plural that is more than an added "s": `companies`. */
+/** A number and its noun: `1 day`, `1,200 days`. Give `things` if the plural is not just `thing` with "s". */
 export const counted = (count: number, thing: string, things = `${thing}s`): string =>
   `${grouped(count)} ${count === 1 ? thing : things}`;
 

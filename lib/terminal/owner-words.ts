@@ -5,5 +5,5 @@ const wordsOf = (owner: Owner): string[] => owner.split(/(?=[A-Z])/).map((word) 
 /** The option that takes an owner's companies: `publisher-companies`. */
 export const optionOf = (owner: Owner): string => wordsOf(owner).join('-');
 
-/** An owner's companies, for people: `publisher companies`. */
+/** The words for an owner's companies in texts for people: `publisher companies`. */
 export const labelOf = (owner: Owner): string => wordsOf(owner).join(' ');

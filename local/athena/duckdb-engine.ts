@@ -28,8 +28,8 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
   const scratchDirectory = resolve(options.scratchDirectory);
   let running = 0;
   /**
-   * A query that runs alone uses all cores. If several run, each uses one: splitting a query over cores costs a tenth
-   * of its time.
+   * A query that runs alone uses all cores. If several queries run, each uses one core: to split a query over cores
+   * costs a tenth of the query's time.
    */
   const setThreads = (connection: DuckDBConnection) =>
     connection.run(`SET GLOBAL threads = ${running > 1 ? 1 : CORES}`);

@@ -3,9 +3,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 const INTERVAL_MS = 20;
 
 /**
- * Interrupts every statement of the connection from the signal's abort until the returned object is disposed. One
- * interrupt is not enough: DuckDB forgets an interrupt that comes between two statements, or before a statement has a
- * thread.
+ * Once the signal is aborted, interrupts every statement of the connection, until the returned object is disposed of.
+ * One interrupt is not enough: DuckDB forgets an interrupt that comes between two statements, or before a statement
+ * has a thread.
  */
 export function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
   let timer: NodeJS.Timeout | undefined;

@@ -13,8 +13,8 @@ export interface BoundParameters {
 }
 
 /**
- * Evaluates execution parameters for a statement that takes `count` of them. They are SQL expressions, not values.
- * Throws a QueryFailure if there are more or fewer. As in Athena, a statement that takes no parameters ignores them.
+ * Evaluates execution parameters, which are SQL expressions, not values. The statement takes `count` parameters. Throws
+ * a QueryFailure if there are more or fewer. As in Athena, a statement that takes no parameters ignores them.
  */
 export async function evaluateParameters(
   connection: DuckDBConnection,

@@ -21,8 +21,8 @@ export interface Execution extends QueryRun {
 
 export interface Executions {
   /**
-   * Starts an execution. If the same request came before with the same token, returns that execution, even if it has
-   * ended.
+   * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
+   * request, even if that execution has ended.
    */
   start(request: StartRequest): Execution;
   find(id: string): Execution;
@@ -119,8 +119,8 @@ export function createExecutions(
     start(request) {
       const known = byToken.get(request.token);
       if (known) {
-        // Athena is said not to compare the parameters. This comparison finds a token that was made without the
-        // parameters.
+        // Athena is said not to compare the parameters. Here they are compared, to find a client that uses one token
+        // for different parameters.
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }

@@ -2,7 +2,10 @@
 const FIRST_USER_TYPE = 1000;
 const CATEGORY = { system: 1, user: 2 } as const;
 
-/** The error types of Athena's catalogue that occur in this stand-in. Their names are Trino's if Trino has one. */
+/**
+ * The error types of Athena's catalogue that occur in this stand-in. If Trino has a name for an error, the error has
+ * that name here.
+ */
 const ERROR_TYPE = {
   EXCEEDED_LOCAL_MEMORY_LIMIT: 0,
   GENERIC_INTERNAL_ERROR: 200,
@@ -31,7 +34,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
   'RESULT_WRITE_ERROR',
 ]);
 
-/** Facts about an error that the catalogue does not list. */
+/** What an engine knows of an error. `fault` counts only if the catalogue does not list the error. */
 export interface FailureOptions extends ErrorOptions {
   readonly fault?: keyof typeof OTHER_TYPE;
   readonly retryable?: boolean;

@@ -27,10 +27,10 @@ export const below = (bound: number, drawn: string): string => `below(${drawn}, 
 
 /**
  * SQL for a whole number from 0 to `bound - 1` that follows a power law, as traffic does. Half of the numbers are
- * below the square root of `bound`. Beyond it, a number's probability falls with its square.
+ * below the square root of `bound`. Above this root, the probability of a number falls with the number's square.
  */
 export function skewedBelow(bound: number, drawn: string): string {
-  // The inverse of that distribution is a hyperbola, between its values `bound` and 0.
+  // The inverse of this distribution is a hyperbola. Over the range of a draw, it falls from `bound` to 0.
   const half = Math.ceil(Math.sqrt(bound));
   const start = Math.floor((half * DRAWS) / (bound + half)) + 1;
   return `${half * DRAWS} // (${start} + ${below(DRAWS - start, drawn)}) - ${half}`;

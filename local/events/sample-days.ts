@@ -23,7 +23,7 @@ export interface SampleDay {
   readonly start: number;
   /** The number of the day's first record. */
   readonly first: number;
-  /** The number after that of the day's last record. */
+  /** The number of the day's last record, plus 1. */
   readonly end: number;
   /** The number of the first record that came late. It equals `end` if no record came late. */
   readonly late: number;

@@ -60,8 +60,8 @@ export function countOf(column: string, counts: readonly string[]): string {
 }
 
 /**
- * SQL for the only count of a record of the coarser level. More of these records are pre-aggregated than
- * of the others, but with fewer events each.
+ * SQL for the count of a coarser-level record, which has only this count. A larger share of these records is
+ * pre-aggregated than of the other records, but each of them holds fewer events.
  */
 export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 

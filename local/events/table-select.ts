@@ -6,8 +6,9 @@ import type { TypeMismatch } from './check-files.ts';
 
 /**
  * SQL that reads a table of a directory as Athena does. It reads every file in a day's folder and in the folders
- * below, except those whose name begins with `_` or `.`. Columns are found by name. A column that a file lacks is
- * NULL. The day comes from the folder. Reading a column with a type mismatch fails. The session has to be in UTC.
+ * below. It leaves out files and folders whose name begins with `_` or `.`. Columns are found by name. A column that
+ * a file lacks is NULL. The day comes from the folder. Reading a column with a type mismatch fails. The session has
+ * to be in UTC.
  */
 export function tableSelect(
   directory: string,

@@ -7,7 +7,10 @@ import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { LATE_COLUMN } from './sample-rows.ts';
 
-/** Days of a table that one statement makes. Each day gets a file, and a second file if it has late records. */
+/**
+ * Several days of a table. One statement makes their records. Each day gets a file, and a second file if it has late
+ * records.
+ */
 export interface SampleFiles {
   readonly table: string;
   readonly days: readonly { readonly day: string; readonly isRestated: boolean }[];

@@ -94,7 +94,7 @@ export function createAdmission({
         const leftMs = (before + queue.length) * paceMs;
         if (now() - last.since + leftMs <= LONGEST_WAIT_MS[purpose]) break;
         queue.pop();
-        // How long the requests before it will take, at most LONGEST_RETRY_SECONDS.
+        // The time until this request would have been admitted, but at most LONGEST_RETRY_SECONDS.
         last.settle({ retryAfterSeconds: Math.min(LONGEST_RETRY_SECONDS, Math.ceil(leftMs / 1_000)) });
       }
     }

@@ -4,8 +4,8 @@ import { requestHeaders } from './request-headers.ts';
 import type { RequestTarget } from './request-target.ts';
 
 /**
- * The event that API Gateway's REST proxy integration passes to a function. Values are decoded. Names stay as the
- * caller wrote them.
+ * The event that API Gateway's REST proxy integration passes to a function. Parameters are decoded. Header names keep
+ * the caller's case.
  */
 export function proxyEvent(
   request: IncomingMessage,

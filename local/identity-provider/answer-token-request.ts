@@ -3,7 +3,8 @@ import { unescape as percentDecode } from 'node:querystring';
 import { EXPIRES_IN_SECONDS, type SignToken } from './make-signer.ts';
 
 /**
- * A client that may fetch tokens. `claims` are added to each token. A claim replaces the token's own of the same name.
+ * A client that may fetch tokens. `claims` are added to each token. They replace the token's own claims of the same
+ * names.
  */
 export interface Client {
   readonly clientId: string;
@@ -51,8 +52,8 @@ export async function answerTokenRequest(
 }
 
 /**
- * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty for another
- * scheme.
+ * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty if the header's
+ * scheme is not Basic.
  */
 const basicCredentials = (authorization: string): string[] => {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];

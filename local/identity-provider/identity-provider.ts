@@ -15,8 +15,8 @@ export interface IdentityProvider {
 }
 
 /**
- * Starts an OAuth 2.0 authorization server on a free port of this machine. It has a token endpoint for these clients,
- * a key set and metadata.
+ * Starts an OAuth 2.0 authorization server on a free port of this machine. It serves a key set, metadata, and a token
+ * endpoint for `options.clients`.
  */
 export async function startIdentityProvider(options: {
   readonly clients: readonly Client[];

@@ -8,7 +8,7 @@ import { openContent, type StoredFile } from './stored-file.ts';
 /** Two changes within this time may get the same timestamp from the file system. */
 const TICK_MS = 20;
 
-/** The maximum number of scans. After it, the last scan is used although a folder has changed. */
+/** The maximum number of scans. The last of them is used even if a folder has changed during it. */
 const MAX_SCANS = 10;
 
 /**
@@ -18,7 +18,7 @@ const MAX_SCANS = 10;
  */
 export class DirectoryBucket implements Listable {
   readonly #root: string;
-  /** The folders that the current scan has read. Each has the time of its last change before it was read. */
+  /** For each folder that the current scan has read: the time of its last change, taken before it was read. */
   #read = new Map<string, bigint>();
 
   constructor(directory: string) {

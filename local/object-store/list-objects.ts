@@ -26,7 +26,7 @@ export interface Listable {
   keys(range: KeyRange): Iterable<string>;
   /** Undefined if the object was removed after its key was seen. */
   describe(key: string): ListedObject | undefined;
-  /** Returns the result of a `scan` that saw the bucket at one moment. Only buckets that others write to have it. */
+  /** Returns the result of a `scan` that saw the bucket at one moment. Needed if other programs change the bucket. */
   atOneMoment?<T>(scan: () => T): T;
 }
 

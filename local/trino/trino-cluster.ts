@@ -10,8 +10,8 @@ export interface TrinoCluster {
 }
 
 /**
- * The cluster that the environment names. Undefined without `TRINO_URL`. Throws an OperatorFault if that is not an
- * HTTP URL.
+ * The cluster that the environment names. Undefined without `TRINO_URL`. Throws an OperatorFault if `TRINO_URL` is not
+ * an HTTP URL.
  */
 export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   const url = env['TRINO_URL'];

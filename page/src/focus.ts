@@ -1,6 +1,6 @@
 /**
- * Moves the focus after the next redraw, to the first enabled element that a selector finds. Without this, a button
- * that disappears or moves would leave keyboard users at the top of the page.
+ * Tries the selectors in their order after the next redraw, and moves the focus to the first enabled element. Without
+ * this, a button that disappears or moves would leave keyboard users at the top of the page.
  */
 export function focusOn(...selectors: readonly string[]): void {
   requestAnimationFrame(() => {

@@ -50,7 +50,7 @@ export function rounded(digits: string, places: number): string {
   return /[1-9]/.test(text) ? sign + text : text;
 }
 
-/** The page shows amounts to the cent. The table and the tooltip of a total have every digit. */
+/** Totals and charts show amounts to the cent. The table and the tooltip of a total have every digit. */
 const CENT_PLACES = 2;
 
 /** The text of a metric for a quick look: an amount is rounded to the cent. */

@@ -22,7 +22,8 @@ import { readServiceFacts } from './service-facts.ts';
 import { faults, isBuilderOpen, report } from './state.ts';
 
 /**
- * A user may type a token letter by letter. The page asks for the days when the token has not changed for this long.
+ * A user may type a token letter by letter. The page waits until the token has not changed for this long. Then it asks
+ * for the states of the days.
  */
 const TOKEN_SETTLED_MS = 400;
 

@@ -61,7 +61,7 @@ export interface Run {
   readonly file?: Blob;
   readonly downloadUrl?: string;
   readonly problem?: ReportProblem;
-  /** Whether the file that failed is the file of the days before. */
+  /** Whether the run has failed because the page could not read the file of the days before. */
   readonly isBeforeMissing?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { knownEvents } from '../e2e/known-events.ts';
 /** A text with characters that have a meaning in URLs, shells and query strings. */
 export const ODD_TEXT = 'Müller & Söhne: 100% +1 [x] "y"';
 
-/** The device texts of the guides' filters, by the device texts of the known events that they replace. */
+/** Device texts of the known events, and the device texts of the guides' filters that replace them. */
 const DEVICES: Readonly<Record<string, string>> = {
   phone: 'Mobile',
   desktop: 'Tablet',

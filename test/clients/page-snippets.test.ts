@@ -15,7 +15,7 @@ const events = knownEvents(18, 2_000);
 const fields = ['Day', 'PlacementId', 'DeviceOrProxy', 'Clicks', 'Revenue'];
 /** Filter values with characters that shells and languages treat specially. */
 const DEVICES = [`O'Brien" OR 1=1 --`, 'back\\slash', '日本語', '=1+1', 'phone'];
-/** The question of a program. Each program has another window, so no program gets the cached report of another. */
+/** The question of a program. Each program has its own window, so none gets the cached report of another program. */
 const question = (hour: number) => ({
   fields,
   start: `2026-01-01T0${hour}:00:00Z`,
@@ -34,7 +34,7 @@ const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
-  // Each report takes longer than one request, so every program goes through the waiting room.
+  // Each report takes longer than a request waits, so every program goes through the waiting room.
   service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });

@@ -7,7 +7,7 @@ const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 /**
  * The path of a Python with these pinned packages, in a virtual environment that is kept for the next run. If the
  * machine has no Python, prints one line and resolves to undefined. Rejects if the packages can't be downloaded.
- * `install` puts the packages into the environment; by default, it is `pip install` of exactly these.
+ * `install` puts the packages into the environment, by default with `pip install`.
  */
 export async function pythonWith(
   name: string,

@@ -32,7 +32,7 @@ export async function runProgram(
 /** The most time for an installer: some installers wait for ever if they can't reach their registry. */
 const INSTALL_MS = 240_000;
 
-/** Runs a command that fetches a tool, with the whole environment, because that may name proxies and certificates. */
+/** Fetches a tool with a command. The command gets the whole environment, which may name proxies and certificates. */
 export const runInstaller = (
   command: string,
   parameters: readonly string[],
@@ -55,8 +55,8 @@ const asked = new Map<string, Promise<boolean>>();
 
 /**
  * Whether this command succeeds, and so whether the machine has the program or system library that it needs. If not,
- * prints one line, so that a reader notices the skipped tests. It downloads nothing: a failed download must fail its
- * test.
+ * prints one line, so that a reader notices the skipped tests. Give it only commands that download nothing: if a
+ * download fails, the test must fail, and must not be skipped.
  */
 export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   const line = [command, ...parameters].join(' ');

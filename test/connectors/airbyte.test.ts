@@ -171,7 +171,7 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
   it.each([
     ['all fields', () => true],
     ['some fields', (name: string) => name.includes('e')],
-  ])('gives %s the types of the catalogue, and amounts as text', async (_, isAskedFor) => {
+  ])('gives %s the types of the catalogue, but gives amounts the type of a text', async (_, isAskedFor) => {
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     const { reports } = (await response.json()) as {
       reports: readonly { name: string; fields: readonly { name: string; type: string }[] }[];

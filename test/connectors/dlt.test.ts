@@ -160,7 +160,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       },
     );
 
-    it('the command pulls the days again, even if their files are put back to the version in the state', async () => {
+    it('the command pulls the days again, even if their files return to the version that the connector’s state names', async () => {
       const database = scene.databaseOf('put-back');
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
@@ -301,7 +301,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(40));
     });
 
-    it('removes the days that are not final when it is given for the first time', async () => {
+    it('removes at its first use the days that are not final', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('first-all');
       const [day = ''] = service.days.slice(41);
@@ -472,7 +472,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  it('says why if a client may see no row of the report', async () => {
+  it('says why it fails if the client may see no row of the report', async () => {
     const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const environment = {
       ...scene.environment,
@@ -504,7 +504,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Another run of the pipeline/) });
   });
 
-  it('says what to close if another program has the file open', async () => {
+  it('says what to close if another program has the database file open', async () => {
     const database = scene.databaseOf('open-elsewhere');
     await run(database, few());
     const code = `import duckdb; c = duckdb.connect('${database}', read_only=True); print('open', flush=True); input()`;

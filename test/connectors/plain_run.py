@@ -1,4 +1,4 @@
-"""Runs the connector's source as a plain dlt source, without the steps that `sync` does before."""
+"""Runs the connector's source as a plain dlt source, without the steps that `sync` does before the run."""
 
 import sys
 from datetime import date

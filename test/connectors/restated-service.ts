@@ -35,14 +35,14 @@ export interface RestatedService {
   /** Removes all events of a day. */
   takeBack(day: string): Promise<void>;
   hasEvents(day: string): boolean;
-  /** Keeps a day's current files. The function that it resolves to puts the same bytes back. */
+  /** Keeps a day's current files. Resolves to a function that puts the same files back. */
   keep(day: string): Promise<() => Promise<void>>;
   /**
    * Calls `act` once, before the service answers a request for a report, but lets `left` such requests pass first. When
    * `act` is called, the connector already has its answer from `/days`.
    */
   beforeNextReport(act: () => Promise<void>, left?: number): void;
-  /** Calls `act` once, before the next report's query ends, so the data changes while the service waits for it. */
+  /** Calls `act` once, before the service learns that the next report's query has ended. */
   duringNextQuery(act: () => Promise<void>): void;
   /** Answers the next `times` requests for reports with this status. */
   refuseReports(times: number, status: number): void;

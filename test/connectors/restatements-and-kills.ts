@@ -11,7 +11,7 @@ export function itStaysEqual(
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`equals a full pull after each of ${restatements} random restatements, and a run pulls at most 2.5/90 of it`, async () => {
+  it(`keeps its table equal to a full pull after each of ${restatements} random restatements, and a run pulls at most 2.5/90 of a full pull`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });
@@ -62,7 +62,7 @@ export function itStaysEqual(
     ]);
   }, 3_600_000);
 
-  it(`equals a full pull after each of ${kills} kills at random times, even if its working folder is lost`, async () => {
+  it(`keeps its table equal to a full pull after each of ${kills} kills at random times, even if its working folder is lost`, async () => {
     const { service, connector, environment, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('killed');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0 });

@@ -31,7 +31,7 @@ ADAPTATIONS = []
 
 
 def adaptation(reason):
-    """Registers an adaptation of the emulator: its name says what it does, its reason why."""
+    """Registers an adaptation. The function's name says what the adaptation does, `reason` says why."""
 
     def register(apply):
         ADAPTATIONS.append((apply.__name__, reason))
@@ -484,7 +484,7 @@ def failure(how):
 
 
 def end_with_starter():
-    """Ends this process when the pipe from its starter does, however that has ended."""
+    """Ends this process when the pipe from its starter ends, however the starter has ended."""
     # sys.stdin has a lock, which this thread would hold when the interpreter ends.
     while os.read(0, 1):
         pass

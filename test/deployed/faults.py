@@ -1,6 +1,6 @@
 """
-The faults that tests set in the emulator: those of `local/faults/faults.ts`, read from a file. How many calls each
-fault has matched is written to a file beside it.
+The faults that tests set in the emulator: those of `local/faults/faults.ts`, read from a file. The number of calls
+that each fault has matched is written to another file beside that file.
 """
 
 import asyncio

@@ -16,7 +16,7 @@ const deploy = ['--all', '--require-approval', 'never'];
 const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
 const [, withoutProtection = ''] = /```sh no-protection\.sh\n(.*?)```/s.exec(guide) ?? [];
 
-/** Copies the project. There, `-c broken=<data or identity>` gives that stack a last resource that AWS refuses. */
+/** A copy of the project, in which `-c broken=<data or identity>` gives that stack a last resource that AWS refuses. */
 const brokenCopy = () =>
   changedCopy('infra/add-stage.ts', (source) =>
     source.replace('import { type App,', 'import { type App, CfnResource,').replace(
@@ -68,7 +68,7 @@ async function protectedStacks(): Promise<string[]> {
 }
 
 describe('a first deployment of a stage that keeps its data', () => {
-  it('that fails without -c first=yes can’t be repeated until its termination protection is removed by hand', async () => {
+  it('can’t be repeated if it fails without -c first=yes, until its termination protection is removed by hand', async () => {
     await expect(deployBroken('data')).rejects.toThrow('us-east-1_Missing');
     await expect(deployBroken('data', ...FIRST)).rejects.toThrow(/TerminationProtection|cannot be deleted/);
     await shell(withoutProtection, { STAGE });

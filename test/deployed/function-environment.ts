@@ -9,12 +9,12 @@ import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import type { Lane } from './lane.ts';
 import { REGION, ROOT_CREDENTIALS } from './operator.ts';
 
-/** The version whose settings can be changed. Those of a published version can't. */
+/** The version whose settings can be changed. The settings of a published version can't be changed. */
 const UNPUBLISHED = '$LATEST';
 
 /**
- * Changes environment variables of deployed functions for which a stage has no setting. The aliases of the functions
- * then lead to the unpublished version. Resolves to a function that restores the variables and the aliases.
+ * Changes environment variables of deployed functions. A stage has no setting for these variables. The aliases of the
+ * functions then lead to the unpublished version. Resolves to a function that restores the variables and the aliases.
  */
 export async function changeEnvironment(
   { endpoint, stage }: Pick<Lane, 'endpoint' | 'stage'>,

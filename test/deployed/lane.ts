@@ -7,7 +7,7 @@ export interface Lane extends Account {
   readonly faultsFile: string;
   /** The URL at which the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
-  /** The client of stage `pool` whose partner record gives access to every row. */
+  /** The client that may see every row of stage `pool`, by its partner record. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
   /** The stage that the suites run against. */
   readonly stage: 'pool' | 'claims';

@@ -71,7 +71,7 @@ describe('a deployment', () => {
   it('leaves nothing when it is destroyed as docs/deploy.md says', async () => {
     await service.close();
     const { EventsBucket = '', PartnersBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
-    // The register of every stage in use has a record.
+    // The register of a stage in use is not empty.
     await aws('s3api', 'put-object', '--bucket', PartnersBucket, '--key', 'partners/some-client.json');
     for (const bucket of [EventsBucket, PartnersBucket, ResultsBucket]) await emptied(bucket);
     await cdk('destroy', stage, '--all', '--force');

@@ -1,4 +1,4 @@
-/** `npm run lint:templates`: runs cfn-lint on the templates of a stage with all settings and of one with the fewest. */
+/** `npm run lint:templates`: runs cfn-lint on the templates of two stages, with all settings and with the fewest. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const STAGES = join(import.meta.dirname, 'stages.ts');
 
-/** The AWS account of the operator's commands: the endpoint that they call, and their folders. */
+/** An AWS account for the operator's commands: the endpoint that the commands call, and the folders that they use. */
 export interface Account {
   readonly endpoint: string;
   /** The folder of the `aws` command. */
@@ -61,7 +61,7 @@ export function operator(
       Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
     );
   };
-  /** The address of a stage's API at the emulator that needs no host name of the API. */
+  /** The address at which the emulator serves a stage's API without the API's host name. */
   const apiAddress = async (stage: string): Promise<string> => {
     const { hostname, pathname } = new URL((await outputs(stage, 'api'))['ApiUrl'] ?? '');
     return `${endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;

@@ -96,7 +96,7 @@ async function followed(first: Response): Promise<number> {
 }
 const reportOf = (name: string) => (name === 'downloads' ? 'publisherperformance' : name);
 const pull = async (name: string) => followed(await ask(reportOf(name), freshQuestion()));
-/** The status of the first pull that fails, or 200. The waiting room serves every report, so all are pulled for it. */
+/** The status of the first pull that fails, or 200. For the waiting room, all reports are pulled, as it serves all. */
 const pullAll = async (name: string) => {
   const names = name === 'downloads' ? reportFunctions : [name];
   const statuses = await Promise.all(names.map(pull));

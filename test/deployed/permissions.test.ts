@@ -21,7 +21,7 @@ let results: string;
 let directory: string;
 let asked = 0;
 const events = knownEvents(3, 200);
-// The probe requests the day before. If midnight passes first, this is the day on which these tests started.
+// The probe requests yesterday's report. After a midnight, that is the report of the day on which these tests started.
 for (const time of [Date.now() - 86_400_000, Date.now()])
   events.publisher_events.push({ event_time: new Date(time).toISOString() });
 beforeAll(async () => {

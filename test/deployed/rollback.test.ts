@@ -1,4 +1,4 @@
-/** Rolls back a faulty release by one command, and deploys the next one. Each case starts where the last ended. */
+/** Rolls back a faulty release by one command, and deploys the next release. Each case starts where the last ended. */
 import { InvokeCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
@@ -55,7 +55,7 @@ afterAll(() => service.close());
 
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
-/** The commits in the header `Service-Version` of the answers of all routes and of an unknown path. */
+/** The commits that the answers at all routes and at an unknown path name in `Service-Version`. */
 async function answered(): Promise<ReadonlySet<string | null>> {
   const address = await operate.apiAddress(stage);
   const paths = ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))];
@@ -97,7 +97,7 @@ async function moveTo(commit: string): Promise<void> {
 }
 
 describe('a release with a fault', () => {
-  it('fails its release check, and answers reports 500', async () => {
+  it('fails its release check, and answers 500 to requests for reports', async () => {
     await deploy(GOOD);
     expect(await checked()).toBe('Succeeded');
     expect(await pull(0)).toBe(expected(0));
@@ -136,7 +136,7 @@ describe('a release with a fault', () => {
 });
 
 describe('callers who wait', () => {
-  /** The ticket that this release issues for a question. */
+  /** The ticket that `release` issues for a question. */
   async function ticketOf(number: number, release: string): Promise<URL> {
     const answer = await service.request('publisherperformance', queryOf(question(number)));
     expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);

@@ -153,7 +153,7 @@ describe('a file', () => {
   it('is deleted with all other files of its partner: an earlier link answers 404, and the next request makes the file again', async () => {
     const link = (await get('manual')).headers.get('location') ?? '';
     expect((await fetch(link)).status).toBe(200);
-    // The script finds the partner's reports by the log's lines, which take a moment.
+    // The script finds the partner's reports by lines in the logs, which take a moment to arrive.
     const REQUEST = /\/reports\/([\w-]+)\//.exec(link)?.[1] ?? '';
     await expect.poll(() => run('one-request.sh', { REQUEST }), MINUTE).toContain('"job":"');
     await run('delete-reports.sh', { PARTNER: NAME });

@@ -11,7 +11,7 @@ const common: StageInput = {
 };
 
 /**
- * The lane's stages. `pool` has its own Cognito user pool. `claims` uses an identity provider that existed before.
+ * The lane's stages. `pool` has its own Cognito user pool. `claims` uses an existing identity provider.
  * `kept` keeps its data, and is deployed only by `first-deployment.test.ts`.
  */
 export const stages: Readonly<Record<string, StageInput>> = {

@@ -31,7 +31,8 @@ const ATHENA_GLUE =
 
 /**
  * Every statement of every function's role. Athena reads tables and events, and writes results, with the rights of the
- * function that starts the query. The emulator's Athena needs no rights for that, so the tests can't prove them.
+ * function that starts the query. The emulator's Athena needs no rights for that, so no test can prove that such a
+ * statement is needed.
  */
 export const statements: readonly {
   readonly sid: string;

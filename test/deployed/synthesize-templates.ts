@@ -1,4 +1,4 @@
-/** `node synthesize-templates.ts <account> <folder>` writes the templates of one of the tests' accounts. */
+/** `node synthesize-templates.ts <least or everything> <folder>` writes a stage's templates into the folder. */
 import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';

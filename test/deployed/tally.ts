@@ -12,7 +12,7 @@ interface VitestReport {
 export interface Tally {
   /** Cases that requested the deployed URL. */
   endToEnd: number;
-  /** Cases in which a function failed without a statement of its role, or without a part of one. */
+  /** Cases in which a function failed without a statement of its role, or without a part of a statement. */
   statements: number;
   /** Cases of S3's behaviour that the service relies on, run against the emulator's S3. */
   s3: number;

@@ -59,7 +59,7 @@ describe('the documents', () => {
     expect(named.map(([file, link]) => faultOf(file, link)).filter(Boolean)).toEqual([]);
   });
 
-  it('have no section that the code cites by its number', () => {
+  it('are not cited in the code by the number of a section', () => {
     const numbered = sources.filter((file) => /\bcontract,? \d/i.test(read(file)));
     expect(numbered).toEqual([]);
   });

@@ -15,7 +15,7 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-/** Claims that give access to every row: `client_id` in a stage with a register, the others in a stage without. */
+/** Claims that give access to every row: `client_id` if the stage has a register, the others if it has none. */
 const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -38,7 +38,7 @@ describe('the answer to a valid request', () => {
     expect(new URL(response.headers.get('location') ?? '').origin).toBe(service.stack.storageUrl);
   });
 
-  it('has a text that says what to do, without the URL, because logs must not hold the URL', async () => {
+  it('has a text that says what to do but not the URL, because logs must not hold the URL', async () => {
     const response = await service.request('publisherperformance', query);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await response.text()).toBe(
@@ -300,7 +300,7 @@ describe('the answer to a bad request', () => {
     ['DELETE', '/openapi.json', 404, 'not-found'],
     ['GET', '/reporting', 404, 'not-found'],
     ['PUT', '/a/b/c', 404, 'not-found'],
-  ])('to %s %s is %i, even with a token', async (method, path, status, slug) => {
+  ])('is 404 for %s %s, even with a token', async (method, path, status, slug) => {
     const headers = { Authorization: `Bearer ${service.token}` };
     const response = await fetch(service.stack.apiUrl + path, { method, headers });
     expect(response.status).toBe(status);

@@ -1,6 +1,6 @@
 import { ENV } from '../../lib/names.ts';
 
-/** The environment of functions that read from a token's claims, not from a register, whose rows its caller sees. */
+/** With this environment, functions read a caller's companies from the token's claims, not from the register. */
 export const BY_CLAIMS = {
   [ENV.entitlements]: 'claims',
   [ENV.companyClaims]: JSON.stringify({

@@ -95,7 +95,7 @@ const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day}
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
 
 describe('GET /reporting/{report}/days', () => {
-  it('answers the window, and the state and version of each day with events', async () => {
+  it('gives the window, and the state and version of each day with events', async () => {
     await write('2026-03-03', 1);
     await mark('2026-03-01');
     await mkdir(folder('2026-03-02'));
@@ -211,7 +211,7 @@ describe('GET /reporting/{report}/days', () => {
       await mkdir(folder(day), { recursive: true });
       for (const name of ['a', '_SUCCESS']) await writeFile(join(folder(day), name), name);
     }
-    // One of the window's listings gets more files than S3 lists at once.
+    // S3 lists at most 1,000 files at once. This day has more.
     for (let nth = 0; nth < 1_000; nth++) await writeFile(join(folder('2025-12-24'), `b${nth}`), '');
     const { status, body } = await days('2025-02-10T00:00:00Z', '2026-03-17T00:00:00Z');
     expect(status).toBe(200);

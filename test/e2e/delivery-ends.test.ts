@@ -128,14 +128,14 @@ describe('a results bucket that has lost objects', () => {
   it.each([
     ['the reports’ records and files', ['cached/', 'jobs/', 'reports/']],
     ['every object', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
-  ])('gets new objects by the next request, if it has lost %s', async (_, prefixes) => {
+  ])('gets new objects at the next request, if it has lost %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     for (const prefix of prefixes) await empty(prefix);
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('makes the links to reports answer 404 if it has lost the files but not their records', async () => {
+  it('answers the links to reports with 404 if it has lost the files but not their records', async () => {
     const question = freshQuestion();
     await pull(question);
     await empty('reports/');

@@ -49,7 +49,7 @@ const athenaOf = ({ stack }: Service) =>
 
 /**
  * Follows redirects like a client, and records each step. On the slow emulator of the deployed tests, a request may run
- * out of time and get a 503: then the function requests the report again, as the guide says.
+ * out of time and get a 503: then `follow` requests the report again, as the guide says.
  */
 async function follow(question: Question) {
   const steps: { url: string; response: Response }[] = [];
@@ -95,7 +95,7 @@ describe('a query that takes longer than one request waits', () => {
     expect((await curl).stdout).toBe(expected(one));
   });
 
-  it('leads a client that keeps Authorization to S3, which answers 400', async () => {
+  it('leads to a 400 from S3 if the client keeps Authorization', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     const headers = { Authorization: `Bearer ${service.token}` };
     const get = (url: string) =>
@@ -121,7 +121,7 @@ describe('a query that takes longer than one request waits', () => {
     `/reporting/downloads/${'A'.repeat(43)}/1`,
     `/reporting/downloads/${'A'.repeat(43)}/x`,
     '/reporting/downloads/..%2Freports/1',
-  ])('is answered 404 no-such-download at %s', async (path) => {
+  ])('has no download at %s: the answer is 404 no-such-download', async (path) => {
     const response = await fetch(service.stack.apiUrl + path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({

@@ -43,7 +43,7 @@ const notAuthorized = {
 };
 
 describe('a caller whose token’s claims say which rows it sees', () => {
-  it('sees only its own companies’ rows, while another caller sees other rows by the same URL', async () => {
+  it('sees only its own companies’ rows, while another caller sees other rows at the same URL', async () => {
     const [one, other] = await Promise.all([
       tokenOf({ publisher_companies: 1000 }),
       tokenOf({ publisher_companies: '1001' }),

@@ -66,7 +66,7 @@ const readerOf = (field: Field): Read => {
   return field.grain === 'hour' ? hour : day;
 };
 
-/** The columns of a report's fields. The contract names them for its own fields, the catalogue for later fields. */
+/** The columns of a report's fields: those of the contract, and for later fields those of the catalogue. */
 function fieldsOf(report: string) {
   const dimensions = { ...DIMENSIONS[report] };
   const metrics = { ...METRICS };

@@ -39,7 +39,7 @@ export const AWKWARD_TEXT = [
   'a'.repeat(256),
 ];
 
-/** The largest and smallest amounts of `decimal(18,6)`, those nearest to 0, and some that floats can't represent. */
+/** The largest and smallest amounts of `decimal(18,6)`, the amounts nearest to 0, and some that floats can't hold. */
 const AMOUNTS = [
   '0.1',
   '0.2',

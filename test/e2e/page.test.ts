@@ -176,7 +176,7 @@ describe('the sample partners of the one-machine stack', () => {
     expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });
 
-  it('are not listed for another Host header', async () => {
+  it('are not listed if the Host header names another host', async () => {
     const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } });
     outgoing.end();
     const status = await new Promise<number>((resolve) => {

@@ -72,7 +72,7 @@ describe('a partner of the register', () => {
       expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
   });
 
-  it('gets no more rows by claims that name companies', async () => {
+  it('gets no additional rows if claims of its token name companies', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const claims = { client_id: client, publisher_companies: '*', advertiser_companies: '*' };
     expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
@@ -207,7 +207,7 @@ describe('the register', () => {
     expect([await callsOfRegister(), await callsOfRegister()]).toEqual([1, 0]);
   });
 
-  it('leads to a 503, not to a 401 or a report, while S3 throttles its reads', async () => {
+  it('leads to a 503, not to a 401 or a report, while S3 throttles the calls that read it', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
     expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });

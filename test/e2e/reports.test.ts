@@ -50,7 +50,7 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
     'gives byte for byte the report computed from the events: $name, which came after the contract',
     async (field) => {
       const csv = await agrees(name, ask(field.name));
-      // An empty column would also equal the computed report.
+      // If the events had no value of this field, both reports would show none and be equal, which would prove nothing.
       expect(csv).not.toMatch(/^"\w+"\n(0(\.0+)?)?\n$/);
     },
   );
@@ -58,28 +58,28 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
 
 describe('GET /reporting/publisherperformance', () => {
   it.each<[string, Question]>([
-    ['placement-level Opens where grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
-    ['container-level Opens where not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
+    ['placement-level Opens if grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
+    ['container-level Opens if not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
     [
-      'no container-level records where grouped by PlacementId, even without Opens',
+      'no container-level records if grouped by PlacementId, even without Opens',
       ask('PlacementId,ContainerId,Clicks'),
     ],
-    ['container-level records too where not grouped by PlacementId', ask('ContainerId,Clicks,Revenue')],
+    ['container-level records too if not grouped by PlacementId', ask('ContainerId,Clicks,Revenue')],
     ['one row of totals', ask('Opens,Clicks,Revenue,ServedAds')],
     [
-      'one row of zeros where there is no data',
+      'one row of zeros if there is no data',
       ask('ServedAds,Opens,Clicks,Revenue', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
     ],
     [
-      'the header alone where a grouped report has no data',
+      'only the header if a grouped report has no data',
       ask('Day,Clicks', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
     ],
     [
-      'the header alone before the first day of the lake',
+      'only the header before the first day of the lake',
       ask('Day,Clicks', { start: '1999-12-31T00:00:00Z', end: '2000-01-02T00:00:00Z' }),
     ],
     [
-      'the header alone in the year 0000, in a window that cuts hours',
+      'only the header in the year 0000, in a window that cuts hours',
       ask('DateTime,Clicks', { start: '0000-01-01T00:30:00Z', end: '0000-01-02T00:30:00Z' }),
     ],
     [
@@ -184,7 +184,7 @@ describe('GET /reporting/publisherperformance', () => {
 describe('GET /reporting/advertiserperformance', () => {
   it.each<[string, Question]>([
     ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
-    ['records without a placement where grouped by PlacementId', ask('PlacementId,Impressions')],
+    ['records without a placement too if grouped by PlacementId', ask('PlacementId,Impressions')],
     ['text with quotes, commas, line ends and emoji', ask('DemandOrigin,DeviceOrProxy,Spend')],
     [
       'a window that starts and ends inside an hour',

@@ -105,7 +105,7 @@ describe('npm start', () => {
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
-    // The gateway and S3 have different hosts, as on AWS: a client that drops a header for another host does so here.
+    // As on AWS, S3 has another host than the gateway: a client that drops a header for another host drops it here too.
     expect(new URL(stack.storageUrl).hostname).not.toBe(new URL(stack.apiUrl).hostname);
 
     child.kill('SIGINT');
@@ -145,7 +145,7 @@ describe('npm start', () => {
     expect(await readdir(state)).toEqual([]);
   }, 60_000);
 
-  it('takes its partners from a file, and gives each partner its own rows', async () => {
+  it('takes its partners from a file; an active partner gets its own rows, an inactive one a 401', async () => {
     const file = join(home, 'partners.json');
     await writeFile(
       file,
@@ -177,7 +177,7 @@ describe('npm start', () => {
     ['that does not exist', join('nowhere', 'partners.json'), undefined],
     ['that is not JSON', 'broken.json', '[{'],
     ['with a company that is not an id', 'no-id.json', '[{"name":"acme","publisherCompanies":["acme"]}]'],
-  ])('refuses a PARTNERS file %s in one line', async (_, name, text) => {
+  ])('refuses, with a message of one line, a PARTNERS file %s', async (_, name, text) => {
     const file = join(home, name);
     if (text !== undefined) await writeFile(file, text);
     const { code, output } = await failure({ PARTNERS: file, EVENTS_DIR: eventsDirectory });
@@ -186,14 +186,14 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it.each(['http', '-1', '65536', '80.5'])('refuses PORT=%s in one line', async (port) => {
+  it.each(['http', '-1', '65536', '80.5'])('refuses PORT=%s with a message of one line', async (port) => {
     expect(await failure({ PORT: port, EVENTS_DIR: eventsDirectory })).toEqual({
       code: 1,
       output: `PORT is "${port}". Set it to a number from 0 to 65535; 0 takes a free port.\n`,
     });
   });
 
-  it('gives the file also to a client that sends its token to the link, if DOWNLOADS_EDGE is 1', async () => {
+  it('gives the report also to a client that sends its token to the link, if DOWNLOADS_EDGE is 1', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
@@ -205,14 +205,14 @@ describe('npm start', () => {
     expect(await exitCode).toBe(0);
   });
 
-  it('refuses another value of DOWNLOADS_EDGE in one line', async () => {
+  it('refuses a DOWNLOADS_EDGE other than 1 with a message of one line', async () => {
     expect(await failure({ DOWNLOADS_EDGE: 'yes', EVENTS_DIR: eventsDirectory })).toEqual({
       code: 1,
       output: 'DOWNLOADS_EDGE is "yes". Set it to 1, or leave it out.\n',
     });
   });
 
-  it('refuses a busy port in one line', async () => {
+  it('refuses a busy port with a message of one line', async () => {
     const busy = createServer().listen(0, '127.0.0.1');
     await once(busy, 'listening');
     const { port } = busy.address() as AddressInfo;
@@ -253,7 +253,7 @@ describe('npm start', () => {
       },
       /^EVENTS_DIR: .*publisher_events\/.*a\.parquet, advertiser_events\/.*a\.parquet: it is not a Parquet file, .*\n$/,
     ],
-  ])('refuses an EVENTS_DIR that %s in one line', async (_, make, expected) => {
+  ])('refuses, with a message of one line, an EVENTS_DIR that %s', async (_, make, expected) => {
     const { code, output } = await failure({ EVENTS_DIR: await make() });
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);

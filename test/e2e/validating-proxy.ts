@@ -29,7 +29,7 @@ export interface Site {
 
 /**
  * Starts a proxy before the gateway. The proxy compares every answer with docs/openapi.json, and with the headers that
- * every answer must have. It replaces an answer that does not fit with a 599 that says why.
+ * every answer must have. If an answer does not fit, the proxy sends a 599 instead, which says why.
  */
 export async function startValidatingProxy(
   upstream: string,

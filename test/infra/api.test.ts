@@ -294,14 +294,14 @@ describe('a release', () => {
       expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
   });
 
-  it('is deployed to API Gateway only after the API has its permission to call each function', () => {
+  it('is deployed to API Gateway only after API Gateway has the permission to call each function', () => {
     const permissions = Object.entries(made).filter(
       ([, { Type, Properties }]) =>
         Type === 'AWS::Lambda::Permission' && Properties['Principal'] === 'apigateway.amazonaws.com',
     );
     const routedFunctions = new Set(routed(made).map(({ handler }) => handler));
     expect(permissions).toHaveLength(routedFunctions.size);
-    // CloudFormation could make a permission that refers to the stage only after the stage.
+    // If a permission referred to the stage, CloudFormation could make the permission only after the stage.
     for (const [, { Properties }] of permissions)
       expect(JSON.stringify(Properties['SourceArn'])).not.toContain('DeploymentStage');
     const [deployment] = ofType(made, 'AWS::ApiGateway::Deployment');
@@ -348,7 +348,7 @@ describe('a release', () => {
       });
   });
 
-  it('updates functions without a shift after downloads, and functions with a shift after the check and their groups', () => {
+  it('moves shifted aliases after the check and their groups exist, and all others after downloads', () => {
     const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
     for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
       ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
@@ -625,7 +625,7 @@ describe('web pages of other origins', () => {
 
 describe('the edge for downloads', () => {
   const edge = (resources: typeof made) => ofType(resources, 'AWS::CloudFront::Distribution');
-  /** The origins of the edge and of links in the functions' settings, which must be equal in all functions. */
+  /** The edge's origin and the links' origin, from the functions' settings. They must be equal in all functions. */
   const knownTo = (resources: typeof made) => {
     const known = serving(ofType(resources, 'AWS::Lambda::Function')).map((each) => {
       const { downloadsEdgeOrigin, linkOrigin } = readConfig(environment(each));

@@ -52,7 +52,7 @@ describe('the tables', () => {
     });
   });
 
-  it('can read an existing bucket, below its prefix', () => {
+  it('can be in an existing bucket, below a prefix', () => {
     expect(Object.keys(kept).filter((id) => id.startsWith('Events'))).toEqual([]);
     expect(tableInput(kept, 'advertiser_events')).toMatchObject({
       Parameters: {
@@ -168,7 +168,7 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('are deleted with their stack, or only after a failed creation if the stage keeps its data', () => {
+  it('are deleted with their stack; if the stage keeps its data, only after a failed creation', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',

@@ -9,7 +9,7 @@ const fields = publisherReport.fields.map(({ name }) => name).join(',');
 const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-02-01T00:00:00Z&api-version=1.0';
 const manyPlacements = Array.from({ length: 120 }, (_, index) => `filter[PlacementId]=${9_000_000 + index}`);
 
-/** Queries of honest callers, decoded, as AWS WAF's rules see them after their transformations. */
+/** Queries of honest callers, in the decoded form that AWS WAF's rules inspect. */
 const honest: readonly (readonly [string, string])[] = [
   ['brackets, commas and colons', `requestedFields=${fields}&${window}&filter[PlacementId]=7`],
   ['an apostrophe', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]=O'Brien`],
@@ -30,7 +30,7 @@ const honest: readonly (readonly [string, string])[] = [
   ['a long list of filter values', `requestedFields=${fields}&${window}&${manyPlacements.join('&')}`],
 ];
 
-/** The core rules that inspect a query, as AWS documents them. Each is read in the widest possible sense. */
+/** The core rules that inspect a query, as AWS documents them. Each matches all that the documentation may mean. */
 const DOCUMENTED_PATTERNS: Readonly<Record<string, (query: string) => boolean>> = {
   SizeRestrictions_QUERYSTRING: (query) => query.length > 2_048,
   EC2MetaDataSSRF_QUERYARGUMENTS: (query) => /169\.254\.169\.254|metadata\.google/.test(query),

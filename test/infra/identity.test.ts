@@ -86,7 +86,7 @@ describe('the user pool of a stage that keeps its data', () => {
 });
 
 describe('the clients that an older version made', () => {
-  /** Names and logical ids in the template of the version that made clients from the stage file. */
+  /** The clients' names and logical ids, as in the template of that older version. */
   const deployed = {
     'first-partner': 'Partnersfirstpartner08536B66',
     'second-partner': 'PartnerssecondpartnerB5807448',
@@ -98,7 +98,7 @@ describe('the clients that an older version made', () => {
   const resources = identity ? resourcesOf(identity) : {};
 
   it.each(Object.entries(deployed))(
-    'keep their logical id and their settings, and CloudFormation does not delete them: %s',
+    'keep their logical ids and their settings, and CloudFormation does not delete them: %s',
     (name, id) => {
       expect(resources[id]).toMatchObject({
         Type: 'AWS::Cognito::UserPoolClient',

@@ -122,7 +122,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('fire if failed reports, in a long and a short window, would use up a month’s budget in days', () => {
+  it('fire if so many reports fail, in both windows, that a month’s error budget lasts only days', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -279,7 +279,7 @@ describe('the saved log queries about partners', () => {
     }
   });
 
-  it('have their results for all partners on the dashboard', () => {
+  it('are also on the dashboard, in a form that shows all partners', () => {
     const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
     for (const title of ['Reports that partners pulled', 'Who was refused, and why', 'cost at $5 a terabyte'])
       expect(body).toContain(title);

@@ -17,7 +17,7 @@ const PARAMETERS = {
   'api-version': ['1.0'],
 };
 
-/** The fields of the log lines that a report's function and the waiting room write, and that these queries read. */
+/** The fields of the log lines of a report's function and of the waiting room. The queries read these lines. */
 async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {
   vi.useFakeTimers({ now: START });
   const made = functionSetting(env, plan);

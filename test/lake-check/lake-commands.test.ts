@@ -25,7 +25,7 @@ describe('the printed command that makes a lake from files', () => {
   );
 });
 
-describe('the lake to which a folder belongs', () => {
+describe('the lake around', () => {
   it.each([
     ['/data/lake/publisher_events', '/data/lake'],
     ['/data/lake/advertiser_events/day=2026-01-31/', '/data/lake'],
@@ -33,7 +33,7 @@ describe('the lake to which a folder belongs', () => {
     ['s3://bucket/lake/publisher_events', 's3://bucket/lake'],
     ['/data/lake', undefined],
     ['/data/publisher_events_2', undefined],
-  ])('of %s is %s', (location, lake) => {
+  ])('%s is %s', (location, lake) => {
     expect(lakeAround(location)).toBe(lake);
   });
 });

@@ -84,7 +84,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads the claim that a token must carry beside the scope, and refuses one of its two variables alone', () => {
+  it('reads the claim that a token must carry beside the scope, and refuses one of its two variables without the other', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
     expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
       name: 'roles',

@@ -92,7 +92,7 @@ describe('a busy machine', () => {
     clearInterval(rooms);
     const isIn = outcomes.filter(({ refusal }) => !refusal).map(({ name }) => Number(name));
     const isOut = outcomes.filter(({ refusal }) => refusal);
-    // The machine admits the first requests, more than 100 of them, without a gap.
+    // The admitted requests are the first ones, without a gap, and they are more than 100.
     expect(isIn).toEqual(Array.from(isIn, (_, index) => index));
     expect(isIn.length).toBeGreaterThan(100);
     expect(isIn.length + isOut.length).toBe(400);

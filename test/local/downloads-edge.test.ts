@@ -70,7 +70,7 @@ const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
 
 interface Case {
   readonly name: string;
-  /** The settings with the one tested setting changed. */
+  /** Our settings, but with another value for the tested setting. */
   readonly without: EdgeSettings;
   /** Sends requests. Resolves to `outcome` with our settings, and to `outcomeWithout` with the settings `without`. */
   readonly act: (edge: string) => Promise<unknown>;
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
       const late = statusOf(`${edge}/r.csv?expired`);
       await reached(1);
       const good = statusOf(`${edge}/r.csv?good`);
-      // The answer to a third request shows that the edge already has the second.
+      // The answer to a third request shows that the edge already has the second request.
       await statusOf(`${edge}/other.csv?good`);
       resolve(expired);
       return Promise.all([late, good]);
@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'an answer is not cached for its max-age',
+    name: 'an answer is no longer cached after two seconds, although its max-age is a day',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
     async act(edge) {
       answer = () => ({ headers: { 'cache-control': 'max-age=86400' }, body: FILE });
@@ -268,7 +268,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a?2`)).toBe(403);
   });
 
-  it('refuses a HEAD like S3, and gives the file to the next GET', async () => {
+  it('passes on S3’s refusal of a HEAD, and gives the file to the next GET', async () => {
     answer = ({ method }) => (method === 'HEAD' ? { status: 403 } : file());
     expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
@@ -286,7 +286,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(500);
-    // The edge would give the old file if the answer lacked the Cache-Control of the service's links.
+    // If the first answer lacks the Cache-Control of the service's links, the edge does give the old file.
     answer = () => ({ headers: { etag: '"1"' }, body: FILE });
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
     answer = () => ({ status: 500 });

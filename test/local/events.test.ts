@@ -70,7 +70,7 @@ const publisherRecord = (changed: Readonly<Record<string, string | undefined>> =
 };
 
 describe('openEvents', () => {
-  it('has every table of the contract, with the types of the contract and the day as text', async () => {
+  it('opens every table of the contract, with the types of the contract and the day as text', async () => {
     await writeEach();
     await openEvents(connection, { directory, database });
 
@@ -649,7 +649,7 @@ describe('makeSampleEvents', () => {
     expect(rhythm).toEqual([true, true]);
   });
 
-  it('makes the usual texts in their order of frequency, and NULLs least often', async () => {
+  it('makes each usual text more often than the next one of its list, and NULLs least often', async () => {
     const textsOf = async (table: string, column: string) =>
       (await rowsOf(`SELECT ${column} FROM sample.${table} GROUP BY 1 ORDER BY count(*) DESC`)).flat();
     expect(await textsOf('publisher_events', 'device_or_proxy')).toEqual([

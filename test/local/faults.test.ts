@@ -60,7 +60,7 @@ const struck = async (count: number) =>
 
 const ABORTED = { name: 'AbortError' };
 
-describe('a call that is stalled', () => {
+describe('a stalled call', () => {
   it('of S3 gets no answer until its client disconnects, and other calls get answers', async () => {
     faults.set([{ on: 's3', match: 'LIST events/f', stall: true }]);
     const abort = new AbortController();
@@ -79,7 +79,7 @@ describe('a call that is stalled', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('of S3 to write an object does not write it', async () => {
+  it('of S3 that should write an object writes nothing', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };

@@ -31,7 +31,7 @@ describe('listenOnOtherHost', () => {
     );
   });
 
-  it('never uses the address of the gateway', async () => {
+  it('does not use the gateway’s address if the machine has another loopback address', async () => {
     expect(new URL(await listenOnOtherHost(server)).hostname).not.toBe('127.0.0.1');
   });
 });

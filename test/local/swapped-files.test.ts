@@ -81,9 +81,9 @@ const refusal = (found: string, type: string, column = 'publisher_company_id', d
   ),
 });
 
-describe('a file with other types than its table, put in place while the engine runs,', () => {
+describe('a file that has a column of a wrong type, put in place while the engine runs,', () => {
   it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
-    'makes queries of its column fail, for the first, the middle or the last day (%s)',
+    'makes queries of this column fail, for the first, the middle or the last day (%s)',
     async (day) => {
       expect(await clicks('2026-01-30', '2026-02-01')).toBe('"clicks"\n"1101"\n');
       await writeAgain(day, asDouble);
@@ -93,14 +93,14 @@ describe('a file with other types than its table, put in place while the engine 
     },
   );
 
-  it('does not make queries of other days fail, and does not change their ids', async () => {
+  it('does not make queries of other days fail, and does not change the ids that they read', async () => {
     await writeAgain('2026-01-30', asDouble);
     expect(await clicks('2026-01-31', '2026-02-01')).toBe('"clicks"\n"1100"\n');
     await writeAgain('2026-02-01', asDouble);
     expect(await clicks('2026-01-31', '2026-01-31')).toBe('"clicks"\n"100"\n');
   });
 
-  it('does not make queries fail if they do not read its column', async () => {
+  it('does not make queries fail if they do not read this column', async () => {
     await writeAgain('2026-01-31', asDouble);
     expect(await csvOf('SELECT sum(clicks) AS clicks FROM publisher_events')).toBe('"clicks"\n"1111"\n');
   });
@@ -127,7 +127,7 @@ describe('a file with other types than its table, put in place while the engine 
     ['revenue', '1.5::DECIMAL(18,4) AS revenue', 'DECIMAL(18,4)', 'decimal(18,6)'],
     ['device_or_proxy', '7 AS device_or_proxy', 'INTEGER', 'varchar'],
     ['event_time', "DATE '2026-01-31' AS event_time", 'DATE', 'timestamp'],
-  ])('makes queries of %s fail if the file has %s', async (column, change, found, type) => {
+  ])('makes queries of %s fail if this column is %s', async (column, change, found, type) => {
     await writeAgain('2026-01-31', change);
     await expect(
       csvOf(`SELECT max(${column}) AS c FROM publisher_events WHERE day = '2026-01-31'`),

@@ -33,7 +33,7 @@ const CALLS_OF_LARGE_REPORTS: typeof CALLS = [
   { on: 's3', match: 'POST reports/' },
 ];
 
-/** The faults of a call, with a word for each in the title. */
+/** The faults that a call can have, and what the title calls them. */
 const TROUBLES: readonly (readonly [string, Partial<FaultInput>])[] = [
   ['throttled', { throttle: true }],
   ['not answered', { stall: true }],
@@ -88,7 +88,7 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
   ];
 
   it.each(cases)(
-    'in its first try delays a $size report, but does not fail it: $match',
+    'in its first try delays a $size report, but does not make it fail: $match',
     async ({ on, match, query, size }) => {
       const question = freshQuestion();
       patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);

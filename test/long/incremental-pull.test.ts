@@ -214,7 +214,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect(output).toMatch(RegExp(`Not complete: .*${names[3]} \\(open\\).*${names[5]} \\(no events\\)`));
     expect(await contentOf(sink)).toEqual(expectedContent());
     expect(await sync(sink)).toMatchObject({ code: 0, pulled: 0 });
-    // Other users can read the files.
+    // Other users of the machine must be able to read the files.
     expect((await stat(join(sink, `${names[0]}.csv`))).mode & 0o044).toBe(0o044);
   });
 
@@ -229,7 +229,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect(tokens).toBe(1);
   });
 
-  it('prints the answer of the service if the service refuses it', async () => {
+  it('prints the answer of the service if the service refuses the client', async () => {
     const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const { stack } = service;
     const child = spawn(

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('a raw, a sorted and an hourly lake give the same bytes for 300 reports at whole hours', async () => {
+it('a raw, a sorted and an hourly lake give the same bytes for 300 reports that begin and end at whole hours', async () => {
   const { requests, withRows, differences } = await compareLakes(engines, lakes.events);
   expect(requests).toBe(300);
   expect(withRows).toBeGreaterThan(150);

@@ -1,6 +1,6 @@
 /**
- * Runs the publishing function alone in a process, as on Lambda. Publishes the request with the given key, and prints
- * by how many bytes the memory of the process grew at most.
+ * Runs the publishing function alone in a process, as on Lambda, for the publication with the given key. Prints by how
+ * many bytes the memory of the process grew at most.
  */
 const { handler } = await import('../../functions/publish.ts');
 const idle = process.memoryUsage.rss();

@@ -33,7 +33,7 @@ afterAll(() => Promise.all(services.map((service) => service.close())));
 
 const most = (counts: Iterable<readonly unknown[]>) => Math.max(...[...counts].map((list) => list.length));
 
-describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () => {
+describe('200 reports of 5 to 30 seconds, one of them for 500 more callers', () => {
   it('are all delivered within the account’s quotas, with at most 12 polls of Athena for each query', async () => {
     // All 200 queries may run at the same time, as many as the account allows.
     const service = await start({ maxRunning: REPORTS });
@@ -74,7 +74,7 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
     const calls = service.stack.athenaCalls();
     const gets = calls.filter(({ operation }) => operation === 'GetQueryExecution');
     const perQuery = most(Map.groupBy(gets, ({ queryExecutionId }) => queryExecutionId).values());
-    // The most calls within one second, counted from each call on.
+    // The most calls within any second that begins with a call.
     const perSecond = Math.max(
       ...gets.map(({ at }) => gets.filter((other) => other.at >= at && other.at < at + 1_000).length),
     );

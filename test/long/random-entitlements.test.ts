@@ -105,7 +105,7 @@ const REFUSED = 'refused';
 
 const CLIENTS = ['a', 'b', 'c', 'd'];
 
-/** Registers in which clients have good records, bad records or none, with tokens that name a client or nobody. */
+/** Cases with a register of good and bad records, and with the claims of a client that may be in it, or of nobody. */
 function randomRegisters(seed: number, count: number) {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;

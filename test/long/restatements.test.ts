@@ -61,7 +61,7 @@ interface Answer {
 const random = randomNumbers(4711);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
-/** The end of the last `act`. The lake may not change while the engine reads, because engines differ in that case. */
+/** The end of the last `act`. The lake must not change while the engine reads, because engines differ in that case. */
 let turn: Promise<unknown> = Promise.resolve();
 function alone<T>(act: () => Promise<T>): Promise<T> {
   const done = turn.then(act);

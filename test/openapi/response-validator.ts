@@ -72,8 +72,8 @@ export async function faultsOfResponse({
 }
 
 /**
- * Whether a media type is the documented one. For problems, the document gives a range of media types, and only its
- * text says which one applies.
+ * Whether a media type is as the document says. For problems, the document gives a range of media types, and only its
+ * text says which type applies.
  */
 function isOf(documented: string, mediaType: string, status: number): boolean {
   const plain = mediaType.split(';')[0] ?? '';

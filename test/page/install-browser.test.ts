@@ -18,7 +18,7 @@ beforeEach(async () => {
   };
 });
 
-/** Installs on a machine that has only these programs, without pauses between the tries. */
+/** Installs the browser on a machine that has only these programs. Does not pause between the tries. */
 async function installOn(programs: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, lines] of Object.entries(programs))
     await writeFile(join(PATH, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });

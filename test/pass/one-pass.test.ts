@@ -1,6 +1,6 @@
 /**
  * Tests the whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and
- * every way through delivery. `npm run test:e2e` and the tests of the parts test all cases of them.
+ * every way through delivery. All further cases are in `npm run test:e2e` and in the tests of the parts.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ it('the service gives both reports exactly, plain and gzipped, and a second time
   expect(advertiser.body).toBe(expectedReport('advertiserperformance', events.advertiser_events, spend));
 });
 
-it('the service gives two partners their own rows of one report, and gives a third partner no rows', async () => {
+it('the service gives two partners their own rows of one report, and answers 401 to an unknown client', async () => {
   const tokenOf = (client_id: string) =>
     service.stack.identityProvider.signToken({ scope: service.stack.scope, client_id });
   for (const company of [1000n, 1001n]) {

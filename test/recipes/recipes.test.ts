@@ -9,14 +9,14 @@ import { copyTree, type TreeCopy } from './tree-copy.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
 
-/** Fails unless `npm start` gives every new field with more than one value. */
+/** Fails unless `npm start` has exactly these new fields, and each has at least two different values. */
 async function expectNewFields({ directory }: TreeCopy, names: readonly string[]): Promise<void> {
   const pulled = await pullNewFields(directory);
   expect(pulled.map(({ name }) => name)).toEqual(names);
   for (const { name, values } of pulled) expect(new Set(values).size, name).toBeGreaterThan(1);
 }
 
-/** Checks after a recipe's commands, by the recipe's title. */
+/** The checks that run after a recipe's steps, by the recipe's title. */
 const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output: string) => Promise<void>>> =
   {
     async 'Add a field'(copy, { steps }) {

@@ -13,15 +13,18 @@ export interface Outcome {
   readonly status: number;
   /** What the header `Cache-Status` says, such as `hit` or `fwd=miss; collapsed`. */
   readonly cacheStatus?: string | undefined;
-  /** Whether the file has the numbers of the lake, and only those of the partner's companies. */
+  /** Whether the answer leads to a file with the lake's clicks of exactly the partner's companies. */
   readonly isItsReport: boolean;
-  /** The queries that the request started, each by the token that it used. */
+  /** The queries that the request started. Each entry says which token the query used. */
   readonly started: readonly ('the token stored' | 'a new token')[];
-  /** The largest number of queries that are under way at the same time. */
+  /** The largest number of queries that were under way at the same time. */
   readonly mostUnderWay: number;
 }
 
-/** Lets a release's code go on from a sample: the partner requests its report, or follows its ticket. */
+/**
+ * Lets a release's code go on from a sample. If the sample has a ticket, the partner follows it; otherwise the partner
+ * requests the report of `DAY`.
+ */
 export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): Promise<Outcome> {
   const { world, lake, s3, athena, register, follow, lambda } = stage(code, scenes[name]);
   const { time } = world;
@@ -32,7 +35,7 @@ export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): 
   athena.onStart.push(() => {
     mostUnderWay = Math.max(mostUnderWay, athena.active().length);
   });
-  /** Repeats what the other release did, each step at its time. */
+  /** Stores the sample's objects and starts its queries, each at the time that the sample gives. */
   const write = async () => {
     const steps = [
       ...sample.objects.map(({ key, atMs, document, text, file }) => ({

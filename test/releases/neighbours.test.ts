@@ -28,7 +28,7 @@ const itsReport: Outcome = {
 };
 const refused = { ...itsReport, cacheStatus: undefined, isItsReport: false };
 
-/** The outcome of a request to one of the releases that goes on from the objects of the other. */
+/** The outcome that is expected when one release goes on from the objects that the other release stored. */
 const expected: Readonly<Record<SceneName, Outcome>> = {
   'job record: starting': { ...itsReport, started: ['the token stored'] },
   'job record: under way': itsReport,
@@ -64,7 +64,7 @@ describe('a stored document', () => {
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);
   });
 
-  it.each(names)(`has every member that release ${lastRelease.version} stores: %s`, async (scene) => {
+  it.each(names)(`has every member that it has in release ${lastRelease.version}: %s`, async (scene) => {
     const [was, now] = [storedSample(scene), await workers.run<Sample>({ plays: 'current', scene })];
     expect([...membersOf(was)].filter((member) => !membersOf(now).has(member))).toEqual([]);
   });

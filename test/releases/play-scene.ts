@@ -13,7 +13,7 @@ import { COMPANIES, PARTNER, stage } from './stage.ts';
 
 /** The objects that a release's code had stored at the moment of a scene, and the queries that it had started. */
 export interface Sample {
-  /** The moment. All times are milliseconds after the beginning. */
+  /** The moment of the scene. All times of a sample are in milliseconds after `BEGINNING`. */
   readonly atMs: number;
   readonly objects: readonly {
     readonly key: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CodeFolder, codeFolder } from '../code-folder.ts';
 
-/** A release: its version, and the whole id of its commit, because a clone may lack the tag. */
+/** A release. It is found by the full id of its commit, because a clone may lack its tag. */
 export interface Release {
   readonly version: string;
   readonly commit: string;
@@ -11,7 +11,7 @@ export interface Release {
 
 export const LAST_RELEASE_FILE = join(import.meta.dirname, 'last-release.json');
 
-/** The release before this source tree. */
+/** The last release before the code in this source tree. */
 export const lastRelease: Release = JSON.parse(readFileSync(LAST_RELEASE_FILE, 'utf8'));
 
 export const git = (...parameters: readonly string[]): Buffer =>
@@ -31,7 +31,7 @@ export const codeOf = (commit: string): CodeFolder =>
 /**
  * The code of the release before. If the git history does not hold that release, prints a line and returns undefined.
  *
- * @param leftOut what can't be done without that code
+ * @param leftOut what is not run without that code, in the words of the printed line
  */
 export function codeOfReleaseBefore(leftOut: string): CodeFolder | undefined {
   const { version, commit } = lastRelease;

@@ -11,13 +11,14 @@ export interface Scene {
   readonly at: Moment;
   /**
    * The key prefixes of the objects in the sample. If the sample has a ticket, the partner follows it; otherwise the
-   * partner requests the report again.
+   * partner requests the report of `DAY`.
    */
   readonly keeps: readonly string[];
-  /** The differences from a simulated world in which all goes well. */
+  /** The settings of the service that differ from those in `stage`. */
   readonly settings?: Partial<Plan['settings']>;
+  /** The settings of the simulated Athena that differ from those in `stage`. */
   readonly engine?: Partial<Plan['engine']>;
-  /** The days whose reports the partner requests before the moment `at`, one after the other. */
+  /** The days whose reports the partner requests, one second apart, up to the moment `at`. The default is `DAY`. */
   readonly asked?: readonly string[];
 }
 
@@ -30,7 +31,7 @@ const waitsFor =
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
-/** The six kinds of stored documents; a kind with several states has a scene for each state. */
+/** The scenes of the six kinds of stored documents. A kind with several states has a scene for each state. */
 export const scenes = {
   'job record: starting': { at: inState('jobs/', 'starting'), keeps: ['jobs/'] },
   'job record: under way': { at: inState('jobs/', 'under-way'), keeps: ['jobs/'] },

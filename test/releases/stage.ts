@@ -16,7 +16,7 @@ import { DAY, OTHER_DAY, type Scene } from './scenes.ts';
 export const PARTNER = 'p1';
 export const COMPANIES = [1, 2];
 
-/** The service of one release over the simulated AWS of `test/worlds`. Only the faults that the scene sets happen. */
+/** The service of one release on the simulated AWS of `test/worlds`. Only the faults that the scene sets happen. */
 export function stage(code: ServiceCode, { settings, engine }: Scene) {
   const time = takeOverTime(BEGINNING, 1, runners);
   const plan: Plan = {
@@ -34,7 +34,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     engine: {
       slots: 4,
       queueMs: [0, 0],
-      // In milliseconds. A query takes longer than its first request waits.
+      // In milliseconds. A query takes longer than `FIRST_WAIT_MS`, for which the first request waits.
       runMs: [12_000, 12_000],
       fails: 0,
       hangs: 0,
@@ -83,7 +83,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     world,
     ...backends,
     lambda,
-    /** Requests a URL and follows the redirects up to the last answer. */
+    /** Requests a URL and follows the redirects. Does not follow the redirect to the report's file. */
     async follow(url: string): Promise<Answer> {
       for (let next = url; ; ) {
         const answer = await gate.get(next, { id: `r${++requests}`, partner: PARTNER, acceptsGzip: false });

@@ -1,5 +1,5 @@
 /**
- * Lets a release's own code write a sample of each stored document, and records it as the last release.
+ * Lets a release's own code write the sample of each scene, and records that release in `last-release.json`.
  *
  *     npm run samples                    writes the samples of the last release again
  *     npm run samples -- 1.1.0 [commit]  after a release; the default is the commit that is checked out

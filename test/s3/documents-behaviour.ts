@@ -84,7 +84,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
 
   for (const content of ['', 'no JSON', '{"a":'])
     states(
-      `reads an object that is not JSON as no document, and can replace that object: ${JSON.stringify(content)}`,
+      `reads no document from an object that is not JSON, and can replace that object: ${JSON.stringify(content)}`,
       async () => {
         const key = freshKey();
         await subject().put(key, content);

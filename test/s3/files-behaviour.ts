@@ -26,7 +26,7 @@ async function textOf({ results }: S3Subject, key: ResultsKey): Promise<string |
 export function describeResults(states: States, subject: () => S3Subject): void {
   const locationOf = (key: ResultsKey) => subject().results.locationOf(key);
 
-  states('reads a result up to a size, and gives only the size of a larger one', async () => {
+  states('reads a result of at most the given size, and gives only the size of a larger result', async () => {
     const key = freshResult();
     await subject().put(key, 'a,ü');
     expect(await subject().results.readResult(locationOf(key), 4)).toEqual({

@@ -30,7 +30,7 @@ interface FileWrite {
   readonly key: string;
   readonly content: Buffer;
   readonly file: ReportFile;
-  /** The object that the key already has. If it has one, nothing is written. */
+  /** The object that is already under the key. If there is such an object, nothing is written. */
   readonly found: StoredObject | undefined;
 }
 

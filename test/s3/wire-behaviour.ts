@@ -21,7 +21,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     return new URL(await results.presign(KEY, 60, 4));
   };
 
-  states('gives a file to any client that has its URL, with the headers that a browser needs', async () => {
+  states('gives a file, with the headers that a browser needs, to any client that has its URL', async () => {
     const response = await fetch(await presigned());
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
@@ -66,7 +66,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     });
 
   for (const method of ['PUT', 'DELETE'])
-    states(`refuses a URL for ${method}`, async () => {
+    states(`refuses ${method} with a URL that is signed for GET`, async () => {
       const url = await presigned();
       // An edge in front of the bucket refuses the request with its own message, so only the status is checked.
       expect((await fetch(url, { method })).status).toBe(403);
@@ -129,13 +129,10 @@ export function describeListings(states: States, subject: () => WireSubject): vo
     expect(objects.map(({ lastModified }) => lastModified % 1_000)).toEqual([0, 0, 0]);
   });
 
-  states(
-    'lists the objects of a window in the order of the bytes of their keys, in one page or in many',
-    async () => {
-      const prefix = await filled('pages', [...inWindow, ...beside]);
-      for (const pageOf of [undefined, 1, 3]) expect((await listed(prefix, pageOf)).keys).toEqual(inWindow);
-    },
-  );
+  states('lists a window’s objects in the byte order of their keys, in one page or in many', async () => {
+    const prefix = await filled('pages', [...inWindow, ...beside]);
+    for (const pageOf of [undefined, 1, 3]) expect((await listed(prefix, pageOf)).keys).toEqual(inWindow);
+  });
 
   states('distinguishes a table without objects in the window from a missing table', async () => {
     const prefix = await filled('other-days', beside);

@@ -27,7 +27,7 @@ def frame_of(rows):
 
 
 def write(case, rows, frame=None, **options):
-    """A case named `….csv` is written by to_csv, one named `….parquet` by to_parquet, both with pandas' own defaults."""
+    """Writes a case with to_csv or to_parquet, by the ending of its name. Without `options`, pandas' defaults hold."""
     folder = HOME / case
     folder.mkdir()
     frame = frame_of(rows) if frame is None else frame

@@ -53,7 +53,7 @@ def rounded(rows):
 
 
 def write_expected(file, rows):
-    """Writes the number of records and the sums of each measure, by hour of UTC, placement, company and device."""
+    """Writes the number of records and the sums of measures, by UTC hour, placement, account, company and device."""
     sums = defaultdict(lambda: [0] * (1 + len(MEASURES)))
     for row in rows:
         hour = row["event_time"].astimezone(timezone.utc).strftime("%Y-%m-%d %H")
@@ -68,7 +68,7 @@ def write_expected(file, rows):
 
 
 def quotes_come_late(count=60_000):
-    """Puts records with text that needs quotes in CSV last, so a program that reads only the start sees none."""
+    """Puts last the records whose text needs quotes in CSV, so a program that reads only the start sees no quotes."""
     return sorted(records(count), key=lambda row: row["device_or_proxy"] not in ["phone", "日本", None])
 
 

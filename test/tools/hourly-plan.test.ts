@@ -40,13 +40,13 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
     { again: true },
   ],
   [
-    'a day of the current version that was made of fewer columns',
+    'a day of the current version, with hours that were made of fewer columns',
     'write-final',
     raw(),
     hours({ note: note('v2') }),
     { columns: 'a,b' },
   ],
-  ['a day whose writer was killed before the marker', 'write-final', raw(), hours({ isMarked: false })],
+  ['a day whose killed writer wrote no marker', 'write-final', raw(), hours({ isMarked: false })],
   ['a day whose marker names no version', 'write-final', raw(), hours()],
   ['today, which has no marker yet', 'write-open', raw({ day: TODAY, isMarked: false })],
   [

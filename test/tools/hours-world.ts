@@ -24,8 +24,8 @@ export const DAY = '2026-01-30';
 const OTHER_DAY = '2026-01-29';
 
 /**
- * The number of records of each version of a day in each of these hours. The clicks of a record are the version's
- * number.
+ * Each version of a day has this many records in each of the hours below. Each record has as many clicks as the
+ * version's number.
  */
 const RECORDS_AN_HOUR = 10;
 const HOURS_OF_DAY = [0, 7, 23];

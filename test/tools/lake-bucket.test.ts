@@ -141,7 +141,7 @@ describe('a lake in a bucket', () => {
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
-  it('has an open day after its writer was killed, and only correct final days after a repetition', async () => {
+  it('has an open day after its writer was killed, and only correct final days after a repeated run', async () => {
     await lake('convert', await input(3), '--to', LAKE, '--replace');
     const killed = spawnNode(['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'], {
       env: { ...process.env, ...env() },

@@ -110,7 +110,7 @@ it('lake hourly names a day that it cannot sum, and sums the other days', async 
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
-it('lake hourly treats a day without a marker as open if the table has had markers, and later replaces a damaged file', async () => {
+it('lake hourly treats a day without a marker as open if the table has had markers, and replaces a damaged file once the day is final', async () => {
   await rawDay('marks', 1);
   const raw = join(home, `marks/raw/${TABLE}`);
   await rename(join(raw, `day=${DAY}`), join(raw, 'day=2026-01-30'));

@@ -39,7 +39,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('keeps a day at a single version, and in the end at the latest, at whatever write a run is killed', async () => {
+  it('never mixes versions in a day and sums the latest in the end, at whatever write a run is killed', async () => {
     // The three writes remove the marker, write the file, and write the marker.
     expect(await restateAndKill(world, false)).toBe(3);
   });

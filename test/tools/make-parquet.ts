@@ -29,7 +29,7 @@ export async function openWriter(directory: string): Promise<Writer> {
   };
 }
 
-/** A SELECT of one record of 2026-01-31 that fits the contract. `changed` replaces values; undefined leaves one out. */
+/** A SELECT of one record of 2026-01-31 that fits the contract. `changed` replaces values; undefined omits a column. */
 export function record(table: string, changed: Readonly<Record<string, string | undefined>> = {}): string {
   const plain = { timestamp: "TIMESTAMP '2026-01-31 12:00:00'", bigint: '1::BIGINT', varchar: "'x'" };
   const columns = tables

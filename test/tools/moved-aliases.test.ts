@@ -26,7 +26,7 @@ describe('findMovedAliases', () => {
     ]);
   });
 
-  it('names the flag for the next deployment if CodeDeploy shifts requests', () => {
+  it('names the flag that the next deployment needs if CodeDeploy shifts the function’s requests', () => {
     const remedyWith = (group: string) =>
       findMovedAliases('prod', functionAt(1), {
         ...stack,

@@ -73,7 +73,7 @@ const withExponents: Change = (row) =>
 const isAmount = (column: string): boolean =>
   tables.some(({ columns }) => columns.some(({ name, type }) => name === column && type === 'decimal(18,6)'));
 
-/** Forms that writers are known to use, with a SQL type for each kind of column. Records are cast to it from text. */
+/** Forms that writers are known to use. Each form has a SQL type for each kind of column. */
 const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | 'text', string>>[] = [
   // pandas, with objects and nullable floats
   { timestamp: 'TIMESTAMPTZ', id: 'DOUBLE', count: 'DOUBLE', money: 'DECIMAL(38,18)', text: 'VARCHAR' },

@@ -48,8 +48,8 @@ const ABSENT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Questions for a report, the same at every call: one for every field, one for every pair of dimensions with all
- * metrics, and random mixes of fields, filters, windows and entitlements.
+ * Questions for a report, the same at every call: one for each window of `FARTHEST`, one for every field, one for every
+ * pair of dimensions with all metrics, and random mixes of fields, filters, windows and entitlements.
  */
 export function corpusOf(report: Report, rows: readonly EventRow[], size: number): Case[] {
   const random = randomNumbers(435);
@@ -92,7 +92,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
 }
 
-/** The values of a dimension in these records that a filter can name, written as in a filter. */
+/** The values that these records have in a dimension and that a filter can name, written as in a filter. */
 function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
   const read = (row: EventRow): string | bigint | null | undefined => {
     if (dimension.type !== 'datetime') return row[dimension.column];

@@ -59,7 +59,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
         (machine, context) => service[isHop ? 'downloads' : 'report'](event, machine, context),
       );
       if (outcome.state !== 'answered')
-        // API Gateway answers an integration failure (`lib/problems/gateway-problems.ts`).
+        // API Gateway reports an integration failure to the caller (`lib/problems/gateway-problems.ts`).
         return {
           status: 500,
           headers: {},

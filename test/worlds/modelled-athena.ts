@@ -15,7 +15,7 @@ import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
 import type { World } from './world.ts';
 
-/** The service's name for this state. */
+/** The service's name for the state of a query that has exceeded the scan limit. */
 const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
 
 type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';

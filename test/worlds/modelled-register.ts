@@ -2,7 +2,7 @@ import { COMPANIES } from './modelled-lake.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
-/** The register's record of a partner. Undefined if it has none. */
+/** The register's record of a partner. Undefined if the partner has none. */
 export type Entry =
   | { readonly isActive: boolean; readonly companies: readonly number[] | 'every-company' }
   | undefined;

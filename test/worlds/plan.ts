@@ -275,7 +275,9 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];
 
-/** When everything that is planned is over, after the world's beginning: callers have come, outages and writers have ended. */
+/**
+ * When the plan is over, after the world's beginning: all callers have come, and all outages and writers have ended.
+ */
 export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }: Plan): number =>
   Math.max(
     0,

@@ -12,8 +12,8 @@ export function dice(seed: number): Dice {
 }
 
 /**
- * A seed made of another seed and a name. A part of a world with named dice keeps its numbers if another part is taken
- * out of the world.
+ * A seed made of another seed and a name. Each part of a world draws from dice of its own name, so it keeps its numbers
+ * when another part is left out.
  */
 function seedOf(seed: number, name: string): number {
   let hash = seed ^ 0x811c9dc5;

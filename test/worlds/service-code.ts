@@ -59,7 +59,7 @@ const FILES_OF_1_0_0 = [
 ];
 
 /**
- * Loads the service's code. Before, virtual time must have replaced the clock, and `seedCryptoAndGzip` must have run.
+ * Loads the service's code. Virtual time must have replaced the clock before, and `seedCryptoAndGzip` must have run.
  *
  * @param root the folder that contains `lib/`
  */

@@ -35,7 +35,7 @@ export interface Simulated {
   readonly history: readonly string[];
 }
 
-/** The time from the last planned event to the end of all faults. Callers under way may still suffer faults in it. */
+/** The time from the last planned event to the end of all faults. Until then, callers under way may suffer faults. */
 const QUIET_AFTER_MS = 60_000;
 
 /** The time that a patient client may lose to a `Retry-After`, to the lease of a dead function, or to a restart. */

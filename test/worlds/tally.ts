@@ -4,7 +4,7 @@ import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
 /** In a run of at least this many worlds, everything in `EXPECTED` must happen. */
 export const WORLDS_THAT_SHOW_ALL = 10_000;
 
-/** The events that must happen in a full run. An event that never happens would not be tested. */
+/** The events that must happen in a full run. If one never happened, the rules would not be tested with it. */
 export const EXPECTED: readonly string[] = [
   ...FAULT_KINDS,
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),

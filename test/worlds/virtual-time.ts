@@ -12,7 +12,7 @@ export interface VirtualTime {
   now(): number;
   /** Resolves this many milliseconds later. */
   delay(ms: number): Promise<void>;
-  /** Calls `act` after `ms`. If `act` is silent, it settles no promise, and a turn of the event loop is saved. */
+  /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves a turn of the event loop. */
   after(ms: number, act: () => void, isSilent?: boolean): Timer;
   /** Lets time pass until no timer is left, or until `until` returns true. */
   run(until?: () => boolean): Promise<void>;
@@ -139,7 +139,7 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
     after: add,
     run: (until = () => false) =>
       new Promise((resolve, reject) => {
-        // A turn begins after all promises have settled that do not wait for a timer.
+        // When a turn begins, all promises have settled, except those that wait for a timer.
         const turn = () => {
           try {
             for (let timer = timers.take(); timer && !until(); timer = timers.take()) {

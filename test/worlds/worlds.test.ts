@@ -40,7 +40,7 @@ describe('a world', () => {
     expect(new Map([...counts].sort())).toEqual(new Map([...together.counts].sort()));
   });
 
-  it('is the same if a part is left out that it does not have', async () => {
+  it('is the same if a part that it does not have is left out', async () => {
     const { history } = await workers.run<Shrunk>({ seed: 5, without: [] });
     expect((await workers.run<Shrunk>({ seed: 5, without: ['actor c99'] })).history).toEqual(history);
   });

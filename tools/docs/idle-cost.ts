@@ -103,7 +103,7 @@ const ITEMS: readonly PriceItem[] = [
   },
 ];
 
-/** The copies of ten thousand partners' records, of less than 1 kB each, with every change of 35 days. */
+/** The size of the backups: ten thousand partners' records of less than 1 kB each, with every change of 35 days. */
 const REGISTER_GB = 0.01;
 
 /**
@@ -141,7 +141,7 @@ export function idleCosts(resources: readonly TemplateResource[]) {
   });
 }
 
-/** The stages as operators deploy them. infra/stages.ts lacks only the alarms' address and the runbook of `prod`. */
+/** The stages as operators deploy them: like infra/stages.ts, but `prod` has an address for alarms and a runbook. */
 const stages: Readonly<Record<string, StageInput>> = {
   dev,
   prod: {

@@ -1,6 +1,6 @@
 import { permissionParts, SITUATIONS, unprovenParts } from './permission-parts.ts';
 
-/** A Markdown table of the actions and folders in statements that have several, and of what fails without each. */
+/** A Markdown table of the actions and folders of policy statements, and of what fails if one of them is missing. */
 export function permissionPartTable(): string {
   const together = Map.groupBy(permissionParts, ({ sid, functions, situation }) =>
     [`\`${sid}\``, functions.join(', '), SITUATIONS[situation]].join(' | '),

@@ -21,7 +21,7 @@ export interface PermissionPart {
   readonly sid: string;
   /** An action, such as `athena:StopQueryExecution`, or a folder of the results bucket, such as `jobs/`. */
   readonly part: string;
-  /** In which a function without it answers 500. */
+  /** The situation in which a function without this part answers 500. */
   readonly situation: Situation;
 }
 
@@ -67,7 +67,7 @@ export const unprovenParts = [
   },
 ] as const;
 
-/** All other actions and folders of the proven statements that have several. */
+/** The actions and folders for which the deployed tests prove a need, in statements with more than one of them. */
 export const permissionParts: readonly PermissionPart[] = [
   ...partsOf(reportFunctions, 'RunQueries', [
     ['report', ['athena:StartQueryExecution', 'athena:GetQueryExecution']],

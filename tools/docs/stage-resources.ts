@@ -6,7 +6,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { addStage } from '../../infra/add-stage.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
-/** The parts of a resource in a CloudFormation template that its cost depends on. */
+/** A resource in a CloudFormation template: only the parts that decide its cost. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;

@@ -90,7 +90,7 @@ function reportsLetIn(executions: number): number {
   );
 }
 
-/** Beyond the quota, Lambda refuses requests, and partners get 502 or 500. */
+/** A finding if the stage may exceed the quota of executions. Lambda then refuses some, and partners get 502 or 500. */
 function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
   { executions: needed, reservedConcurrency }: StageFacts,

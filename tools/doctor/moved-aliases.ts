@@ -9,7 +9,7 @@ export async function readMovedAliases(stage: string): Promise<Finding[]> {
   const functions = await readLiveFunctions(retryingLambda(), stage);
   if (functions.length === 0) return [];
   const client = new CloudFormationClient({});
-  // While a deployment is under way, aliases may differ from the stack because of it.
+  // While a deployment is under way, it may itself be the reason for a difference.
   if ((await stackStatus(client, stage)).endsWith('_IN_PROGRESS')) return [];
   return findMovedAliases(stage, functions, await readStackRelease(client, stage));
 }

@@ -16,7 +16,7 @@ const USAGE = Object.values(commands)
   .map(({ usage }) => usage)
   .join('\n');
 
-/** The exit code if the command could not do its work. 1 means that it did, and that the lake has faults. */
+/** The exit code if the command could not do its work. If it could, but not everything is right, the exit code is 1. */
 const NOT_DONE = 2;
 
 /** Where a command prints. */

@@ -4,7 +4,7 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 
-/** How many row groups a day has. A report of one company can skip most of them. */
+/** A day of medium size has this many row groups. A report of one company can skip most of them. */
 const ROW_GROUPS = 32;
 
 /** A row group with fewer rows costs more in the footer than it saves. */

@@ -1,6 +1,6 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** A fault of a command during which somebody else has changed the lake. */
+/** The fault if somebody else has changed the lake while a command was using it. */
 export class LakeChanged extends OperatorFault {
   override readonly name = 'LakeChanged';
 }

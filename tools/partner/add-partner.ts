@@ -14,8 +14,8 @@ export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contac
 }
 
 /**
- * Adds a partner. Each step is recorded before the next one, so that the command can be repeated wherever it was
- * killed. The steps: reserve the name; make the client; write the record; show the secret; set the name's state to
+ * Adds a partner. Each step is recorded before the next one, so that the command can be repeated after it was killed
+ * at any step. The steps: reserve the name; make the client; write the record; show the secret; set the name's state to
  * `there`. The client has a unique name in Cognito, by which a repeated command finds it.
  */
 export async function addPartner(parts: CommandParts, wanted: NewPartner): Promise<void> {
@@ -111,8 +111,8 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
 }
 
 /**
- * Records the partner's client with its name. The client is the one that is recorded already; otherwise the client
- * that a killed command made; otherwise a new client.
+ * Records the partner's client in the record of the partner's name. The client is the one that is recorded already;
+ * otherwise the client that a killed command made; otherwise a new client.
  */
 async function withCognitoClient(
   { register }: CommandParts,

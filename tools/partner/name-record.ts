@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 
 /**
- * What the commands record of a partner's name: its client, and the command that is under way. With it, a command that
- * was killed can be repeated. The service's functions never read this record.
+ * What the commands record of a partner's name: its client, and the command that is under way. With this record, a
+ * command that was killed can be repeated. The service's functions never read this record.
  */
 const nameRecord = v.strictObject({
   form: v.literal(1),

@@ -1,7 +1,7 @@
 import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
-/** Several, because Lambda may still run the other version shortly after an alias is moved. */
+/** One answer is not enough: Lambda may still run the other version shortly after an alias is moved. */
 const ANSWERS_IN_A_ROW = 3;
 const ANSWER_MS = 10_000;
 
@@ -14,7 +14,7 @@ const PATHS = new Map(
 
 /**
  * Waits until each function answers with `commit` several times in a row. Skips functions that no request reaches.
- * Throws an OperatorFault when the time is up. It names the paths that still answer with something else.
+ * Throws an OperatorFault when the time is up. The fault names the paths that still answer with something else.
  */
 export async function untilAnswered(
   apiUrl: string,

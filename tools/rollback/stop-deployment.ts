@@ -20,7 +20,7 @@ export interface StopParts {
   readonly shiftGroups: readonly string[];
   readonly say: (...lines: readonly string[]) => void;
   readonly pause: () => Promise<unknown>;
-  /** Whether the time to wait for CloudFormation is not over yet. */
+  /** Whether there is still time to wait for CloudFormation. */
   readonly mayWait: () => boolean;
 }
 

@@ -200,7 +200,7 @@ class Service:
             if attempt < TRIES:
                 # A random extra wait, so that clients refused at the same moment do not retry at the same moment.
                 time.sleep(wait + random.uniform(0, min(wait, 5)))
-        # It is raised outside the `except` block. Inside, its `__context__` would be an exception that shows a link.
+        # Not raised in an `except` block: the fault's `__context__` would then be an exception that shows a link.
         raise fault
 
 

@@ -121,8 +121,8 @@ def performance_reports(
         }
         after = {day: held for day, held in intact.items() if day in listed or not in_range(day)}
         if not told.is_other_query:
-            # The rows of days outside the range may differ from the state. Such a day is pulled again if the service
-            # still lists it. Otherwise its rows are removed.
+            # If the rows of a day outside the range differ from the state, the day is pulled again. If the service does
+            # not list the day, its rows are removed.
             unknown = {day for day in {*there, *before} if day not in intact and not in_range(day)}
             listed.update(_days_among(asked, report, unknown))
 
@@ -156,7 +156,8 @@ def performance_reports(
             after[day] = {"version": pulled.version, "rows": count, "load": load}
 
         for day in sorted(there):
-            # Remove the rows of days without events, of days whose report is now empty, and of another query.
+            # Removes the rows of days without events, of days whose report is now empty, and of days that only an
+            # earlier run with another query has pulled.
             if after.get(day, {"rows": 0})["rows"] == 0:
                 told.removed += 1
                 midnight = datetime.fromisoformat(f"{day}T00:00:00+00:00")

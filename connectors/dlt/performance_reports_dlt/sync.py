@@ -58,8 +58,8 @@ def sync(
         _restore(pipeline)
         outcome = Outcome()
         in_table = _days_in(pipeline, table or report)
-        # dlt trusts its stored schema, so it would not create a table again that somebody has dropped. A refresh
-        # makes it create the table.
+        # If somebody has dropped the table, dlt does not create it again, because dlt trusts its stored schema. A
+        # refresh makes dlt create the table.
         is_dropped = in_table is None and _has_loaded_rows(pipeline, table or report)
         loaded = pipeline.run(
             performance_reports(

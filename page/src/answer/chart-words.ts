@@ -18,7 +18,7 @@ interface Asked {
 }
 
 /**
- * A sentence about what the chart does not draw: the smaller values and, if a dimension splits the chart, the days
+ * Says what the chart does not draw: the smaller values and, if a dimension splits the chart of a comparison, the days
  * before.
  */
 export function leftOutWords(chart: ChartData, run: Asked): string {

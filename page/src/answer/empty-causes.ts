@@ -11,14 +11,14 @@ const MOST_NEAR = 3;
 
 /** Why a report has no rows. */
 export type EmptyCause =
-  /** In these days, no row has any value of the filter. This cause is about one of the values. */
+  /** None of the filter's values occurs in these days. This cause names one of the values. */
   | {
       readonly kind: 'no-such-value';
       readonly field: string;
       readonly value: string;
       readonly near: readonly string[];
     }
-  /** All values of a filter by time are outside the chosen days. This cause is about one of the values. */
+  /** All values of a filter by time are outside the chosen days. This cause names one of the values. */
   | { readonly kind: 'outside-days'; readonly field: string; readonly value: string }
   /** Each filter finds rows by itself, but all filters together find none. */
   | { readonly kind: 'not-together'; readonly fields: readonly string[] }
@@ -74,8 +74,8 @@ function judge(
 }
 
 /**
- * The values most similar to `value`, by the same measure as `didYouMean` of the service: at most three. Values that
- * differ only in case come first.
+ * At most three values, the most similar to `value` first. Values that differ from it only in capital letters are the
+ * most similar. The service's `didYouMean` measures in the same way.
  */
 function nearest(value: string, present: readonly string[]): readonly string[] {
   const wanted = value.trim().toLowerCase();

@@ -124,9 +124,9 @@ const mText = (text: string): string => `"${text.replaceAll('#(', '#(#)(').repla
 const mName = (name: string): string => (/^\w+$/.test(name) ? name : `#${mText(name)}`);
 
 /**
- * The Power Query program. Identifiers are text, because Excel keeps only 15 digits of a number. It lists the statuses
- * whose problem it can show. Power Query itself retries after 429, 503 and 504, and asks for other credentials after
- * 401 and 403, whatever a query says.
+ * The Power Query program. Identifiers are text, because Excel keeps only 15 digits of a number. The program lists the
+ * statuses whose problem it can show. Power Query itself retries after 429, 503 and 504, and asks for other credentials
+ * after 401 and 403, whatever a query says.
  */
 function powerQuery({ service, report, parameters, access }: SnippetRequest): string {
   const names = [...new Set(parameters.map(([name]) => name))];

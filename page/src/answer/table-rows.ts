@@ -4,7 +4,7 @@ import { askWorker } from '../report-worker.ts';
 
 /** The page asks the worker for rows in blocks of this many. */
 const BLOCK_ROWS = 200;
-/** The largest number of blocks that the page keeps. If it needs another block, it asks for that block again. */
+/** The largest number of blocks that the page keeps. If it needs a dropped block, it asks for the block again. */
 const MAX_BLOCKS = 40;
 
 const PLAIN: View = { search: '' };

@@ -6,7 +6,7 @@ import type { Total } from '../reader/reader-messages.ts';
 import type { Run } from '../run.ts';
 import { currency } from '../state.ts';
 
-/** The totals of the whole file, and the ratios derived from them. In a comparison, each also has its difference. */
+/** The totals of the whole file, and their ratios. In a comparison, each of these figures also has its change. */
 export function TotalsView({ run: { totals = [], report, choice, compared } }: { readonly run: Run }) {
   const asked = reportOf(report);
   const ratios = ratiosOf(report, choice.fields);

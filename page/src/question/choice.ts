@@ -57,7 +57,10 @@ export function toHash({ report, fields, window, filters, compare }: Choice): st
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
-/** Reads the choice from the page's address. Parts that are missing or misspelt get the default of a new page. */
+/**
+ * Reads the choice from the page's address. A missing part gets the default of a new page. So does an unknown report,
+ * preset or comparison.
+ */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const known = reportOf(query.get('report') ?? '');

@@ -22,8 +22,8 @@ export interface ComparedDays {
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
 
 /**
- * Pairs each day of a window with a day before the window, or with the same date a year ago, in order from the first
- * day.
+ * Pairs each day of a window with an earlier day, in order. The earlier days end just before the window, or begin a
+ * year before its first day.
  */
 export function dayPairs(comparison: Comparison, window: readonly string[]): DayPair[] {
   const [first] = window;
@@ -62,8 +62,8 @@ export function comparedDays(
 }
 
 /**
- * Whether the question's filters let this day pass. If an operator passes only the filter's own values, a filter by
- * times lets only the days of these values pass.
+ * Whether the question's filters let this day pass. A filter by time lets only the days of its values pass, unless its
+ * operator also lets other values pass.
  */
 export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
   filters.every(
@@ -78,7 +78,7 @@ export const isDayAsked = ({ filters }: Choice, report: Report, day: string): bo
  * are left out, a filter names the days. In filters by times, the values move with the days. Undefined if the
  * question's own filters leave no day.
  *
- * @param moved each day of the question that is kept, and the day that replaces it
+ * @param moved the days to which the question is limited, each with the day that replaces it
  */
 export function overDays(
   choice: Choice,

@@ -53,7 +53,7 @@ export function DayInput({
           />
         </svg>
       </button>
-      {/* This hidden input only provides the calendar: its own text would have the form of the browser's language. */}
+      {/* This hidden input provides only the calendar. Its date format would follow the browser's language. */}
       <input
         ref={picker}
         class="visually-hidden"

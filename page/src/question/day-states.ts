@@ -27,8 +27,8 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
 }
 
 /**
- * Asks for the days of a report that hold events, with their states now, for the caller. Undefined if the service does
- * not report them.
+ * Asks, as the caller, which days hold events of a report, and which states these days have now. Undefined if the
+ * service does not report them.
  *
  * @param first,last first and last day, `YYYY-MM-DD`, both included; at most MAX_STATE_DAYS days
  */

@@ -40,7 +40,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const reasonId = `values-reason-${name}`;
   return (
     <div class="filter-values">
-      {/* Not `disabled`: the keyboard can't reach a disabled button, so its reason would not be read aloud. */}
+      {/* The keyboard can't reach a `disabled` button. `aria-disabled` lets a screen reader read the reason aloud. */}
       <button
         type="button"
         class="pill quiet"

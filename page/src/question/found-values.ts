@@ -57,8 +57,8 @@ export function shareWords({ amount }: FoundValue, total: number): string {
 }
 
 /**
- * The values whose text contains the search text, in any case. The words that the page shows for null and for the empty
- * text find these two values.
+ * The values whose text contains the search text, in capital or small letters. Null and the empty text are found by the
+ * words that the page shows for them.
  */
 export function searchValues(values: readonly FoundValue[], search: string): readonly FoundValue[] {
   const wanted = search.trim().toLowerCase();

@@ -4,7 +4,8 @@ export interface Series {
   /** The value of the dimension: null if it is not known, undefined if the line shows all rows. */
   readonly value: Cell | undefined;
   /**
-   * Set only on the line of the period before. Its points are at the days of the report that they are compared with.
+   * Set only on the line of the period before. Each point of this line is drawn at the day of the report that is
+   * compared with the point's own day.
    */
   readonly side?: 'before';
   /** The series' total. For a ratio, the ratio of the sums, or null if the denominator is zero. */
@@ -26,7 +27,7 @@ export interface ChartData {
   readonly by: string | undefined;
   /** At most seven series, the largest first. The series of a ratio are ranked by its denominator. */
   readonly series: readonly Series[];
-  /** The values of the dimension that have no series. */
+  /** The dimension's other values, which have no series. */
   readonly rest?: {
     readonly count: number;
     /** Their share of the total, 0 to 1. Absent for a ratio, and if negative amounts make the share meaningless. */

@@ -32,8 +32,8 @@ export const columnStore = (columns: readonly Column[]): ColumnStore =>
   storeOf(columns.map((column) => ({ ...column, values: emptyValues(column.field) })));
 
 /**
- * A store for the period before. It shares the dictionaries of `now`. Its instants are moved to the days of the report
- * that they are compared with. A day that `daysLater` does not name stays as it is.
+ * A store for the period before. It shares the dictionaries of `now`. It moves each instant to the day of the report
+ * that is compared with the instant's own day. It does not move the instants of a day that `daysLater` does not name.
  */
 export const storeBefore = (now: ColumnStore, daysLater: ReadonlyMap<string, string>): ColumnStore =>
   storeOf(

@@ -29,8 +29,8 @@ export function joinRows(now: ColumnStore, before: ColumnStore): JoinedRows {
 }
 
 /**
- * Returns a function that finds the row of `now` with the same dimensions as a row of `before`, or -1. It uses a hash
- * table in one array.
+ * Returns a function that takes a row of `before` and finds the row of `now` that has the same dimensions; -1 if there
+ * is none. It uses a hash table in one array.
  */
 function rowFinder(now: ColumnStore, before: ColumnStore): (row: number) => number {
   const dimensions = now.columns.flatMap(({ field, values }, index) => {

@@ -11,7 +11,7 @@ export function scaled(text: string, places: number): bigint {
   return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(places, '0'));
 }
 
-/** The text of an integer that `scaled` returns, with all its places. */
+/** Turns an integer of the last place back into a decimal, which has exactly `places` places. */
 export function decimalText(value: number | bigint, places: number): string {
   if (places === 0) return String(value);
   const digits = String(value < 0 ? -value : value).padStart(places + 1, '0');

@@ -69,8 +69,8 @@ const MINUS = 45;
 const POINT = 46;
 
 /**
- * The scaled value of a text with at most SAFE_DIGITS digits. NaN if there are more digits, or if the value would be
- * printed differently.
+ * The scaled value of a text with at most SAFE_DIGITS digits. NaN if there are more digits, or if the text can't be
+ * made from the value again.
  */
 function safeNumber(text: string, places: number): number {
   const start = text.charCodeAt(0) === MINUS ? 1 : 0;

@@ -93,7 +93,7 @@ const ratios: Readonly<Record<string, readonly Ratio[]>> = {
   ],
 };
 
-/** The ratios of a report whose metrics are both among the fields. */
+/** The report's ratios, without those that need a metric that is not among the fields. */
 export const ratiosOf = (report: string, fields: readonly string[]): readonly Ratio[] =>
   (ratios[report] ?? []).filter(
     ({ numerator, denominator }) => fields.includes(numerator) && fields.includes(denominator),

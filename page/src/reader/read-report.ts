@@ -5,8 +5,8 @@ import { type FileBeingRead, type FileListener, readDownload } from './read-down
 import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts';
 
 /**
- * The largest size of both files together that the page reads. Larger files would take minutes, and more memory than a
- * phone has.
+ * The page reads no more than this, both files together. Larger files would take minutes, and more memory than a phone
+ * has.
  */
 const MAX_BYTES = 256_000_000;
 

@@ -12,7 +12,7 @@ export interface TableColumn {
 
 /**
  * One value: the digits or the text as in the file. Null if the value is not known or does not exist (a zero
- * denominator). Undefined if that side of a comparison has no such row.
+ * denominator). Undefined if the value's period has no such row; this happens only in a comparison.
  */
 export type ShownCell = Cell | undefined;
 

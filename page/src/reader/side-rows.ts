@@ -3,7 +3,7 @@ import { EXACT_BELOW, NumberColumn, type Numbers } from './number-column.ts';
 import type { ShownCell } from './reader-messages.ts';
 import { TextColumn } from './text-column.ts';
 
-/** A metric or ratio of the report and, in a comparison, the same of the period before. */
+/** A metric or ratio of the report and, in a comparison, the same metric or ratio of the period before. */
 export interface Sides<Values> {
   readonly name: string;
   readonly now: Values;
@@ -28,7 +28,7 @@ export function onSide({ store, rowOf }: SideRows, name: string): Numbers {
   };
 }
 
-/** The texts of a column, by the row of the table; undefined if the file has no such row. */
+/** Returns a function that gives a column's cell for a row of the table; undefined if the file has no such row. */
 export function cellsOnSide({ store, rowOf }: SideRows, name: string): (row: number) => ShownCell {
   const values = valuesOf(store, name);
   return (row) => {
@@ -37,21 +37,21 @@ export function cellsOnSide({ store, rowOf }: SideRows, name: string): (row: num
   };
 }
 
-/** The codes of a column's texts, by the row of the table. */
+/** Returns a function that gives the code of a column's text for a row of the table. */
 export function codesOnSide({ store, rowOf }: SideRows, name: string): (row: number) => number {
   const values = valuesOf(store, name);
   if (!(values instanceof TextColumn)) throw new Error(`${name} has numbers, not texts.`);
   return (row) => values.code(rowOf(row));
 }
 
-/** The numbers of the first side for the rows that it has, else the numbers of the second side. */
+/** The numbers of two sides in one: of the first side if it has the row, else of the second side. */
 export const ofEither = (isFirst: (row: number) => boolean, first: Numbers, second: Numbers): Numbers => ({
   places: first.places,
   near: (row) => (isFirst(row) ? first : second).near(row),
   exact: (row) => (isFirst(row) ? first : second).exact(row),
 });
 
-/** How much more `now` is than `before`. A side that has no such row counts as zero. */
+/** The difference `now` minus `before`. If a side does not have a row, its number counts as zero. */
 export function differenceOf(
   now: Numbers,
   isNow: (row: number) => boolean,

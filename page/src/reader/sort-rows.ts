@@ -7,8 +7,8 @@ export interface Ordering {
 }
 
 /**
- * Sorts rows whose numbers come in ascending order. Rows without a value are last in both directions. Rows with the
- * same value keep their order.
+ * Sorts rows by their keys. The row numbers in `rows` must ascend. Rows without a value are last in both directions.
+ * Rows with the same value keep their order.
  */
 export function sortRows(rows: Uint32Array, { key, tie }: Ordering, isDescending: boolean): Uint32Array {
   const keys = new Float64Array((rows.at(-1) ?? -1) + 1);

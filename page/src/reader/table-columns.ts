@@ -45,7 +45,7 @@ export function dimensionColumn(
     (row) => (codeBefore && !isNow(row) ? codeBefore(row) : codeNow(row)),
     (text) => shownCell(text, field),
   );
-  // The table shows a blank in place of the T of an instant, so the search text gets one too.
+  // The table shows a blank in place of the T of an instant, so the search text gets a blank in place of its T.
   return field.type === 'datetime'
     ? { ...column, holding: (part) => column.holding(part.replace(/(?<=\d)t(?=\d)/, ' ')) }
     : column;

@@ -36,7 +36,7 @@ export class TextColumn {
   readonly #codes = new NumberBlocks(Uint32Array);
   readonly #codeOf: (text: Cell) => number;
 
-  /** If `changed` is given, the column stores the text that it returns for each text. */
+  /** If `changed` is given, the column stores `changed(text)` in place of each text. */
   constructor(dictionary: Dictionary, changed?: (text: string) => string) {
     this.dictionary = dictionary;
     this.#codeOf = changed ? changedCodes(dictionary, changed) : (text) => dictionary.codeOf(text);

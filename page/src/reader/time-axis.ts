@@ -16,7 +16,7 @@ export interface TimeAxis {
   readonly times: readonly number[];
   /** The number of points in a series. */
   readonly length: number;
-  /** Returns a function that finds the place of a row of that file; -1 if the row's time is not known. */
+  /** Returns a function that finds the place of a row of `store`; -1 if the row's time is not known. */
   placesIn(store: ColumnStore): (row: number) => number;
 }
 

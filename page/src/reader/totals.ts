@@ -20,7 +20,7 @@ function totalOfMetric({ name, now, before }: Sides<Numbers>, sumOf: SumOf, isBe
   const sum = sumOf(now);
   const own = { of: name, kind: 'metric', sum: decimalText(sum, now.places) } as const;
   if (!before) return own;
-  // If the period before has no rows, it has no sums. Its sums are not zero.
+  // If the period before has no rows, its sums are null, because zero would say that it has rows.
   if (isBeforeEmpty) return { ...own, before: null, change: null, percent: null };
   const sumBefore = sumOf(before);
   return {
@@ -41,8 +41,8 @@ function totalOfRatio({ name, now, before }: Sides<Quotients>, sumOf: SumOf): To
   const belowBefore = sumOf(before.divisor);
   const sumBefore = quotientOf(before, aboveBefore, belowBefore);
   if (sum === null || sumBefore === null) return { ...own, before: sumBefore, change: null, percent: null };
-  // The change is the difference of the rounded figures, so that a subtraction of the shown figures gives it. The
-  // percentage is exact.
+  // The change is the difference of the rounded figures, so that people who subtract these figures get the same change.
+  // The percentage is computed from the exact sums.
   const change = scaled(sum, RATIO_PLACES) - scaled(sumBefore, RATIO_PLACES);
   const crossed = above * belowBefore - aboveBefore * below;
   return {

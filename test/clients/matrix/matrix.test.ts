@@ -46,7 +46,7 @@ interface Subject {
 /** A program of a client, and the reports that it got. */
 interface Trial extends Subject {
   readonly source: string;
-  /** Whether the program has its cure. With its cure it must get all reports, without it those of the guide's row. */
+  /** Whether the program has its cure. With the cure, it must get all reports; without, those of the guide's row. */
   readonly isCured: boolean;
   atOnce: boolean;
   oddText: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isContact, isTokenEndpoint } from '../../../lib/access/access-details.ts';
 
-/** Texts that neither a token endpoint nor a contact can be: a shell or a reader could misread them. */
+/** Texts that can be neither a token endpoint nor a contact: no valid HTTP URL, or a URL that could be misread. */
 const NEVER = [
   '',
   'login.example/token',

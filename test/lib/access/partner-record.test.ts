@@ -78,7 +78,7 @@ describe('readPartner', () => {
     ['a company that is no id, among valid ids', { ...record, publisherCompanies: ['7', 'x'] }],
     ['companies as a text', { ...record, publisherCompanies: '7' }],
     ['a star for every company', { ...record, publisherCompanies: '*' }],
-    ['every company within a list', { ...record, publisherCompanies: ['every-company'] }],
+    ['the word every-company within a list', { ...record, publisherCompanies: ['every-company'] }],
     ['advertiser companies that are no list', { ...record, advertiserCompanies: { id: '7' } }],
     ['an empty name', { ...record, name: '' }],
     ['a name with a hyphen at its end', { ...record, name: 'partner-' }],

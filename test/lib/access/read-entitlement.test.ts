@@ -50,7 +50,7 @@ describe('readEntitlement', () => {
     expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();
   });
 
-  it('never gives access to every company if the stage configures no value for it', () => {
+  it('never gives access to every company if the stage sets no value that means every company', () => {
     for (const claim of ['*', 'undefined', 'null', ''])
       expect(readEntitlement({ companies: claim }, { ...rule, everyCompany: undefined })).toBeUndefined();
   });

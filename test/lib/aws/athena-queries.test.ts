@@ -237,7 +237,7 @@ describe('executionOf', () => {
     },
   );
 
-  it('reads an ended execution without completion time and statistics, as one that ended when it was observed', () => {
+  it('takes the time of Athena’s answer as the end of an execution without completion time and statistics', () => {
     const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
     expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
       state: 'failed',

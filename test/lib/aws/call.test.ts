@@ -111,12 +111,12 @@ describe('call', () => {
     ],
     ['a refusal that has a socket code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
     ['an error in our code', new TypeError('x')],
-    ['an error in our code that has a code', ofSocket('lower')],
+    ['an error of ours whose error code is in lower case', ofSocket('lower')],
     ['an invalid URL of ours', invalidUrl()],
     ['an invalid argument of ours', ofSocket('ERR_INVALID_ARG_TYPE')],
-    ['a code that begins like that of a broken body', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
-    ['a code that ends like that of a broken body', ofSocket('NO_ERR_STREAM_PREMATURE_CLOSE')],
-    ['a code that begins like that of a socket', ofSocket('ECONNRESET-7')],
+    ['an error code that begins like the code of a broken body', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
+    ['an error code that ends like the code of a broken body', ofSocket('NO_ERR_STREAM_PREMATURE_CLOSE')],
+    ['an error code that begins like the code of a socket', ofSocket('ECONNRESET-7')],
     ['credentials that are missing', named('CredentialsProviderError')],
   ])('does not try again after %s', async (_, error) => {
     const { at, error: thrown, ms } = await made([error], 10_000);
@@ -127,7 +127,7 @@ describe('call', () => {
 
   it.each<[string, Error]>([
     ['that has failed', new AwsCallFailed('S3 GetObject', ofS3(403, 'AccessDenied'))],
-    ['that was refused with a socket code', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
+    ['that has failed with a socket code', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
     ['that has ended at its own deadline', new Overloaded('Later.', 7)],
   ])('throws the error of an inner call %s, unchanged and at once', async (_, error) => {
     const { at, error: thrown, ms } = await made([error, 'yes'], 10_000);
@@ -174,7 +174,7 @@ describe('call', () => {
     expect((await made([ofS3(503)], 101)).at).toEqual([0, 100]);
   });
 
-  it('ends a try without an answer after 4 s, and makes a second one', async () => {
+  it('ends a try that has no answer after 4 s, and makes a second try', async () => {
     expect(await made(['no answer', 'yes'], 10_000)).toEqual({ at: [0, 4_100], value: 'yes', ms: 4_100 });
   });
 

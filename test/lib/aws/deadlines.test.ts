@@ -6,7 +6,7 @@ import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 
-let aborted: number;
+let aborted = 0;
 beforeEach(() => {
   aborted = 0;
 });

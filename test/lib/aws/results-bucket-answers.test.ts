@@ -56,7 +56,7 @@ describe('an answer of S3 that lacks a header or a body', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['read', () => results().read('jobs/1.json')],
     ['create', () => results().create('jobs/1.json', { a: 1 })],
-  ])('makes %s throw if the ETag is missing, which later writes need', async (_, make) => {
+  ])('makes %s throw if the missing header is the ETag, since later writes need it', async (_, make) => {
     await expect(make()).rejects.toMatchObject({ cause: { message: 'S3 answered without an ETag' } });
   });
 
@@ -131,7 +131,7 @@ describe('the clients', () => {
       if (waiting.length === 60) for (const answer of waiting) answer();
     };
     const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
-    // Each call has less time than one try may take.
+    // A try may take 4 s, and each call has 3.9 s, so a call that waits in vain gets no second try.
     const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
     expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });

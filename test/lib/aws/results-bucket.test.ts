@@ -119,7 +119,7 @@ describe('presign', () => {
     const presign = (bytes: number) =>
       s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
 
-    it('gives a link to the edge, with the same path as at the bucket, that asks for `no-store`', async () => {
+    it('gives a link to the edge that has the same path as at the bucket and asks for `no-store`', async () => {
       const link = new URL(await presign(30_000_000_000));
       expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
       expect(link.searchParams.get('response-cache-control')).toBe('no-store');
@@ -165,7 +165,7 @@ describe('every call of the results bucket', () => {
 });
 
 describe('the clients', () => {
-  it('make one try of a small call, since call.ts tries again, and limit the time of a dead connection', async () => {
+  it('make one try of a small call, since call.ts tries again, and give up a dead connection', async () => {
     const { athena, s3 } = makeClients();
     const uploads = makeUploadClient();
     expect(await athena.config.maxAttempts()).toBe(1);

@@ -28,7 +28,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-describe('a lake that fits one page of a listing', () => {
+describe('a lake whose listing fits into one page', () => {
   const before = files('2026-01-01', 2);
   const inWindow = [...files('2026-01-02', 2), `${FOLDER}day=2026-01-03/_SUCCESS`, ...files('2026-01-03', 1)];
   const after = files('2026-01-04', 2);
@@ -126,15 +126,15 @@ describe('a lake that fits one page of a listing', () => {
 
 describe('a lake of many files', () => {
   it.each<[string, string[]]>([
-    ['whose page ends in the window', [...files('2026-01-02', 700), ...files('2026-01-03', 700)]],
+    ['whose first page ends in the window', [...files('2026-01-02', 700), ...files('2026-01-03', 700)]],
     [
-      'whose first page ends one file before the last of the window',
+      'whose first page lacks only the last file of the window',
       [...files('2026-01-02', 1_000), ...files('2026-01-03', 1)],
     ],
     ['whose days take several pages', [...files('2026-01-02', 2_300), ...files('2026-01-03', 1_001)]],
     ['whose first day has one file more than a page', files('2026-01-02', 1_001)],
     [
-      'whose names have characters of high code points',
+      'whose file names have characters of high code points',
       [
         ...files('2026-01-02', 998),
         `${FOLDER}day=2026-01-03/a`,
@@ -186,7 +186,7 @@ describe('a lake of many files', () => {
     expect(lake.mostAtOnce()).toBe(Math.min(count, 50));
   });
 
-  it('is listed page after page only within one day: the other days are listed meanwhile', async () => {
+  it('is listed page after page only for a day of several pages: the other days are listed meanwhile', async () => {
     const days = daysOf(window.start, 100);
     const { s3, inputs, rounds } = s3Of([
       ...files('2026-01-02', 3_500),
@@ -231,7 +231,7 @@ describe('a listing', () => {
     await lake.list(advertiserReport, window, 1_000);
     await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
-    // The fifth call looks whether the other table has any object.
+    // Four calls list. One more looks whether the advertiser table has any object, since its listing is empty.
     expect(inputs).toHaveLength(5);
     // A window with other times of the same days uses the same listing.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);

@@ -26,8 +26,8 @@ const named = (name: string, httpStatusCode: number) =>
   new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
 
 /**
- * A bucket that answers for each client with the given text or error, or without a body if that is null. It records the
- * requested keys.
+ * A bucket that answers for each client with the client's text or error, or without a body if the text is null. It
+ * records the requested keys.
  */
 function bucketOf(texts: Map<string, string | Error | null>) {
   const asked: string[] = [];
@@ -60,10 +60,7 @@ describe('the register in S3', () => {
   });
 
   it.each([
-    [
-      'is answered with 403, as a missing object is for a role without the right to list',
-      named('AccessDenied', 403),
-    ],
+    ['is missing, and S3 answers 403, since the role may not list the bucket', named('AccessDenied', 403)],
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
     ['is empty', ''],

@@ -149,7 +149,7 @@ describe('withoutValues, given an error that quotes values,', () => {
     ['the engine’s own words', "a' to BIGINT because secret"],
     ['an apostrophe', "it's secret, isn't it"],
     ['a line break', 'a\nsecret'],
-    ['words that end a value', 'a of type secret can secret to secret'],
+    ['words that can follow a value', 'a of type secret can secret to secret'],
     ['a file of the lake in brackets', `a [${file}] secret`],
     ['7,000 characters', 'secret '.repeat(1_000)],
   ])('leaves out a value that has %s', (_, value) => {
@@ -166,7 +166,7 @@ describe('withoutValues, given an error that quotes values,', () => {
       expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
   });
 
-  it('leaves out numbers even after characters with which the code marks the text that it keeps', () => {
+  it('leaves out a number even if a character precedes it with which the code marks text to keep', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );

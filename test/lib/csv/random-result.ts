@@ -6,7 +6,7 @@ export interface RandomResult {
   readonly columns: readonly CsvColumn[];
   /** The result in the engine's CSV, sometimes broken by a random fault. */
   readonly file: Buffer;
-  /** The length of the file's next piece, in bytes. */
+  /** Gives the length of the file's next piece, in bytes. */
   readonly pieceBytes: () => number;
 }
 

@@ -105,7 +105,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a column name', [device], ''],
   ])(
-    'gives the same report for every text of up to five bytes that retypeCsv distinguishes, in place of %s',
+    'gives the same report for every text of up to five of the bytes that retypeCsv distinguishes, in place of %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

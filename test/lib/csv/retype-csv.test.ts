@@ -14,7 +14,7 @@ const NO_QUOTES = 'a value without quotes';
 const NO_NUMBER = 'no number in a column of numbers';
 const TOO_MANY = 'a row with a column too many';
 const TOO_FEW = 'a row with a column too few';
-/** @param column counted from 1, as the message does */
+/** @param column counted from 1, as in the message */
 const refusal = (fault: string, byte: number, column: number) => new NotEngineCsv(fault, byte, column - 1);
 
 const header = '"whatever","the, engine ""calls""\nthem","x","y"\n';
@@ -79,7 +79,7 @@ describe('retypeCsv', () => {
   );
 
   const day = '"2026-01-01T00:00:00Z"';
-  // The byte is counted from 0 after the header, the column from 1.
+  // The first byte after the header has the number 0. The first column has the number 1.
   it.each([
     ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
     ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],

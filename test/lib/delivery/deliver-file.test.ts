@@ -86,7 +86,7 @@ describe('deliverFile, for a record that names no files,', () => {
     expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
   });
 
-  it('makes missing files of a small result again', async () => {
+  it('makes missing files again if the result is small', async () => {
     const { deliver, ready, results, key, target } = await begin();
     results.putResult(record.location, '"Day","Clicks"\n');
     expect(await deliver(record)).toEqual(ready({ bytes: 15 }));
@@ -142,7 +142,7 @@ describe('deliverFile, for a large result,', () => {
     });
   });
 
-  it('names neither version nor cached report in the request to publish a report without a version', async () => {
+  it('names no version and no cached report in its request to publish if the report has no version', async () => {
     const { deliver, results } = await begin();
     await deliver({ ...large, isOfVersion: false });
     const requested = results.document(REQUEST) as object;
@@ -189,7 +189,7 @@ describe('deliverFile, for a large result,', () => {
     });
   });
 
-  it('returns undefined, so that the request creates another attempt, if the publication was given up before its caller came', async () => {
+  it('returns undefined, so that the request creates another attempt, if the publication was given up before the caller came', async () => {
     const { deliver, results } = await begin();
     results.put(ABANDONED, {});
     expect(await deliver(large)).toBeUndefined();

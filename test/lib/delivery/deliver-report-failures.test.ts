@@ -122,6 +122,14 @@ describe('a query that exceeds the scan limit', () => {
     expect(of.finished).toEqual(['scan-limit-exceeded']);
   });
 
+  it('causes a refusal by the record of the job alone, if the cached refusal is gone', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
+    await ask(of);
+    of.results.objects.delete(cachedKeyOf(of));
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.queries.started).toHaveLength(1);
+  });
+
   it('is run again under another limit', async () => {
     const of = setting({ ends: 'scan-limit-exceeded' }, {});
     await ask(of);

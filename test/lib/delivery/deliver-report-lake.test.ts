@@ -256,7 +256,7 @@ describe('a table that is emptied during its query', () => {
   });
 });
 
-describe('a lake with a writer at work, whose hidden files differ in each listing,', () => {
+describe('a lake whose hidden files a writer changes before each listing', () => {
   const busy = (of: Setting) => {
     const list = of.lake.list.bind(of.lake);
     let looks = 0;

@@ -51,7 +51,7 @@ describe('a query that takes too long', () => {
     ]);
     expect(recordOf(of)).toMatchObject({ state: 'failed', cause: 'took-too-long' });
     expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
-    // The running time counts from the moment at which a request first saw the query running, a few seconds later.
+    // The running time counts only from the moment at which a request first saw the query running.
     expect(Date.now()).toBeLessThanOrEqual(START + 66_000);
   });
 
@@ -73,7 +73,7 @@ describe('a query that takes too long', () => {
     expect(of.queries.stopped).toEqual(['q1']);
   });
 
-  it('is stopped and run again for a new caller if the first one left hours ago', async () => {
+  it('is stopped and run again for a new caller if the first caller left hours ago', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, now());
     await vi.advanceTimersByTimeAsync(3 * 3_600_000);
@@ -82,7 +82,7 @@ describe('a query that takes too long', () => {
     expect(textOf(of, answer)).toBe(CSV);
   });
 
-  it('is not stopped by a caller who gives up earlier', async () => {
+  it('is not stopped when one of its callers gives up before its time limit', async () => {
     const of = setting({ afterMs: 30_000 });
     const hurried = following(of, { ...now(), giveUpAt: START + 10_000 });
     const patient = following(of, now());
@@ -164,7 +164,7 @@ describe("a query that waits in Athena's queue", () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('has its full time to run even if a caller takes it over long after the queue', async () => {
+  it('has its full time to run even if a caller takes it over long after its time in the queue', async () => {
     const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
     const first = await ask(of, terms());
     expect(recordOf(of)).not.toHaveProperty('runningAt');

@@ -53,7 +53,7 @@ describe('a job', () => {
     expect(other.id).not.toBe(job.id);
   });
 
-  it('has another id for each value of a filter', () => {
+  it('has another id for each set of values of a filter', () => {
     const idWith = (...values: string[]) =>
       makeJob(requestFor({ 'filter[PlacementId]': values }), 'every-company', data).id;
     expect(new Set([idWith('1'), idWith('2'), idWith('1', '2')]).size).toBe(3);

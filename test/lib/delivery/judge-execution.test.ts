@@ -131,9 +131,9 @@ describe('judgeExecution, if the execution has ended,', () => {
 
   // A caller with time for the longest queue and half the longest run, 9 s here, gets another attempt.
   it.each<[string, FailedExecution, Partial<ExecutionFacts>, string]>([
-    ['after the longest time to run, with time left for another', ranFor(RUN), {}, 'start-next'],
+    ['after the longest time to run, with time left for another attempt', ranFor(RUN), {}, 'start-next'],
     [
-      'after the longest time to run, without time left for another',
+      'after the longest time to run, without time left for another attempt',
       ranFor(RUN),
       { callerLeftMs: 8_999 },
       'took-too-long',
@@ -196,19 +196,14 @@ describe('judgeExecution, if the execution has not ended,', () => {
     ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
     ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
     [
-      'seen running for the first time, 1 ms younger than the longest queue and run together',
+      'seen running for the first time, 1 ms before the limit for queue and run together',
       running(RUN + QUEUE - 1),
       {},
       { next: 'wait' },
     ],
+    ['at the limit for queue and run together', running(RUN + QUEUE), {}, stop(running(RUN + QUEUE), true)],
     [
-      'as old as the longest queue and run together',
-      running(RUN + QUEUE),
-      {},
-      stop(running(RUN + QUEUE), true),
-    ],
-    [
-      'running for too long, when its caller has too little time left for another',
+      'running for too long, when its caller has too little time left for another attempt',
       running(RUN),
       { ...ranSince(RUN), callerLeftMs: 8_999 },
       stop(running(RUN), false),

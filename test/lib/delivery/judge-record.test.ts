@@ -127,15 +127,15 @@ describe('judgeRecord, for a request that waits already', () => {
 
   // S3 gives ages in whole seconds: a failure that may be older than the caller's wait counts as older.
   it.each<[string, boolean, number, string]>([
-    ['refuses after a failure that the request has waited for', false, 3_999, 'refuse'],
-    ['starts a new attempt after a failure before the request came', false, 4_000, 'start'],
+    ['refuses after a failure that came while the request waited', false, 3_999, 'refuse'],
+    ['starts a new attempt after a failure that came before the request', false, 4_000, 'start'],
     ['refuses after the failure of the attempt that its caller started', true, 9_000, 'refuse'],
   ])('%s', (_, isForThisCaller, ageMs, next) => {
     const joined = { ...waiting, waits: { isForThisCaller, forMs: 6_999 } };
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
-  it('starts a new attempt after a failure that the holder of the lease had no time to repeat', () => {
+  it('starts a new attempt after a failed query that the holder of the lease had no time to repeat', () => {
     expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, hasTimeForAnother: false })).toEqual({
       next: 'start',
     });

@@ -78,7 +78,7 @@ describe('judgeSlot', () => {
       { next: 'take', slot: wanted, others: [a] },
     ],
     [
-      'the job’s attempt is taken over from another client',
+      'the job’s attempt, which another client started, is taken over',
       [a],
       2,
       startingRecord({ slot: 'earlier' }),

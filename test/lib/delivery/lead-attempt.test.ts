@@ -171,7 +171,7 @@ describe('leadAttempt, on an error', () => {
     expect(finished).toEqual([]);
   });
 
-  it('gives up the lease of a query that has started, and records its execution', async () => {
+  it('gives up the lease after the start of the query, and keeps the execution in the record', async () => {
     const { lead, queries, free, record } = await creating([{ ends: 'failed', afterMs: 100 }]);
     const boom = new Error('boom');
     queries.onGet = () => {
@@ -244,7 +244,7 @@ describe('leadAttempt, if another request has taken the lease,', () => {
     expect([early.finished, late.finished]).toEqual([[], []]);
   });
 
-  it('follows the next attempt of another request', async () => {
+  it('follows the next attempt, which the other request has created', async () => {
     const { lead, results, key, finished } = await creating([{ ends: 'failed', afterMs: 3_000 }]);
     setTimeout(() => results.put(key, underWayRecord({ attempt: 'next' })), 1_000);
     expect((await lead()).step).toMatchObject({ at: 'following', cacheStatus: 'miss' });
@@ -262,7 +262,7 @@ describe('leadAttempt, at the end of the query,', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('gives up the lease of an attempt that it took over if no slot is free for the retry', async () => {
+  it('gives up the lease if it took the attempt over and no slot is free for the retry', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1 },
@@ -350,7 +350,7 @@ describe('leadAttempt, at the end of the query,', () => {
     }
   });
 
-  it('lists no lake after a success, and gives no data version, if the lake can not be listed', async () => {
+  it('does not list the lake after a success, and gives no data version, if the lake can not be listed', async () => {
     const { run, phase, lake, target } = await creating([{}]);
     const data = { ...target.data, isListed: false };
     const step = await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));

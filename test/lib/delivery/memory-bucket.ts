@@ -20,8 +20,8 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
   /** The calls whose text begins with `call`. */
   callsOf(call: string): string[];
   /**
-   * Runs an action once, just before the next call whose text begins with `call`. An error of the action is thrown by
-   * that call.
+   * Runs an action once, just before the next call whose text begins with `call`. If the action throws, that call
+   * throws the same error.
    */
   before(call: string, act: () => void): void;
 }

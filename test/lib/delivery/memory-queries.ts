@@ -36,7 +36,7 @@ export interface MemoryQueries extends QueryService {
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
-  /** Called before an execution's state is returned. If it throws, the call throws that error. */
+  /** Called before an execution's state is returned. If it throws, `get` throws that error. */
   onGet: ((id: string) => void) | undefined;
 }
 

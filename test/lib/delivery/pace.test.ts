@@ -58,7 +58,7 @@ describe('the pause before a request asks S3', () => {
     expect(nextRecordLookMs(2_000, 300, 0.5)).toBe(1_500);
   });
 
-  it('for a slot is two seconds, and half a second when the caller’s time is nearly up', () => {
+  it('for a slot shrinks from about two seconds to half a second as the caller’s time runs out', () => {
     expect([0, 0.5, 1].map((random) => nextSlotLookMs(1_200_000, random))).toEqual([1_500, 2_000, 2_500]);
     expect(nextSlotLookMs(300_000, 0.5)).toBe(1_000);
     expect(nextSlotLookMs(1, 0.5)).toBe(500);

@@ -115,7 +115,7 @@ describe('publishLarge', () => {
 
   it('returns false if the result disappears between the gzipped file and the plain file', async () => {
     const results = withResult();
-    // A hook runs once: this one waits for the call that opens the result again.
+    // A hook runs once: the first one sets the second one, for the next call that opens the result.
     results.before('openResult', () =>
       results.before('openResult', () => results.objects.delete('athena/q1.csv')),
     );
@@ -210,7 +210,7 @@ describe('awaitPublication', () => {
     expect(ms).toBeLessThan(1_500);
   });
 
-  it('gives a file that exists even though the abandonment is recorded', async () => {
+  it('gives an existing file even if the abandonment is recorded', async () => {
     const results = memoryBucket();
     results.put(ABANDONED, {});
     results.putFile(KEY, 'plain');

@@ -153,7 +153,7 @@ describe('a client that requests more reports than it has slots', () => {
 });
 
 describe('a failed query that a request of another client repeats', () => {
-  it('takes a slot of the client that started it first, even when it is repeated', async () => {
+  it('takes a slot of the client that made the first attempt, even when it is repeated', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -280,7 +280,7 @@ describe('slots that several requests write at the same time', () => {
     expect((of.results.document(key) as { slots: unknown[] }).slots).toHaveLength(9);
   });
 
-  it('send a request to the waiting room if another request always writes first', async () => {
+  it('make a request wait in the waiting room if another request always writes first', async () => {
     const of = setting();
     let etags = 0;
     const taken = () => {
@@ -330,7 +330,7 @@ describe('the record of a query that takes a slot', () => {
     expect(recordOf(of)).toMatchObject({ state: 'succeeded', slot: slot?.id });
   });
 
-  it('serves three simultaneous requests for the same report, which start one query in one slot', async () => {
+  it('serves three simultaneous requests for the same report: they start one query in one slot', async () => {
     const of = setting({ afterMs: 1_000 });
     const one = { queriesPerPartner: 1 };
     const answers = await settled(Promise.all([1, 2, 3].map(() => request(of, reportOf(1), one))));
@@ -340,15 +340,18 @@ describe('the record of a query that takes a slot', () => {
 });
 
 describe('a slot taken by a machine whose clock is wrong', () => {
-  it.each([3, -3])('becomes free as soon as any other slot (clock ahead by %d h)', async (hours) => {
-    const of = setting({ afterMs: 20_000 }, { afterMs: 100 });
-    const one = { queriesPerPartner: 1 };
-    of.clock.skewMachine(hours * 3_600_000);
-    await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
-    of.clock.skewMachine(-hours * 3_600_000);
-    const next = await settled(follow(of, reportOf(2), one));
-    expect(next.delivery?.state).toBe('ready');
-    expect(next.atMs).toBeGreaterThan(20_000);
-    expect(next.atMs).toBeLessThan(23_000);
-  });
+  it.each([3, -3])(
+    'becomes free at the end of its query, like any other slot (clock ahead by %d h)',
+    async (hours) => {
+      const of = setting({ afterMs: 20_000 }, { afterMs: 100 });
+      const one = { queriesPerPartner: 1 };
+      of.clock.skewMachine(hours * 3_600_000);
+      await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
+      of.clock.skewMachine(-hours * 3_600_000);
+      const next = await settled(follow(of, reportOf(2), one));
+      expect(next.delivery?.state).toBe('ready');
+      expect(next.atMs).toBeGreaterThan(20_000);
+      expect(next.atMs).toBeLessThan(23_000);
+    },
+  );
 });

@@ -275,14 +275,14 @@ describe('watchExecution, if the query takes too long,', () => {
   });
 
   it.each<[string, Partial<WatchTerms>, number]>([
-    ['the query has run for too long', { longestQueryMs: 5_000 }, 7_999],
-    ['the caller’s time is up', { giveUpAt: START + 5_000 }, 4_999],
+    ['its longest time to run was over', { longestQueryMs: 5_000 }, 7_999],
+    ['its caller’s time was up', { giveUpAt: START + 5_000 }, 4_999],
     [
-      'the query has run for too long, half a second before the request must be answered',
+      'its longest time to run was over, when the request had half a second left',
       { longestQueryMs: 5_000, waitUntil: START + 8_500 },
       7_999,
     ],
-  ])('notices an end 1 ms before the time when %s', async (_, more, afterMs) => {
+  ])('notices the end of a query that ended 1 ms before %s', async (_, more, afterMs) => {
     const { execution } = await watch({ ends: 'scan-limit-exceeded', afterMs }, more);
     expect(execution).toMatchObject({ state: 'scan-limit-exceeded' });
   });

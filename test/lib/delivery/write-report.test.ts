@@ -112,6 +112,6 @@ describe('writeReport', () => {
   });
 });
 
-it('the largest result that a request publishes itself has 16 MiB', () => {
+it('a request publishes a result of up to 16 MiB without the publishing function', () => {
   expect(MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
 });

@@ -124,7 +124,7 @@ describe('the waiting room', () => {
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('ends its calls to AWS within 1.5 s after the wait of a later request', async () => {
+  it('ends its calls to AWS within 1.5 s after the 25 s that a waiting hop may take', async () => {
     const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
     await room.get();
     expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
@@ -191,7 +191,7 @@ describe('the waiting room', () => {
     expect((await room.get()).statusCode).toBe(404);
   });
 
-  it('answers 503 for the minute after its caller’s time is up, and then 404', async () => {
+  it('answers 503 for the minute after the caller’s time is up, and then 404', async () => {
     const late = await waitingRoom({ waitedMs: TICKET_MS });
     expect((await late.get()).statusCode).toBe(503);
     expect(late.metrics).toEqual({ Unavailable: 1, FailedReports: 1 });
@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for a slot,', () => {
   ];
 
   it.each(cases)(
-    'is hidden from a client that is not in the register, which gets 404: %s (%d), %s the register has answered',
+    'is hidden from a client that is not in the register (the client gets 404): %s (%d), %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);

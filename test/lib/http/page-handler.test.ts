@@ -43,7 +43,7 @@ describe('GET /', () => {
     ['/dev', '/dev/page/page.js?v=abc'],
     ['/dev/', '/dev/page/page.js?v=abc'],
     ['/reports/v1/', '/reports/v1/page/page.js?v=abc'],
-    // These paths could lead to another host, or out of the attribute, so they are left out.
+    // These paths could name another host, or end the attribute `src`, so the page leaves them out.
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
   ])('gives a page that loads its files from the address of the service: %s', async (path, src) => {

@@ -5,7 +5,7 @@ import { redirectToDownload, redirectToWaitingRoom } from '../../../lib/http/red
 const URL = 'https://download.example/reports/q1/report.csv?signature=1';
 
 describe('redirectToDownload', () => {
-  it('is a 303 to the file, which no cache may store', () => {
+  it('is a 303 that leads to the file and that no cache may store', () => {
     expect(redirectToDownload(URL, { cacheStatus: 'miss', dataVersion: '0123abcd' })).toEqual({
       statusCode: 303,
       headers: {

@@ -194,7 +194,7 @@ describe('a report route', () => {
     ['azp', { azp: 'b', appid: 'c', sub: 'd' }, 'b'],
     ['appid', { appid: 'c', sub: 'd' }, 'c'],
     ['sub', { sub: 'd' }, 'd'],
-    ['none, as “unnamed”', {}, 'unnamed'],
+    ['no claim, so “unnamed”', {}, 'unnamed'],
   ])('names the caller in the log by its claim: %s', async (_, claims, client) => {
     const made = service({ claims });
     await made.ask();
@@ -357,7 +357,7 @@ describe('a fault of the listing', () => {
   };
 
   it.each(cases)(
-    'is hidden from a client that is not in the register, which gets 401: %s (%d), %s the register has answered',
+    'is hidden from a client that is not in the register (the client gets 401): %s (%d), %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },

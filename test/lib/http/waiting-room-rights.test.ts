@@ -26,7 +26,7 @@ const record: PartnerRecord = {
 const PARTNERS = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
-/** A caller in the waiting room whose query never ends. `hop` follows the Location of the given or the last answer. */
+/** A waiting caller, with a query that never ends. `hop` follows the Location of `before`, or of the last answer. */
 async function waitingCaller(env: Record<string, string> = PARTNERS) {
   const made = functionSetting({ ...env, QUERY_WAIT_MS: '1000' }, { ends: 'never' }, { ends: 'never' });
   made.partners.set('client-1', record);

@@ -66,13 +66,13 @@ async function check(answers: Answers, hook: object = HOOK, commit = COMMIT) {
 }
 
 describe('the check of a release', () => {
-  it('pulls yesterday’s report from the new versions, waiting room and file included, and reports to CodeDeploy', async () => {
+  it('pulls yesterday’s report through the new versions, from the waiting room to the file, and tells CodeDeploy the outcome', async () => {
     const { outcome, asked, fetched, told, lines } = await check(delivering);
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([[HOOK, 'Succeeded']]);
     expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
-    // Before the pull, the check sends each function its own request. The request that the report function answers with
-    // 401 is not in this list.
+    // Before the pull, the check calls each function once. The report function answers this first call with 401, and
+    // `asked` leaves the call out.
     const [, report, waitingRoom] = asked;
     expect(asked.map(({ version }) => version)).toEqual([
       'arn:downloads:5',

@@ -91,7 +91,7 @@ describe('a pull of the probe', () => {
     ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
     ['the report fails', { status: 503 }, "The report's request ends with 503"],
     ['the answer is no report', { csv: '<html>' }, 'The answer is not the report that was requested'],
-  ])('names the step that failed if %s', async (_, answers, message) => {
+  ])('names the failed step if %s', async (_, answers, message) => {
     await expect(world(answers).pull()).rejects.toThrow(message);
   });
 });
@@ -116,7 +116,7 @@ describe('the probe', () => {
         publishStoredMetrics: () => counted.push('published'),
       } as unknown as Parameters<typeof probeHandler>[0]['metrics'],
     })();
-    // A duration between two different clocks would be negative or longer than an hour.
+    // If two different clocks gave start and end, the duration would be negative or longer than an hour.
     for (const time of times) expect(time).toSatisfy((ms: number) => ms >= 0 && ms < 3_600_000);
     return { counted, lines };
   };
@@ -128,7 +128,7 @@ describe('the probe', () => {
     });
   });
 
-  it('counts a report that did not come, logs the cause, and does not fail itself', async () => {
+  it('counts a report that did not come, logs the cause, and throws no error', async () => {
     const failing = async () => {
       throw new Error('no token');
     };

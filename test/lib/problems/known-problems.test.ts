@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { knownProblems } from '../../../lib/problems/known-problems.ts';
 
 describe('knownProblems', () => {
-  it('has an example of each problem of the service, the gateway and the firewall, by status', () => {
+  it('has an example of each problem of the service, the gateway and the firewall, in the order of the statuses', () => {
     expect(knownProblems('api://reports/.default').map(({ status, name }) => `${status} ${name}`)).toEqual([
       '400 invalid-request',
       '400 report-too-large',

@@ -5,7 +5,7 @@ import { reportPath, routes } from '../../../lib/routes.ts';
 describe.each(reports)('the catalogue of $name', (report) => {
   const { fields, levels } = report;
 
-  it('has each name once, of letters and digits only: commas and brackets separate names in a request', () => {
+  it('has each name once, with only letters and digits: in a request, commas and brackets separate names', () => {
     const names = fields.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
@@ -19,7 +19,7 @@ describe.each(reports)('the catalogue of $name', (report) => {
       expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
   });
 
-  it('has a title, and a name that makes a path of no other route', () => {
+  it('has a title, and a name whose path belongs to no other route', () => {
     expect(report.name).toMatch(/^[a-z]+$/);
     expect(routes.filter(({ path }) => path === reportPath(report))).toEqual([
       { path: reportPath(report), functionName: report.name, report },

@@ -4,6 +4,13 @@ import { type ColumnName, columnFault, NOT_A_COLUMN } from '../../../lib/report/
 import { tablesOf } from '../../../lib/report/tables.ts';
 
 describe('columnFault', () => {
+  it('says what a column is, and where ratios belong', () => {
+    expect(columnFault('publisher_events', ['clicks / served_ads'])).toBe(
+      'lib/report/catalogue.ts, publisher_events, column "clicks / served_ads": A column is a name such as ' +
+        'served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.',
+    );
+  });
+
   it.each([
     ['a ratio', 'clicks / served_ads'],
     ['a ratio without blanks', 'clicks/served_ads'],
@@ -18,7 +25,7 @@ describe('columnFault', () => {
     );
   });
 
-  it.each(['order', 'current_user', 'values', 'filename'])(
+  it.each(['order', 'current_user', 'values', 'filename', 'alter', 'current_path', 'inner', 'json_value'])(
     'refuses %s, which an engine reads as a word of its own language',
     (column) => {
       expect(columnFault('publisher_events', ['day', column])).toMatch(
@@ -49,7 +56,7 @@ describe('tablesOf', () => {
     },
   ];
 
-  it('refuses a metric whose column is an expression, the column of another metric, or a column of every table', () => {
+  it('refuses a metric whose column is an expression, the column of another metric, or a column that every table has', () => {
     expect(() => tablesOf(withColumn('clicks / served_ads'))).toThrow(NOT_A_COLUMN);
     expect(() => tablesOf(withColumn('clicks'))).toThrow('column "clicks": it is there twice');
     expect(() => tablesOf(withColumn('placement_opens'))).toThrow(

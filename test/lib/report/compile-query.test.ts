@@ -108,6 +108,13 @@ describe('compileQuery', () => {
     );
   });
 
+  it('reads every day that contains an hour of a filter', () => {
+    const { sql } = compile(publisherReport, 'Clicks', {
+      'filter[DateTime]': ['2026-01-05T03:00:00Z', '2026-01-07T03:00:00Z'],
+    });
+    expect(sql).toContain(`AND day IN ('2026-01-05', '2026-01-07') AND date_trunc`);
+  });
+
   it('has one placeholder for each parameter', () => {
     const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', {
       'filter[PlacementId]': ['1', '2'],

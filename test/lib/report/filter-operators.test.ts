@@ -66,7 +66,7 @@ const CASES = TESTED.flatMap((tested) =>
   ),
 );
 
-/** The code to check if a filter on this dimension gives wrong rows. */
+/** Names the code that is probably wrong when a filter on this dimension gives wrong rows. */
 function suspectOf({ levels }: Report, dimension: Dimension): string {
   if (dimension === levels?.finer) return 'sql and passesUnknown, and the look-up of containers';
   if (dimension.type !== 'datetime') return 'sql and passesUnknown';

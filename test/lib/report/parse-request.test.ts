@@ -296,6 +296,12 @@ describe('parseRequest', () => {
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
     [
+      'a filter with a word and a dot before its operator',
+      { 'x.filter[DeviceOrProxy]': ['a'] },
+      'x.filter[DeviceOrProxy]',
+      `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
+    ],
+    [
       'a filter with a letter before its operator',
       { 'xfilter[DeviceOrProxy]': ['a'] },
       'xfilter[DeviceOrProxy]',

@@ -123,7 +123,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'reads the partitions of a filter on days, in a fixed order, and does not read event_time',
+      'names the days of a filter in a fixed order, and does not read event_time',
       publisherReport,
       'Clicks',
       { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },

@@ -83,7 +83,7 @@ describe('a ticket', () => {
   );
 
   it.each(['', 'x', '../jobs/1', `${ID}A`, `/${ID}`])(
-    'causes no look-up in S3 for the malformed id %j',
+    'is not looked up in S3 by the malformed id %j',
     async (id) => {
       const { results, key } = await issued();
       results.put(`waiting/${id}.json`, results.document(key));

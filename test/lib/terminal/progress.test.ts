@@ -126,7 +126,7 @@ describe('progress on a terminal', () => {
     ).toEqual([bar(0, '0/4'), CLEAR]);
   });
 
-  it('has 80 columns if the terminal does not report its width', () => {
+  it('takes the terminal as 80 columns wide if the terminal does not report its width', () => {
     const [first] = shownBy({ isTTY: true, columns: 0 }, [[0, 'Making sample events, once', 0, 118]]);
     expect(first).toBe(`${CLEAR}Making sample events, once: [${'.'.repeat(40)}] 0/118`);
   });

@@ -37,28 +37,28 @@ describe('emptyCauses', () => {
     ['there is no filter', [], []],
     ['the days have no rows', [filter('CampaignId', ['7'], occurring([]))], [{ kind: 'no-rows' }]],
     [
-      'the value occurs in another case, and is the first of the similar values',
+      'the value occurs only with a capital letter, and is then the first similar value',
       [filter('DeviceOrProxy', ['mobile'], occurring(['Mobil', 'Mobile', 'Desktop']))],
       [noSuch('DeviceOrProxy', 'mobile', ['Mobile', 'Mobil'])],
     ],
     [
-      'no value of the filter occurs, and one of them has a blank at its end',
+      'none of the filter’s values occurs, and one of the values has a blank at its end',
       [filter('DeviceOrProxy', ['Desktop ', 'Fridge'], devices)],
       [noSuch('DeviceOrProxy', 'Desktop ', ['Desktop']), noSuch('DeviceOrProxy', 'Fridge')],
     ],
     [
-      'at most three values are similar',
+      'four values are similar: it names three of them',
       [filter('CampaignId', ['1000'], occurring(['1001', '1002', '1003', '1004', '2222']))],
       [noSuch('CampaignId', '1000', ['1001', '1002', '1003'])],
     ],
-    // If both letters of a text differ, the other text is not similar.
+    // `TV` and `PC` are not similar, because both letters differ.
     [
       'no value is similar',
       [filter('DemandOrigin', ['TV'], occurring(['PC']))],
       [noSuch('DemandOrigin', 'TV')],
     ],
     [
-      'the values of only one of two filters do not occur',
+      'the value of one filter occurs, and the value of the other filter does not occur',
       [filter('DeviceOrProxy', ['Mobile'], devices), filter('CampaignId', ['9999'], occurring(['1']))],
       [noSuch('CampaignId', '9999')],
     ],
@@ -107,7 +107,7 @@ describe('emptyCauses', () => {
       ],
     ],
     [
-      'one day is outside the days, and one is inside',
+      'the filter names a day outside the chosen days and a day inside',
       [filter('Day', ['2026-01-31T00:00:00Z', '2026-02-02T00:00:00Z'])],
       [],
     ],

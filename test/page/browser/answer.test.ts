@@ -194,7 +194,7 @@ describe('the chart', () => {
       (row) => row[of],
     );
 
-  it('has the smallest split above one value, or the chosen split, and says what it omits', async () => {
+  it('has a default split of at least two values, or the chosen split, and says what it omits', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'Day,ContainerId,DeviceOrProxy,PlacementId,Clicks,Revenue', ...WEEK }),
     );
@@ -265,7 +265,7 @@ describe('the chart', () => {
 });
 
 describe('ratios', () => {
-  it('are computed from sums, marked as derived, a dash for a zero denominator, and in no file', async () => {
+  it('are derived from sums and marked so, not in the file, and a dash for a zero denominator', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Clicks,Revenue', ...WEEK }),
     );

@@ -49,7 +49,7 @@ describe.each([
     }
   });
 
-  /** Sends a request with a token from a script of the page. Resolves to the answer as the script sees it. */
+  /** Lets a script of the page send a request with a token. Resolves to the answer as the script sees it. */
   const fetchIn = (page: Page, url: string, token = service.token) =>
     page.evaluate(
       async ({ url, token }) => {

@@ -27,7 +27,7 @@ const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
 describe('the first screen', () => {
-  it('shows the answer without scrolling, hatches the open day, and has a chart for the keyboard', async () => {
+  it('shows the answer without scrolling, hatches open days, and lets keyboards read the chart', async () => {
     const watched = await open('', { viewport: SCREEN });
     const { page } = watched;
     await answered(page);

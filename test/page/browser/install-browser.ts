@@ -3,7 +3,10 @@ import { fetchAgain } from '../../fetch-again.ts';
 import { NoTools } from '../../lane-fault.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** The exit code of apt-get is 100 for every failure, so the patterns below match its output, which LC_ALL sets. */
+/**
+ * apt-get exits with 100 after every failure, so the patterns below match its output. LC_ALL sets the language of the
+ * output.
+ */
 const SETTINGS = { DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
 const NO_RIGHT = /are you root|Could not open lock file .*Permission denied/;
 const NOT_OFFERED = /Unable to locate package|has no installation candidate/;

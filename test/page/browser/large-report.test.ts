@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Opens the page with a token. It asks nothing by itself, so the test can measure a run from its start. */
+/** Opens the page with a token. The page asks nothing by itself, so the test can measure a run from its start. */
 async function openUnasked(hash: string): Promise<WatchedPage> {
   const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
   await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);

@@ -23,7 +23,10 @@ import {
 const known = knownEvents(18, 3_000);
 const isOfLatestDays = ({ event_time }: { readonly event_time?: unknown }) =>
   String(event_time) < '2026-01-07';
-/** Events up to `lastDay` of the stack. The page also asks the service for the newest day, so both must agree. */
+/**
+ * Events up to `lastDay` of the stack. The page takes the newest day from the stack and later from the service, so both
+ * must name the same day.
+ */
 const events = {
   publisher_events: known.publisher_events.filter(isOfLatestDays),
   advertiser_events: known.advertiser_events.filter(isOfLatestDays),
@@ -85,7 +88,7 @@ async function byUrl(page: Page, partner: string): Promise<string> {
 }
 
 describe('the way from the open page to a correct CSV', () => {
-  it('takes seven clicks, and requests only to the service and to the download store', async () => {
+  it('takes seven clicks, with requests only to the service and to the download store', async () => {
     const watched = await open();
     const { page, hosts, clicks } = watched;
     await page.getByLabel('Advertiser', { exact: true }).click();

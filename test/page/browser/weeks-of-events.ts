@@ -63,8 +63,8 @@ export const campaignDays: readonly CampaignDay[] = Array.from({ length: 14 }, (
     ...row,
     back,
     clicks: 10n * row.campaign,
-    // The open day has a tenth of its spend. Campaign 24 spends far more on the day compared with it. A comparison
-    // that included these two days would give another order.
+    // The open day has a tenth of its spend. On the day that is compared with the open day, campaign 24 spends far more
+    // than usual. A comparison that included these two days would give another order.
     ...(back === 0 && { spend: row.spend / 10n }),
     ...(back === 7 && row.campaign === 24n && { spend: 9_000_000_000n }),
   }));

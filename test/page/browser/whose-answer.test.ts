@@ -95,7 +95,7 @@ describe('an answer that has little to show', () => {
     expect(await watched.page.locator('.compared').innerText()).toMatch(
       /^7 days against as many: .* could not be found out\.$/,
     );
-    // The search ends with its report: the table of the next report shows all rows.
+    // A new report clears the search, so its table shows all rows.
     await watched.page.getByRole('searchbox', { name: 'Search the rows' }).fill('zzz');
     await watched.page.getByRole('button', { name: 'Change', exact: true }).click();
     await watched.page.getByRole('button', { name: 'Run the report' }).click();

@@ -10,7 +10,7 @@ describe('a choice in the address', () => {
   it.each<[string, Choice]>([
     ['the first choice', firstChoice()],
     [
-      'days of its own, and values with characters that have a meaning in a URL',
+      'a first and a last day, and values with characters that have a meaning in a URL',
       {
         report: 'advertiserperformance',
         fields: ['Spend', 'Day', 'CampaignId'],

@@ -44,7 +44,7 @@ describe('the days of a comparison', () => {
     ],
     ['none', daysOf(8), []],
     ['period-before', [], []],
-  ] as const)('are paired for %s with the window %j', (comparison, window, pairs) => {
+  ] as const)('are paired with the days of the window: %s, %j', (comparison, window, pairs) => {
     expect(dayPairs(comparison, window)).toEqual(pairs.map(([day, before]) => ({ day, before })));
   });
 
@@ -66,7 +66,8 @@ describe('the days of a comparison', () => {
       ],
       leftOut: [{ day: '2026-03-10', before: '2026-03-07', why: 'open' }],
     });
-    // The day before may be open too. If one day is open and the other has no data, the reason is `no data`.
+    // A pair is also left out if only its earlier day is open. If one day is open and the other has no data, the reason
+    // is `no data`.
     const [pair] = pairs;
     expect(
       comparedDays([{ day: '2026-03-08', before: '2026-03-11' }], (day) => states[day]).leftOut,

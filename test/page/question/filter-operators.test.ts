@@ -42,13 +42,13 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     ).toEqual(expect.arrayContaining(onDevice.values.map((value) => [parameter, value])));
   });
 
-  // The comparison leaves out 10 March. The value of 20 March is outside its days.
+  // The comparison leaves out 10 March. 20 March is not a day of the comparison.
   it.each([
     ['Day', ['2026-03-09T00:00:00Z', '2026-03-20T00:00:00Z']],
     ['Day', ['2026-03-20T00:00:00Z']],
     ['DateTime', ['2026-03-09T10:00:00Z', '2026-03-20T10:00:00Z']],
     ['DateTime', ['2026-03-20T10:00:00Z']],
-  ])('compares only the hours that pass the filter: %s %j', (field, values) => {
+  ])('limits a comparison to the hours that pass the filter: %s %j', (field, values) => {
     const lets = meaningOf(operator);
     const choice = asked({ operator, field, values });
     const moved = new Map([
@@ -83,7 +83,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     ['DeviceOrProxy', ['radio'], ['tv', 'phone']],
     ['Day', ['2026-03-20T00:00:00Z'], ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z']],
   ])(
-    'is named as the cause of an empty report only if no value passes the filter: %s %j',
+    'makes its filter a cause of an empty report only if no value passes the filter: %s %j',
     (field, values, present) => {
       const dimension = dimensionsOf(publisherReport).find(({ name }) => name === field);
       if (!dimension) throw new TypeError(field);

@@ -68,7 +68,7 @@ describe('shareWords', () => {
     [1, 2_001, 'below 0.1 %'],
     // A total of zero has no shares.
     [0, 0, ''],
-  ])('%d of %d: %s', (amount, total, words) => {
+  ])('describes the share of %d in %d: %s', (amount, total, words) => {
     expect(shareWords({ value: 'x', amount }, total)).toBe(words);
   });
 });
@@ -103,7 +103,7 @@ describe('a filter’s values', () => {
   it.each([
     ['the first value replaces the empty input', device, [''], 'TV', ['TV']],
     ['another value is added', device, ['TV'], 'Mobile', ['TV', 'Mobile']],
-    ['a value in another case is added', device, ['tv'], 'TV', ['tv', 'TV']],
+    ['a value that differs only in capital letters is added', device, ['tv'], 'TV', ['tv', 'TV']],
     ['a chosen value is removed', device, ['TV', 'Mobile'], 'TV', ['Mobile']],
     ['an empty input replaces the last value', device, ['TV'], 'TV', ['']],
     ['every spelling of a number is removed', placement, ['7', '007', '8'], '7', ['8']],

@@ -67,7 +67,7 @@ describe('windowWords', () => {
 });
 
 describe('days', () => {
-  it('are counted across the ends of months, and are empty for a text that is no day', () => {
+  it('are added across the end of a month, and a text that is no day gives the empty text', () => {
     expect(addDays('2024-02-28', 1)).toBe('2024-02-29');
     expect(addDays('', 1)).toBe('');
     // Date.parse takes 30 February for 2 March.

@@ -6,7 +6,7 @@ import { faultsOf, parametersOf, urlOf } from '../../../page/src/question/reques
 const days = { first: '2026-02-22', last: '2026-02-28' };
 
 describe('the request of a choice', () => {
-  it('runs to the end of the last day, and has no faults for the first choice of each report', () => {
+  it('has a window to the end of the last day, and no faults for the first choice of each report', () => {
     const parameters = parametersOf(firstChoice(), days);
     expect(parameters).toEqual([
       ['requestedFields', 'Day,ServedAds,Opens,Clicks,Revenue'],

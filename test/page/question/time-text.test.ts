@@ -32,7 +32,7 @@ describe('a filter’s day or hour', () => {
     ['hour', '2026-02-01', false],
     ['hour', '2026-02-01 13:0', false],
     ['hour', '2026-02-01 13:00', true],
-  ] as const)('of grain %s is completely typed as "%s": %s', (grain, text, isWhole) => {
+  ] as const)('of grain %s, typed as "%s", is complete: %s', (grain, text, isWhole) => {
     expect(isWholeTime(text, grain)).toBe(isWhole);
   });
 });

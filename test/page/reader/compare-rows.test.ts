@@ -25,7 +25,7 @@ const before = storedBefore(
 const table = tableFor(now, before);
 
 describe('a comparison', () => {
-  it('has the dimensions first, and then each metric beside its comparison', () => {
+  it('has the dimensions first, and then each metric with its value before and its changes', () => {
     expect(table.columns.map(({ shown }) => shown)).toEqual([
       { id: 'Day', kind: 'dimension', of: 'Day' },
       { id: 'PlacementId', kind: 'dimension', of: 'PlacementId' },
@@ -104,7 +104,7 @@ describe('a comparison', () => {
   it.each([
     ['Clicks before', ['9', '4', '2', '1', '0']],
     ['Clicks', ['7', '6', '5', undefined, undefined]],
-  ])('sorts by %s, with the rows that only the other period has last', (column, expected) => {
+  ])('sorts by %s, and puts rows that only the other period has at the end', (column, expected) => {
     expect(columnIn(table, column, { sort: { column, isDescending: true } })).toEqual(expected);
   });
 
@@ -212,7 +212,7 @@ describe('a comparison', () => {
     expect(rowsIn(tableFor(one, two))).toEqual([
       [day(1), '3', '1', '2', '200.00'],
       [day(1), undefined, '2', '-2', undefined],
-      // A day of the period before that is compared with no day keeps its date.
+      // If a day of the period before is not compared with any day, it keeps its date.
       [day(3, 1), undefined, '4', '-4', undefined],
     ]);
   });

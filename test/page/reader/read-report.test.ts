@@ -120,7 +120,7 @@ describe('reading a report', () => {
     });
   });
 
-  it('sends no failure after it has sent that the files are too large', async () => {
+  it('reports no failure after it has reported that the files are too large', async () => {
     const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
     const told: ReaderAnswer[] = [];
     let fail = (_: Error) => {};
@@ -171,7 +171,7 @@ describe('reading a report', () => {
       true,
       BrokenCsv,
     ],
-  ])('rejects with the file that failed: %s', async (_, answers, isBefore, cause) => {
+  ])('rejects, and says which file failed: %s', async (_, answers, isBefore, cause) => {
     const failure = await read(comparing, answers).catch((error) => error);
     expect(failure).toBeInstanceOf(FailedFile);
     expect(failure.isBefore).toBe(isBefore);

@@ -26,7 +26,7 @@ export function stored(
   return store;
 }
 
-/** Stores rows as the file of the period before. It shares the dictionaries of `now`. */
+/** Stores rows as the file of the period before. The store shares the dictionaries of `now`. */
 export function storedBefore(
   now: ColumnStore,
   rows: readonly (readonly Cell[])[],

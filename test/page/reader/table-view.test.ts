@@ -133,7 +133,7 @@ describe('the rows of a view', () => {
     const table = tableOfColumn('PlacementId', values.map(String));
     const expected = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(String);
     expect(columnIn(table, 'PlacementId', sorted('PlacementId'))).toEqual(expected);
-    // Rows with equal ids keep the file's order in both directions, but their ids look the same in this list.
+    // Rows with equal ids keep the file's order in both directions. The list has only the ids, so it is just reversed.
     expect(columnIn(table, 'PlacementId', sorted('PlacementId', true))).toEqual(expected.toReversed());
   });
 
@@ -210,7 +210,7 @@ describe('the rows of a view', () => {
     ['00:0', []],
     ['2026-02-02', ['2']],
     ['not known', ['3']],
-  ])('contain the search text %j in a day', (search, expected) => {
+  ])('contain the search text %j in the column Day', (search, expected) => {
     const days = tableFor(
       stored('Day Clicks', [
         [day(1), '1'],
@@ -221,7 +221,7 @@ describe('the rows of a view', () => {
     expect(columnIn(days, 'Clicks', { search })).toEqual(expected);
   });
 
-  it('are the first of the rows that are found and sorted', () => {
+  it('are only the first `top` rows after the search and the sort', () => {
     const view = { search: '2026-02-0', ...sorted('Clicks', true), top: 2 };
     expect(columnIn(searched, 'Clicks', view)).toEqual(['7001', '12']);
     expect(viewOf(searched, view).result).toEqual({
@@ -234,7 +234,7 @@ describe('the rows of a view', () => {
     expect(columnIn(searched, 'Clicks', { ...sorted('no such column') })).toHaveLength(5);
   });
 
-  it('are returned from the first requested index up to the last', () => {
+  it('are returned from the index `from` up to, but not including, the index `to`', () => {
     const { rows } = viewOf(searched, { search: '', ...sorted('Clicks') });
     expect(cellsOf(searched, rows, 1, 3).map((row) => row.at(-1))).toEqual(['4', '5']);
     expect(cellsOf(searched, rows, 4, 99)).toHaveLength(1);

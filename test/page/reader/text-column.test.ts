@@ -9,7 +9,7 @@ describe('TextColumn', () => {
     expect(column.code(0)).toBe(column.code(3));
   });
 
-  it('shares its codes with a column that changes its texts', () => {
+  it('has the same codes as a column that changes its texts but shares the dictionary', () => {
     const dictionary = new Dictionary();
     const now = new TextColumn(dictionary);
     const before = new TextColumn(dictionary, (text) => text.toUpperCase());

@@ -42,7 +42,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
   ];
 }
 
-/** The most time from the plain file to the answer. The gzipped file may take a second. Then records are written. */
+/** The most time from the plain file to the answer: up to one second for the gzipped file, then writes of records. */
 const GZIP_MS = 3_000;
 
 const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
@@ -58,7 +58,7 @@ const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolea
 const MOST_CHANGES = 4;
 const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
-/** How many queries of a caller for the same companies have failed because a file vanished. */
+/** The most queries for the same companies that failed during one pull because a file vanished. */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
   const seen = changes.get(pull) ?? [];
   for (const { startedBy, cause, companies } of athena.queries.values())
@@ -82,7 +82,7 @@ function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: Answere
 
 /**
  * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
- * next request from asking. A slow call to S3 or Athena is an excuse: it may use up the time for giving the lease back.
+ * next request from asking. Any fault of a call is an excuse: it may use up the time for giving the lease back.
  */
 const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation } }: AnsweredRequest): boolean =>
   invocation.faults.length === 0 &&

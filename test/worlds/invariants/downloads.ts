@@ -1,4 +1,4 @@
-/** Rule: a caller downloads only its own rows, of the version that the answer names. A hit gives no older version. */
+/** Rule: a caller downloads only its own rows, of the version that the answer names. A hit is never stale. */
 import type { Download } from '../caller.ts';
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';

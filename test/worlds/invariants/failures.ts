@@ -62,7 +62,7 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
   }
 }
 
-/** Whether the engine called the failure retryable, and no request has tried the query a second time. */
+/** Whether the engine called the failure retryable, and no earlier query for the same rows had failed. */
 const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
   query.isRetryable === true &&
   ![...queries.values()].some(

@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts';
  * (docs/decisions/0042).
  */
 const SEEN_SOON_MS = 8_000;
-/** A request may have listed the lake this long before it starts a query. */
+/** A request may have listed the lake up to this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 

@@ -50,7 +50,7 @@ const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: Answer
       asked.days.join() === pull.caller.days.join(),
   );
 
-/** A caller may join an attempt that began this long before the caller's first request. */
+/** A caller may join an attempt that began up to this long before the caller's first request. */
 const LONGEST_ATTEMPT_MS = 1_200_000;
 
 /** If no call fails, a request lists the lake within this time after its start. */

@@ -12,7 +12,7 @@ export interface Batch {
   readonly bytes: number;
 }
 
-/** DuckDB keeps the footer of each file of a query in memory. */
+/** The most files that one query reads, because DuckDB keeps the footer of each file in memory. */
 const MOST_FILES = 500;
 
 /** Puts Parquet files with equal column types together. Every other file is a batch of its own. */

@@ -12,7 +12,7 @@ interface Reached {
  * unknown error stays as it is.
  */
 export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {
-  // Before the first day is written, an OperatorFault's message is complete.
+  // While the files are still being read (`days` is 0), an OperatorFault's message is complete.
   if (days === 0 && error instanceof OperatorFault) return error;
   const cause = causeOf(error, to);
   if (!cause) return error;

@@ -8,7 +8,7 @@ const POLL_EVERY_MS = 1_000;
 /** The total that progress is counted in. It is large enough to be shown as a percentage. */
 const WHOLE = 1_000_000;
 
-/** The share of the time that goes into reading: for text three times that of writing, for Parquet about half. */
+/** The share of time for reading. Reading text takes three times as long as writing days, Parquet half as long. */
 const READING_SHARE = { text: 0.75, parquet: 0.35 };
 
 /** Turns the progress of reading files and of writing days into one number for the whole conversion. */
@@ -26,7 +26,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Returns two functions: one for the stretch that reading files covers, and one for the stretch of writing days. */
+/** Returns two functions. The first gives the stretch of reading a file, the second the stretch of writing a day. */
 export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[]) {
   const share = files.some(({ isText }) => isText) ? READING_SHARE.text : READING_SHARE.parquet;
   const allBytes = files.reduce((sum, { bytes }) => sum + bytes, 0) || 1;

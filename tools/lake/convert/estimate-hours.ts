@@ -17,10 +17,10 @@ export interface HoursEstimate {
   readonly summedBytes: number;
 }
 
-/** At most this share of all rows is summed. That takes about the same share of the conversion's time: little. */
+/** Up to this share of all rows is summed. That takes about the same share of the conversion's time. */
 const SAMPLED_SHARE = 0.02;
 
-/** Up to this many rows are summed in no noticeable time. */
+/** Up to this many rows are summed in any case, because that takes no noticeable time. */
 const FEW_ROWS = 100_000;
 
 /** The day with the median number of rows. */

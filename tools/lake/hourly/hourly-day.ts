@@ -29,7 +29,7 @@ export type DayOutcome =
   | { readonly action: Exclude<DayAction, 'write-final' | 'write-open'> }
   | { readonly action: 'left'; readonly reason: string };
 
-/** How often a day that keeps changing is read at most. */
+/** A day that keeps changing is read at most this many times. */
 const TRIES = 3;
 
 /** Writes the hours of a day, if the plan says so. Starts over if either lake changes meanwhile. */

@@ -86,8 +86,8 @@ export async function hoursDaysIn(
 const NOTES_AT_ONCE = 8;
 
 /**
- * The note in an open day's file. The file of a final day has no note, so the result is undefined if such a day lacks
- * only its marker.
+ * The note in an open day's file. The file of a final day has no note, so the result is undefined for a final day whose
+ * marker is missing.
  */
 async function openNoteOf(
   connection: DuckDBConnection,
@@ -97,7 +97,7 @@ async function openNoteOf(
   if (!file) return undefined;
   await using local = await lake.footersOf([file]);
   const path = quoteText(escapeGlob(local.files[0]?.path ?? ''));
-  // A damaged file counts as one without a note. It is replaced when the raw day is final.
+  // A damaged file counts as a file without a note. It is replaced when the raw day is final.
   const reader = await connection
     .runAndReadAll(
       `SELECT decode(value) FROM parquet_kv_metadata(${path}) WHERE decode(key) = ${quoteText(OPEN_NOTE)}`,
@@ -106,7 +106,7 @@ async function openNoteOf(
   return reader?.getRowsJS()[0]?.[0] as string | undefined;
 }
 
-/** Undefined if the text is no note, for example that of an empty marker or of another writer's marker. */
+/** Undefined if the text is no note, for example because the marker is empty or comes from another writer. */
 function parseNote(text: string | undefined): DayNote | undefined {
   try {
     const note = JSON.parse(text ?? '') as Partial<DayNote> | null;

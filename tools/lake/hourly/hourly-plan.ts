@@ -39,7 +39,7 @@ export interface HoursDay {
 export interface Asked {
   /** Whether to make days again that are up to date. */
   readonly again: boolean;
-  /** Whether to remove files that this command did not write from the days that it makes. */
+  /** Whether to make a day that has files of another writer, and to remove those files. */
   readonly replace: boolean;
 }
 
@@ -71,7 +71,7 @@ interface DayFacts extends Asked {
 
 /**
  * Decides what to do with one day. An open day's file never replaces a final day's file, even if the marker is missing:
- * a slow run may be about to write it.
+ * a slow run may be about to write the marker.
  */
 export function planDay({ raw, hours, isFinal, columns, again, replace }: DayFacts): DayAction {
   if (!raw) return 'keep-only-copy';

@@ -38,7 +38,7 @@ interface HourlyOptions extends Asked {
   readonly memory?: number;
 }
 
-/** `npm run lake -- hourly`. The exit code is 1 if a day was left that should have been summed. */
+/** `npm run lake -- hourly`. The exit code is 1 if a day that should have been summed was not. */
 export const hourlyCommand: LakeCommand = {
   usage,
   async run(parameters, say) {
@@ -73,7 +73,7 @@ export const hourlyCommand: LakeCommand = {
   },
 };
 
-/** Tells which days `--day` names. Throws an OperatorFault if it names something else than days. */
+/** Returns a function that tells whether `--day` names a day. Throws an OperatorFault if `--day` is malformed. */
 function askedDays(texts: readonly string[] | undefined): (day: string) => boolean {
   if (!texts) return () => true;
   const windows = texts.map((text) => {

@@ -10,11 +10,12 @@ import { daySelect, rowGroupRows } from '../day-sql.ts';
 import { isTooLarge } from '../write-day.ts';
 
 /**
- * The key of the note in an open day's file. Because of the note, the file never has the same bytes as a final day's.
+ * The key of the note in an open day's file. Because of the note, the file never has the same bytes as the file of a
+ * final day.
  */
 export const OPEN_NOTE = 'open_day';
 
-/** The number of records read, and the number of records that their sums by the hour are. */
+/** The number of raw records, and the number of records that remain after they are summed by the hour. */
 export interface Summed {
   readonly records: number;
   readonly hours: number;

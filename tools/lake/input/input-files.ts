@@ -25,8 +25,8 @@ export interface InputFile {
   readonly bytes: number;
   readonly isText: boolean;
   /**
-   * A Parquet file's path as SQL, with which files of equal types are read together. Undefined for a file that must be
-   * read alone, such as a CSV file, whose dialect DuckDB detects.
+   * A Parquet file's path as SQL, for a query that reads several files of equal types. Undefined for a file that must
+   * be read alone, such as a CSV file, whose dialect DuckDB detects.
    */
   readonly parquet?: string;
 }
@@ -54,7 +54,7 @@ export async function openInputs(
   directory: string,
 ): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
-  // A file that is named twice, for example also by its folder, is read once.
+  // A file that is named twice, for example by its own path and by its folder's, is read once.
   const found = [...new Map(named.map((file) => [placeOf(file.name), file])).values()];
   if (found.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];

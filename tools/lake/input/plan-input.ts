@@ -23,7 +23,7 @@ interface ColumnValue {
   readonly value: string;
 }
 
-/** The name of the struct of the contract's columns, which the checks read. It is a column beside the file's own. */
+/** The name of an extra column beside the file's own: a struct of the contract's columns. The checks read it. */
 export const RECORD = '"the record"';
 
 interface ColumnTally extends Tally {
@@ -126,7 +126,7 @@ function columnsFound({ columns }: Table, { types }: InputFile): number {
   return columns.filter(({ name }) => names.has(bare(name))).length;
 }
 
-/** The table that most of the file's columns belong to. Undefined if two tables have equally many. */
+/** The table that most of the file's columns belong to. Undefined if two tables have the same number of them. */
 function tableOf(file: InputFile): string | undefined {
   const [best, second] = tables
     .map((table) => ({ name: table.name, found: columnsFound(table, file) }))

@@ -9,8 +9,8 @@ import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 const UNFINISHED_DAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 
 /**
- * A lake in a folder. A new day is written into a folder beside the lake's days, which is then renamed. Readers so see
- * the whole old day or the whole new one. If a writer is killed, the next one finishes or removes its unfinished days.
+ * A lake in a folder. A new day is written into a new folder beside the lake's days. This folder is then renamed, so
+ * readers see no half-written day. If a writer is killed, the next writer finishes or removes the unfinished days.
  */
 export function folderTarget(location: string): LakeTarget {
   const root = resolve(location);

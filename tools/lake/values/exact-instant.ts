@@ -88,7 +88,7 @@ export function exactInstant(
 }
 
 function saidBy(x: string, found: string): Said | NoValue {
-  // The digits of a float or a decimal after the millisecond are cut off in its text, because a cast would round.
+  // A float or a decimal is made text and then cut to the millisecond, because a cast would round it.
   const digits = `CAST(${x} AS VARCHAR)`;
   if (/^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
   // INT96 is Spark's old form of an instant, although DuckDB reads it as a time without a zone.

@@ -14,7 +14,7 @@ const LOCK = 'lock.duckdb';
 /** Every command locks its directory within this time after making it. */
 const NEW_MS = 60_000;
 
-/** The directories of this process, because a lock keeps out only other processes. */
+/** The directories of this process. Their locks keep out only other processes. */
 const own = new Set<string>();
 
 /** A directory for unfinished files. */
@@ -27,7 +27,10 @@ export interface WorkDirectory {
   remove(): Promise<void>;
 }
 
-/** Makes a directory for unfinished files in a folder, and the folder if needed. Removes those of killed processes. */
+/**
+ * Makes a directory for unfinished files in a folder, and makes the folder if needed. Removes such directories of
+ * killed processes.
+ */
 export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
   const parent = resolve(folder);
   const path = join(parent, PREFIX + randomUUID());
@@ -76,8 +79,8 @@ const workDirectoriesIn = async (parent: string): Promise<string[]> =>
   (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
 
 /**
- * Whether the process that made the directory still runs, so that its lock can't be opened. Undefined if there is no
- * lock file.
+ * Whether the directory's lock can't be opened, because the process that made the directory still runs. Undefined if
+ * there is no lock file.
  */
 async function isLocked(path: string): Promise<boolean | undefined> {
   const names = await readdir(path).catch((): string[] => []);
