@@ -14,8 +14,8 @@ export type ExecutionVerdict =
   /** The execution's result is the report. */
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
   /**
-   * This caller can't use the execution: start the next attempt. The execution is counted, unless Athena has forgotten
-   * it.
+   * This caller can't use the execution: start the next attempt. The ended execution is counted in the metrics, unless
+   * Athena has forgotten it.
    */
   | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
   /**

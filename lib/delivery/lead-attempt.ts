@@ -140,8 +140,8 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
     const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
-    // This caller's time is up. Recording the failure lets other requests start the next attempt, and counts this
-    // attempt even if no request waits.
+    // This caller's time is up, so it starts no attempt. The recorded failure lets other requests start the next one.
+    // It also counts this query in the metrics, which may be the last chance: perhaps no other request comes.
     if ('refusal' in step && ended) {
       const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
       await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', answeredAt });

@@ -15,6 +15,7 @@ import { problemChain } from './problem-chain.ts';
  *
  * - 200 with the window, and the state and version of each day that has events, as of now
  * - 400 with every fault of the request; 401 without a token that gives access to rows of this report
+ * - 404 if the lake has no table for the report
  * - 500 if the service fails, 503 if the same request may succeed later
  */
 export function daysHandler(

@@ -182,7 +182,8 @@ function fail(problem: ReportProblem, isBeforeMissing = false): void {
   if (!run.value) return;
   // Ends the worker. The page asks it nothing more, and ignores its later messages.
   endWorker();
-  // Does not show faults of the period before at the inputs, because the inputs have the days of the report itself.
+  // If the request for a comparison's earlier period failed, its faults are not shown at the inputs: the inputs hold
+  // the days of the report itself.
   answeredFaults.value = isBeforeMissing ? [] : (problem.errors ?? []);
   run.value = { ...run.value, phase: 'failed', problem, isBeforeMissing };
 }

@@ -11,7 +11,7 @@ export function itStaysEqual(
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`keeps its table equal to a full pull after each of ${restatements} random restatements, and a run pulls at most 2.5/90 of a full pull`, async () => {
+  it(`keeps its table equal to a full pull after each of ${restatements} random restatements, and a run pulls at most the share of 2.5 of the 90 days`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });

@@ -187,7 +187,7 @@ describe('the listing of a directory', () => {
 });
 
 describe('an object in a directory', () => {
-  it('is the file, whole or in part, with the ETag of the listing', async () => {
+  it('has the content of the file, or the requested range of it, and the ETag of the listing', async () => {
     await write('read/file', '0123456789');
     const object = { Bucket, Key: 'read/file' };
     const { Body, ETag, ContentLength } = await s3.send(new GetObjectCommand(object));

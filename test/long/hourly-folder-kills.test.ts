@@ -60,7 +60,7 @@ async function look(): Promise<{ version: number; named: string } | undefined> {
   return { version: Number(clicks) / 2, named: JSON.parse(marker).version };
 }
 
-it(`lake -- hourly in folders shows one whole version after a kill, and the latest version after the next run, over ${RESTATEMENTS} restatements`, async () => {
+it(`lake -- hourly in folders leaves hours of one whole version after a kill, and the latest version after the next run, over ${RESTATEMENTS} restatements`, async () => {
   const found: { version: number; named: string }[] = [];
   const names = new Map<string, number>();
   let kills = 0;
@@ -82,7 +82,7 @@ it(`lake -- hourly in folders shows one whole version after a kill, and the late
   for (const { version, named } of found) expect(names.get(named)).toBe(version);
 });
 
-it('lake -- hourly in folders shows one whole version after two runs at once, and the latest version after the next run', async () => {
+it('lake -- hourly in folders leaves hours of one whole version after two runs at once, and the latest version after the next run', async () => {
   for (let version = RESTATEMENTS + 1; version <= RESTATEMENTS + 10; version++) {
     await restate(version);
     // A run ends with 0 if it succeeds, and with 2 if another run is writing into the folder.

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 it(
-  `lake -- hourly shows the latest version over ${RESTATEMENTS} restatements, with runs killed at each write in turn`,
+  `lake -- hourly leaves hours of the latest version over ${RESTATEMENTS} restatements, with runs killed at each write in turn`,
   async () => {
     let kills = 0;
     for (let nth = 0; nth < RESTATEMENTS; nth++) kills += await restateAndKill(world, nth % 2 === 1);
@@ -24,7 +24,7 @@ it.each([
   { was: 'final', isOpen: false, writes: [1, 2, 3] },
   { was: 'open', isOpen: true, writes: [1, 2] },
 ])(
-  'lake -- hourly shows the latest version in the end, even if a slow run that saw the day $was is overtaken by another',
+  'lake -- hourly leaves hours of the latest version in the end, even if a slow run, begun while the day was $was, is overtaken by another run',
   async ({ isOpen, writes }) => {
     for (const write of writes) {
       // Each day is new. A day without hours gets hours even if it is open.
@@ -41,7 +41,7 @@ it.each([
   },
 );
 
-it('lake -- hourly shows the latest version in the end, even if it runs twice at once', async () => {
+it('lake -- hourly leaves hours of the latest version in the end, even if it runs twice at once', async () => {
   for (let turn = 0; turn < 20; turn++) {
     await world.restate();
     // Some calls are delayed, so that calls of the two runs alternate in different ways.
@@ -58,7 +58,7 @@ it('lake -- hourly shows the latest version in the end, even if it runs twice at
   }
 });
 
-it('lake -- hourly shows the latest version in the end, even if a whole run takes place during any call of another', async () => {
+it('lake -- hourly leaves hours of the latest version in the end, even if a whole run takes place during any call of another', async () => {
   for (let at = 1, wasHeld = true; wasHeld; at++) {
     await world.restate();
     const run = await world.heldAt(at, 'call', async () => {

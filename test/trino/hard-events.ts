@@ -53,7 +53,7 @@ const IDENTIFIERS = [SMALLEST, SMALLEST + 1n, -1n, 0n, LARGEST - 1n, LARGEST, nu
 
 const AMOUNTS = ['999999999999.999999', '-999999999999.999999', '-0.000001'];
 
-/** One record for each text, on the first days of 2026, with the smallest and largest values of every type. */
+/** One record for each text, on the first days of 2026, with the smallest and largest identifiers and amounts. */
 export const hardEvents = ({ columns }: Table): EventRow[] =>
   HARD_TEXTS.map((_, row) => {
     const time = `2026-01-0${1 + (row % 3)}T${String(row % 24).padStart(2, '0')}:59:59.999Z`;

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
-/** The sum of the clicks of some companies, given as a mask, in the file version with this number. */
+/** The sum of clicks that the file version number `file` has for the companies in the mask `companies`. */
 const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 
 /** The companies as a mask of bits: company 1 is 1, company 2 is 2, company 3 is 4. */

@@ -48,7 +48,10 @@ export async function partnerThere(
   }
 }
 
-/** Removes the Cognito clients that killed or concurrent commands made for a name, except the name's own client. */
+/**
+ * Removes left-over Cognito clients of a name, except the name's own client. Commands that were killed, or that ran at
+ * the same time, have made them.
+ */
 export async function sweep(
   { cognito }: CommandParts,
   { madeAs, client }: Pick<NameRecord, 'madeAs' | 'client'>,

@@ -12,7 +12,7 @@ export interface Move {
   readonly version: number;
 }
 
-/** The steps that bring every function to one commit. */
+/** The steps that bring every function that has a version of one commit to that version. */
 export interface Plan {
   /** The other commits that aliases lead to now, the latest first. */
   readonly from: readonly string[];

@@ -10,7 +10,10 @@ export function TableHeader({
   onSort,
 }: {
   readonly column: TableColumn;
-  /** The dimension that the column is counted by; undefined if that does not depend on the question. */
+  /**
+   * Some metrics have two levels, such as opens by placement or by container. The requested fields decide which one a
+   * column has: this is its dimension. Undefined if the metric has only one level.
+   */
   readonly level: string | undefined;
   readonly sort: View['sort'];
   readonly onSort: ((column: TableColumn) => void) | undefined;

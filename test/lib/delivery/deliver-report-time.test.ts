@@ -164,7 +164,7 @@ describe("a query that waits in Athena's queue", () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('has its full time to run even if a caller takes it over long after its time in the queue', async () => {
+  it('has its full time to run even if no request watched it when it left the queue', async () => {
     const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
     const first = await ask(of, terms());
     expect(recordOf(of)).not.toHaveProperty('runningAt');

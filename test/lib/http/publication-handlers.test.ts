@@ -106,9 +106,9 @@ describe('the publishing function', () => {
 describe('the abandoning function', () => {
   it.each([
     ['', publication.partner],
-    [', even if the request names no partner', undefined],
+    [', even if the publication request names no partner', undefined],
   ])(
-    'records for the waiting requests that the publication is abandoned, and logs an error%s',
+    'records that the publication is abandoned, so that waiting requests end, and logs an error%s',
     async (_, partner) => {
       const { dependencies, results, lines, untils } = functionSetting();
       results.put(REQUEST, { ...publication, partner });
