@@ -21,7 +21,7 @@ const RECORDS = 50_000_000;
 
 interface Case extends Omit<Question, 'report'> {
   readonly what: string;
-  /** The columns that every answer to this question must read, in the days of the window. */
+  /** The columns that any engine must read for this question, in the days of the window. */
   readonly columns: readonly string[];
 }
 
@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   ...TENANTS,
 ];
 
-/** The size of the end of a Parquet file: the length of the footer, in four bytes, and then four letters. */
+/** A Parquet file ends with the length of its footer, in four bytes, and the four letters `PAR1`. */
 const TAIL_BYTES = 8;
 
 /**

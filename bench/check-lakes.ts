@@ -19,7 +19,7 @@ const FILES_A_DAY = 8;
 const TIMES_AS_MANY = 5;
 const DAY = '2026-01-01';
 
-/** Makes three lakes: many small files, one large file of raw events, and one file of the hours of these events. */
+/** Makes three lakes: many small files, one large file of raw events, and one file of their hourly records. */
 export async function makeCheckLakes(directory: string): Promise<readonly CheckLake[]> {
   const events = await makeSampleEvents({ directory: join(directory, 'events'), records: RECORDS });
   const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(directory, 'spilled') });
@@ -56,7 +56,7 @@ async function writeMany(
     );
 }
 
-/** Writes two lakes of one day: one with all events of a table several times, and one with the hours of these. */
+/** Writes two lakes of one day: one has each event of a table several times, the other has their hourly records. */
 async function writeLarge(
   connection: DuckDBConnection,
   events: string,
@@ -65,7 +65,7 @@ async function writeLarge(
 ): Promise<void> {
   const table = tables.find(({ name }) => name === publisherReport.table) as Table;
   const rawDay = join(raw, dayFolder(table.name, DAY));
-  // DuckDB makes the folder of the hours itself.
+  // DuckDB makes the day's folder of the hourly lake itself.
   const hourlyDay = join(hourly, dayFolder(table.name, DAY));
   for (const [directory, day] of [
     [raw, rawDay],

@@ -11,7 +11,7 @@ const OTHERS = 9;
 const TIMES = 50;
 const SLOTS = 20;
 const QUERY_MS = 10_000;
-/** Each of the other partners asks for a report this often, on average. */
+/** Each of the first nine partners asks for a report this often, on average. */
 const EVERY_MS = 20_000;
 const LASTS_MS = 15 * 60_000;
 

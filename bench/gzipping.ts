@@ -52,7 +52,7 @@ async function bytesByGzip(file: Buffer): Promise<number> {
   return bytes;
 }
 
-/** Gzips the file. Resolves to the number of gzipped bytes and to the CPU seconds: other processes don't matter. */
+/** Gzips the file. Resolves to the gzipped bytes and to the CPU seconds, which other processes hardly change. */
 async function gzip(file: Buffer, level: number) {
   const before = process.cpuUsage();
   const bytes = await bytesIn(gzippedChunks(chunksOf(file), level));

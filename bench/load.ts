@@ -38,7 +38,7 @@ export async function measure(): Promise<Section> {
   const limit = await enginesLimit(eventsDirectory);
   const found: (LoadFound & { readonly clients: number })[] = [];
   for (const clients of CLIENTS) {
-    // Each run has a new service: a report that is new to the clients must be new to the service.
+    // Each run starts a new service, so that no report is cached from an earlier run.
     await using service = await openReportStack(eventsDirectory);
     await service.warmUp();
     const { stack, authorization } = service;

@@ -25,7 +25,7 @@ const CROWD = 1_000;
 const START = Date.UTC(2026, 1, 2, 6);
 const LONGEST_QUERY_MS = 600_000;
 
-/** A rate that is never reached: the service is measured, not the account. */
+/** A rate that no call reaches, so that the quotas of an account do not slow the service down. */
 const PLENTY = { perSecond: 1e9, burst: 1e9 };
 const QUOTAS = {
   s3: { reads: PLENTY, writes: PLENTY },

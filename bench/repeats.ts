@@ -5,7 +5,7 @@ import { openReportStack, sampleEvents } from './report-stack.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-/** Numbers of publisher and advertiser records: first those that `npm start` serves, then more publisher records. */
+/** Numbers of publisher and advertiser records. The first pair is what `npm start` serves. */
 const SIZES = [
   [2_000_000, 2_000_000],
   [50_000_000, 1_000],

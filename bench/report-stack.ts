@@ -54,7 +54,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
-    // The account's limits are off: the service is measured, not the account.
+    // Athena's quotas are off, so that they do not slow the service down.
     athenaQuotas: false,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   });

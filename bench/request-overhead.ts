@@ -24,7 +24,7 @@ const questionWith = (metrics: readonly string[]): Question => ({
   days: 31,
 });
 
-/** The stack's engine by itself. `ms` is the time of a query while nobody asks whether it is done. */
+/** The stack's engine without the service. `ms` resolves to the time of a query that nobody polls. */
 async function openEngine(eventsDirectory: string) {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
   const engine = await openDuckDb({ eventsDirectory, database: 'events', scratchDirectory });

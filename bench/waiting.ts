@@ -92,7 +92,7 @@ export async function measure(): Promise<Section> {
     openEngine: duckDbOn(await sampleEvents(1_000_000)),
     directory: join(home, 'run'),
     port: 0,
-    // The account's limits are off: the service is measured, not the account.
+    // Athena's quotas are off, so that they do not slow the waits down.
     athenaQuotas: false,
   });
   const athena = new AthenaClient({

@@ -53,9 +53,9 @@ const existingIssuer = v.strictObject({
   /** Where the provider publishes its signing keys. */
   jwksUri: v.pipe(v.string(), v.url()),
   /**
-   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without this
-   * setting, a token must carry the scope in `scope` or `scp`. With it, `aud` may be `apiScope` instead, as with Entra
-   * ID.
+   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Every token must
+   * also carry the scope in `scope` or `scp`. With this setting, a token may carry `apiScope` in `aud` in place of the
+   * scope, as tokens of Entra ID do.
    */
   requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
   /**

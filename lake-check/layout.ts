@@ -10,7 +10,10 @@ const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
 /** The folder of a day: `publisher_events/day=2026-01-31`. */
 export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
 
-/** Sorts the files of a lake as Athena does: into tables, days, and files that the engines leave out. */
+/**
+ * Sorts the files of a lake as Athena does: by table, and then into days, files that lie outside of days, and files
+ * that the engines leave out.
+ */
 export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
   const names = reports.map(({ table }) => table);
   const isOfTable = ({ path }: ListedFile) =>
@@ -61,7 +64,7 @@ function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'stray
 /** Whether the engines leave out a file or folder of this name. */
 export const isHidden = (name: string): boolean => /^[._]/.test(name);
 
-/** Whether a folder is named like a day, even one that the calendar does not have. */
+/** Whether a folder's name begins like that of a day. The calendar need not have such a day. */
 export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
 
 /** The day in a folder's name. Undefined if Athena would never look into the folder. */

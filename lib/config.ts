@@ -63,8 +63,8 @@ const environment = v.object({
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
   /**
-   * The longest that a request waits for its query. The first request of a report waits less. API Gateway ends a
-   * request after 29 s.
+   * The longest that a request waits for its query. The first request of a report waits at most `FIRST_WAIT_MS`. API
+   * Gateway ends a request after 29 s.
    */
   [ENV.queryWaitMs]: v.optional(whole(100, QUERY_WAIT_MS), String(QUERY_WAIT_MS)),
   /** A query is stopped if it runs longer than this, or waits in the queue longer than this. */

@@ -15,7 +15,10 @@ export const METRIC = {
    * fault.
    */
   failedReports: 'FailedReports',
-  /** Count of the answers 503: the engine was saturated, or the report was not ready in time. */
+  /**
+   * Count of the answers 503: AWS was overloaded, the report was not ready in time, its events kept changing, or its
+   * client had no free slot.
+   */
   unavailable: 'Unavailable',
   /** Count of the queries that failed, were cancelled or stopped, or left an unreadable result. */
   failedQueries: 'FailedQueries',

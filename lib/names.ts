@@ -80,9 +80,11 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
-  /** The queries that each client has under way. */
+  /** One document per client: the client's slots. */
   slots: 'slots/',
-  /** A prefix from before 1.0.0. Nothing writes it now. Release 1.0.0 still reads it. Its last objects expire. */
+  /**
+   * A prefix from before 1.0.0. Nothing writes it now, and only release 1.0.0 still reads it. Its last objects expire.
+   */
   orders: 'orders/',
   /** As `orders/`: release 1.0.0 still reads it. */
   tickets: 'tickets/',

@@ -22,8 +22,8 @@ export const daysFunction = ({ name }: Report): string => `${name}-days`;
 export const NOT_FOUND_FUNCTION = 'notfound';
 
 /**
- * The gateway gzips bodies of at least this size, if the caller accepts gzip: the API's description and the page's
- * files.
+ * The gateway gzips bodies of at least this size if the caller accepts gzip. Such bodies are, for example, the API's
+ * description and the page's files.
  */
 export const MIN_GZIP_BYTES = 10_240;
 

@@ -1,4 +1,4 @@
-/** The lane can't run on this machine. The message is one line for the person at the terminal. */
+/** The lane can't run, was stopped, or has found a fault. The message is for the person at the terminal. */
 export class LaneFault extends Error {}
 
 /** This machine lacks something that the tools need, such as Python or a JDK. A failed download is not this fault. */
@@ -10,7 +10,7 @@ export class NoTools extends LaneFault {}
  */
 const UNAVAILABLE = 69;
 
-/** Prints a fault in one line and exits with its code. Throws every other error. */
+/** Prints a fault's message without a stack trace, and sets the exit code. Throws every other error. */
 export function tell(error: unknown): void {
   if (!(error instanceof LaneFault)) throw error;
   process.stderr.write(`${error.message}\n`);

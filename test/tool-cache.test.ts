@@ -40,7 +40,7 @@ describe('toolCache', () => {
     expect(make).toHaveBeenCalledTimes(1);
   });
 
-  it('installs a tool in the directory where it stays', async () => {
+  it('installs a tool directly in its final directory', async () => {
     const make = installer();
     expect(await install(make)).toBe(make.mock.lastCall?.[0]);
   });

@@ -45,7 +45,8 @@ export async function toolCache(
 }
 
 /**
- * Resolves to whether the link now leads to this directory. It does not if another process installed the tool first.
+ * Makes the link, unless it exists. Resolves to whether it leads to this directory. It leads to another one if another
+ * process installed the tool first.
  */
 async function linkTo(directory: string, link: string): Promise<boolean> {
   await symlink(directory, link).catch((error: NodeJS.ErrnoException) => {

@@ -39,7 +39,7 @@ export interface ServiceSettings {
   readonly underWayPerPartner: number;
 }
 
-/** AWS WAF counts the requests of an address over this time. */
+/** AWS WAF counts the requests that an address sends within this time. */
 const FIREWALL_MS = 300_000;
 /** AWS WAF updates its count this often. */
 const FIREWALL_STEP_MS = 10_000;

@@ -41,7 +41,7 @@ const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32)
  */
 const resultBytesOf = (days: number): number => (days === 32 ? 100_000_000 : SMALL_RESULT_BYTES);
 
-/** Small enough to be published while the caller waits. */
+/** A result of this size is small enough to be published while the caller waits. */
 export const SMALL_RESULT_BYTES = 200_000;
 
 /** Plans the jobs of many partners. They begin soon after six. The same seed gives the same plan. */

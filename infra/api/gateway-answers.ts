@@ -15,8 +15,8 @@ const { notFound } = gatewayProblems;
  * API keys or validators.
  */
 const furtherProblems: readonly GatewayProblem[] = [
-  // No method uses AWS signatures. Only for an unknown route does the gateway expect a signature, and it then takes a
-  // bearer token for an invalid one.
+  // No method uses AWS signatures. But on an unknown route, the gateway expects a signature, and takes a bearer token
+  // for an invalid signature.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
   // The limit per address has an answer of its own, in `firewall-rules.ts`.

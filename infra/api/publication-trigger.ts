@@ -8,7 +8,10 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
-/** How long a request to publish is tried. If queries take 20 minutes at most, no caller waits longer than this. */
+/**
+ * After this time, EventBridge and Lambda give up an event that no function has handled. If queries take 20 minutes at
+ * most, no caller waits longer than this.
+ */
 const LONGEST_TRY = Duration.hours(1);
 
 export interface PublicationTriggerProps {

@@ -42,8 +42,8 @@ const throttling = ({ requestsPerSecond, burst }: MethodLimit) => ({
 });
 
 /**
- * One permission covers all methods. Separate permissions would be created only after the stage, which already calls
- * the function.
+ * One permission covers all methods. With a permission for each method, CloudFormation would make the permissions only
+ * after the stage. Until then, the stage could not call the function.
  */
 const integrationWith = (handler: IFunction) =>
   new LambdaIntegration(handler, {

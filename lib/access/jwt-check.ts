@@ -32,8 +32,8 @@ export class JwtCheck extends JwtVerifierBase<
   }
 
   /**
-   * The library refuses a `scope` that is a list, so the library reads the claims without `scope`. The signature is
-   * checked over the claims as they were sent.
+   * The library refuses a `scope` that is a list. So this method gives the library the claims without `scope`, and adds
+   * `scope` to the result. The signature is checked over the claims as they were sent.
    */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');

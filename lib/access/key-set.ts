@@ -30,9 +30,9 @@ const PAUSE_BETWEEN_READS_MS = 10_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
- * The library's cache of one provider's signing keys. This class adds an age. The keys are read when they are first
- * needed, when they are old, and when a token names an unknown key. If they were read a moment ago, a token with an
- * unknown key is refused at once. Requests that need the keys at the same time share one read. Throws
+ * The library's cache of one provider's signing keys. This class adds a limit to the age of the keys. The keys are read
+ * when they are first needed, when they are old, and when a token names an unknown key. If they were read a moment ago,
+ * a token with an unknown key is refused at once. Requests that need the keys at the same time share one read. Throws
  * KeySetUnavailable, or the library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {

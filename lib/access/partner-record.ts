@@ -37,7 +37,7 @@ export const partnerRecord = v.strictObject({
   contact: v.string(),
   /** When the partner was added, ISO 8601. */
   since: v.pipe(v.string(), v.isoTimestamp()),
-  /** Whether the partner has any access. If false, its lists of companies have no effect. */
+  /** Whether the lists of companies give access. If false, the partner has no access. */
   active: v.boolean(),
   /**
    * Texts that a later release may write here. They never affect access. A record with any other unknown member gives

@@ -24,7 +24,8 @@ const KEY_SET_TIMEOUT_MS = 3_000;
 /**
  * Makes the check of docs/contract.md#the-token: the token has an RS, ES or EdDSA signature by a key of the issuer, has
  * not expired, and is for this API. The check throws Unauthenticated if there is no valid token, and NotAuthorized if a
- * valid token lacks the scope. If the key set can't be read, it throws another error, so that the caller gets a 500.
+ * valid token lacks the scope or the required claim. If the key set can't be read, it throws another error, so that the
+ * caller gets a 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
   const keys = new KeySet({ read: readKeySet, now: Date.now });
@@ -46,9 +47,9 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**
- * Whether the token was requested with the API's scope. Entra ID names the API in `aud` instead, and gives such a token
- * to any app of the tenant that asks for one. So with Entra ID, only the required claim shows that the app was given
- * access.
+ * Whether the token was requested with the API's scope, and has the required claim if one is set. Entra ID names the
+ * API in `aud` instead, and gives such a token to any app of the tenant that asks for one. So with Entra ID, only the
+ * required claim shows that the app was given access.
  */
 function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
   const granted = [...words(claims['scope']), ...words(claims['scp'])];

@@ -29,7 +29,7 @@ export type Verdict = {
  * Finds out whose rows of a report a caller may see, at this time.
  *
  * @param client the client's id; undefined if the token names no client
- * @param byClaims reads the companies from the caller's token, by the rule that it is given
+ * @param byClaims reads the companies from the caller's token, by the given rule
  */
 export async function whoseRows(
   terms: EntitlementTerms,

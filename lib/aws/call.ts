@@ -61,8 +61,9 @@ function isTemporary(error: unknown): boolean {
 }
 
 /**
- * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`; programming errors have a
- * code that begins with `ERR_`. The SDK's own time-outs have the name `TimeoutError`.
+ * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`. Codes that begin with
+ * `ERR_` are programming errors, except `ERR_STREAM_PREMATURE_CLOSE`. The SDK's own time-outs have the name
+ * `TimeoutError`.
  */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&

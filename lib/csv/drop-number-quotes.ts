@@ -48,7 +48,7 @@ export interface NumberQuotes {
  * more digits. For any other file, `drop` or `end` throws NotEngineCsv. After that, call neither of these functions
  * again.
  *
- * @param isNumber whether each column holds numbers, in the file's order
+ * @param isNumber for each column, in the file's order: whether it holds numbers
  */
 export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
   const lastColumn = isNumber.length - 1;

@@ -50,8 +50,9 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
 }
 
 /**
- * Creates a job's next attempt if the client has a free slot. Otherwise pauses, after which the request looks for
- * a slot again. If the request's time is up, ends the request.
+ * Creates a job's next attempt if the client has a free slot. Otherwise pauses; the request then looks for a slot
+ * again. If no slot is free when the request's time is up, the caller goes on waiting. If the caller's time is up, it
+ * gets an error, even if a slot is free.
  */
 export async function startAttempt(
   run: Run,

@@ -31,8 +31,9 @@ export const endedMembers = (
 });
 
 /**
- * Records how an attempt ended, unless another request has done so. The request that writes this record also counts the
- * query, so that each query is counted once. Resolves to the record that is stored afterwards.
+ * Records how an attempt ended, unless another request has changed the record. The request that writes this record also
+ * counts the query in the metrics, so that each query is counted once. Resolves to the document that is stored
+ * afterwards; undefined if `held` is undefined.
  *
  * @param held the record as this request wrote it; undefined if another request has replaced it
  */
@@ -76,9 +77,7 @@ export interface Failure {
   readonly answeredAt: number;
 }
 
-/**
- * Records that an attempt's query failed or was stopped. Then acts on the stored record, to find this caller's answer.
- */
+/** Records that an attempt's query failed or was stopped. The request's next step acts on the stored record. */
 export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,

@@ -15,7 +15,7 @@ import { type Following, progressOf, type Run, type Step, targetOf, waiting } fr
 /** When no request asks Athena about a query any more, one of the waiting requests takes over within this time. */
 const TAKE_OVER_MS = 1_000;
 
-/** How many times a request lists the lake again because files changed during its query. */
+/** How many times a report is started again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;
 
 /** Acts on a job's record. While another request holds the lease, waits for the record to change. */

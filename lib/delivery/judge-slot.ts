@@ -35,14 +35,14 @@ export function judgeSlot(
 }
 
 /**
- * How long a slot without an attempt counts. No request lives longer than this, so no request creates an attempt for
- * the slot after this time.
+ * How long a slot without an attempt counts as taken. No request lives longer than this, so no request creates an
+ * attempt for the slot after this time.
  */
 const MAX_UNCLAIMED_MS = 30_000;
 
 /**
- * How long the slot of a `starting` attempt still counts after the lease has ended, unless another request takes the
- * attempt over. Perhaps Athena has started the query, but the answer was lost.
+ * How long the slot of a `starting` attempt still counts as taken after the lease has ended, unless another request
+ * takes the attempt over. Perhaps Athena has started the query, but the answer was lost.
  */
 const START_MS = 60_000;
 

@@ -25,7 +25,7 @@ export interface Run {
 export interface Target {
   readonly data: DataState;
   readonly job: Job;
-  /** How often the request started again because files changed during its query. */
+  /** How often this request and the caller's earlier ones started again because files changed during the query. */
   readonly dataChanges: number;
   /** How many attempts this request has created. */
   readonly attempts: number;

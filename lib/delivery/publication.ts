@@ -73,7 +73,10 @@ function upload(
   );
 }
 
-/** Adds the files' sizes to the cached report, so that no later request has to look for the files. */
+/**
+ * Adds the files' sizes to the cached report, if it is of this execution. Later requests then need not look for the
+ * files.
+ */
 async function noteFiles(
   results: ResultsBucket,
   { cachedReport, executionId }: Publication,

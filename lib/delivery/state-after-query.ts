@@ -12,7 +12,10 @@ const SOON_MS = 10_000;
 export const isSeenInTime = ({ observedAt, completedAt }: EndedExecution): boolean =>
   observedAt - completedAt < SOON_MS;
 
-/** The state of the data after a query; undefined if the lake can't be listed. */
+/**
+ * The state of the data after a query; undefined if the lake could not be listed before it, or if the table is missing
+ * now.
+ */
 export const stateAfterQuery = (
   { backends: { lake }, wanted: { request } }: Run,
   { data }: Target,

@@ -22,7 +22,7 @@ export interface AdmittedCaller {
 
 /**
  * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized
- * if the token lacks the scope.
+ * if the token lacks the scope or the required claim.
  */
 export async function verifyCaller(
   event: APIGatewayProxyEvent,

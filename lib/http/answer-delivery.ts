@@ -15,7 +15,7 @@ import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 
 /**
- * How long a caller waits for the publication of a large result after the query's end: as long as the publishing
+ * How much longer a caller may wait for the publication of a large result than for its query: as long as the publishing
  * function may run.
  */
 const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
@@ -23,7 +23,7 @@ const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
 /** How much longer the ticket lives than the caller may wait, so that the last hop can say that the time is up. */
 const LAST_ANSWER_MS = 60_000;
 
-/** How long a caller waits for its query: a little longer than the query may take, so that the query is stopped first. */
+/** How long a caller waits for its query: a little longer than a query may take, so that the query is stopped first. */
 const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 

@@ -47,7 +47,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();
       const { entitlement } = verdict;
-      // If the caller's companies have changed since the ticket was written, the delivery starts again with these.
+      // If the caller's companies have changed since the ticket was written, the delivery starts again with the new
+      // ones.
       const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
       const data =
         isSame && progress.waitsFor === 'attempt'

@@ -7,7 +7,7 @@ import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
  */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
-  /** The token's client id. */
+  /** The client's id. If the token names no client: the subject, or else `unnamed`. */
   client?: string;
   /** The client's name in the register of partners; the client id if it has no name there. */
   partner?: string;

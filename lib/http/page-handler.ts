@@ -16,7 +16,8 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
  * GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. Both
  * are public and contain no data.
  *
- * - 200 with the page, which browsers must revalidate, or with a file, which they may cache if the URL has its version
+ * - 200 with the page or the file; if the URL has the files' version, browsers may cache it, otherwise they must
+ *   revalidate it
  * - 404 if the page has no such file
  */
 export function pageHandler({

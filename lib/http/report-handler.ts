@@ -17,7 +17,9 @@ import { requestHeader } from './request-header.ts';
  * (docs/contract.md#the-two-reports)
  *
  * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
- * - 400 with every fault of the request; 401 without a valid token for this API, checked first
+ * - 400 with every fault of the request, or if the query exceeds the scan limit
+ * - 401 without a token that gives access to rows of this report; 401 comes before 400
+ * - 404 if the lake has no table for the report
  * - 500 if the service fails, 503 if the same request may succeed later
  *
  * HEAD runs the query too, so that its status and headers are those of GET; the gateway drops the body.

@@ -50,8 +50,8 @@ export function requestLog(
 const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
 /**
- * When a request reached the gateway; a cold start then counts as waiting time. If the gateway's time is implausible,
- * the present time.
+ * When a request reached the gateway, so that a cold start counts as waiting time. If the gateway's time is
+ * implausible: the present time.
  */
 const beganAt = (gatewayTime: number, now: number): number =>
   gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;

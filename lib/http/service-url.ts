@@ -7,7 +7,7 @@ const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443
 /**
  * The service's URL, as this caller sees it: scheme, host, and the base path of a stage or a custom domain. The host is
  * the one that the gateway serves, never the caller's Host header. Scheme and port come from headers, if valid.
- * Undefined if the gateway names no host.
+ * Undefined if the gateway names no valid host, or a path that does not end with `route`.
  *
  * @param route the path of the route that the caller asked for
  */

@@ -59,7 +59,7 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
     });
 }
 
-/** The version of these days' data. Days without files don't count. */
+/** The version of these days' data. Days without files are left out. */
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 

@@ -12,7 +12,10 @@ import type { Part } from './schema.ts';
 export const OPENAPI_MEDIA_TYPE = 'application/json';
 
 export interface Deployment {
-  /** The service's URL, without a slash at its end. `/` is the root of the host that serves the document. */
+  /**
+   * The service's URL, without a slash at its end. If the URL is not known: `/`, the root of the host that serves the
+   * document.
+   */
   readonly url: string;
   /** The scope that callers request their tokens with. */
   readonly scope: string;

@@ -126,7 +126,10 @@ const examplesOf = (problems: readonly KnownProblem[]): Part =>
     ),
   );
 
-/** A problem's own headers, and `Cache-Control`, which only the firewall can't send. */
+/**
+ * A problem's own headers, and `Cache-Control`. The firewall's 429 has no `Cache-Control`, so 429 lists only
+ * `Retry-After`.
+ */
 function headersOf(status: number, problems: readonly KnownProblem[]): Part {
   if (status === 429) return { 'Retry-After': reference('headers', 'RetryAfterFirewall') };
   const own = ['WWW-Authenticate', 'Retry-After'].filter((header) =>

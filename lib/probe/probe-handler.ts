@@ -4,8 +4,8 @@ import type { MetricSink } from '../http/request-metrics.ts';
 import { METRIC } from '../metric-names.ts';
 
 /**
- * Pulls a report from outside, on a schedule, and counts whether the report came and how many rows it had. It never
- * throws, because Lambda would run it again after an error. The metric shows a failed pull.
+ * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.
+ * It never throws, because Lambda would run it again after an error. The metric shows a failed pull.
  */
 export function probeHandler({
   pull,

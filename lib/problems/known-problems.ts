@@ -11,7 +11,10 @@ import {
 } from './problem.ts';
 import { problemDocument, problemResponse } from './problem-response.ts';
 
-/** One problem, and the document that the service or its gateway sends for it. A gateway's problem has no `headers`. */
+/**
+ * One problem, and the document that the service or its gateway sends for it. For a gateway's problem, `headers` is
+ * empty.
+ */
 export interface KnownProblem {
   readonly name: string;
   readonly status: number;

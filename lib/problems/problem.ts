@@ -89,7 +89,8 @@ export class Unauthenticated extends Problem {
 }
 
 /**
- * 401: a valid token that lacks the scope (docs/contract.md#the-scope), or that gives access to no row of the report.
+ * 401: a valid token that lacks the scope (docs/contract.md#the-scope) or the required claim, or that gives access to
+ * no row of the report.
  */
 export class NotAuthorized extends Problem {
   readonly status = 401;
@@ -151,7 +152,10 @@ export class NoRecords extends Problem {
   }
 }
 
-/** 503: the engine is overloaded, or did not finish in time. The same request may succeed later. */
+/**
+ * 503: AWS is overloaded, the report was not ready in time, its events kept changing, or its client had no free slot.
+ * The same request may succeed later.
+ */
 export class Unavailable extends Problem {
   readonly status = 503;
   readonly slug = 'unavailable';

@@ -11,8 +11,8 @@ export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
 
 /**
- * The text if it is a valid column name; otherwise NOT_A_COLUMN, so that the compiler refuses the text with that
- * message.
+ * The text if it has only characters that a column name may have; otherwise NOT_A_COLUMN, so that the compiler refuses
+ * the text with that message.
  */
 export type ColumnName<Text extends string> = Unfit<Text> extends '' ? Text : typeof NOT_A_COLUMN;
 

@@ -12,8 +12,8 @@ export function rawValue(dimension: Dimension): string {
 }
 
 /**
- * The report's levels, if the request has their metric and filters by the finer dimension without showing it; otherwise
- * undefined.
+ * The report's levels, if the request asks for their metric, and filters by the finer dimension without showing it;
+ * otherwise undefined.
  */
 export function coarserLevels({
   report: { levels },

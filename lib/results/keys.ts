@@ -20,7 +20,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Key of a job's cached report, or of the record that the job exceeded the scan limit. */
+/** Key of a job's cached report, which may also say that the job exceeded the scan limit. */
 export const cachedReportKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.cached}${id}.json`;
 
 /**
@@ -55,6 +55,6 @@ export const publicationKey = (executionId: string): ResultsKey =>
 export const publishedExecution = (publication: string): string =>
   publication.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
 
-/** Key of the note that a publication has been given up. */
+/** Key of the note about a publication that was given up. */
 export const abandonedKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.abandoned}${executionId}.json`;

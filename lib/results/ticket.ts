@@ -50,7 +50,7 @@ const ticketDocument = v.object({
   waitedMs: v.number(),
 });
 
-/** The progress of a report, which a request leaves for its caller's next request. */
+/** How far a report has come. A request stores this for its caller's next request. */
 export type Progress = Readonly<v.InferOutput<typeof progress>>;
 
 type Ticket = v.InferOutput<typeof ticketDocument>;

@@ -8,7 +8,10 @@ export interface Progress {
 const WIDEST = 40;
 const NARROWEST = 5;
 
-/** A bar that is narrower than the terminal, so that its line does not wrap. Leaves out `note` if it does not fit. */
+/**
+ * A bar that is narrower than the terminal, so that its line does not wrap. Leaves out `note` if it does not fit, and
+ * the bar itself if there is no room for a short one.
+ */
 export function progressBar({ what, done, total }: Progress, columns: number, note = ''): string {
   const amount = amountOf(done, total);
   const room = columns - `${what}: [] ${amount} `.length;

@@ -2,7 +2,7 @@ import { type ErrorName, QueryFailure } from './query-failure.ts';
 
 /**
  * DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. The
- * first kind that matches counts.
+ * first kind that matches is used.
  */
 const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Parser Error: /, 'SYNTAX_ERROR'],

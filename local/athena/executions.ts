@@ -22,7 +22,8 @@ export interface Execution extends QueryRun {
 export interface Executions {
   /**
    * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
-   * request, even if that execution has ended.
+   * request, even if that execution has ended. Throws if another request came with this token, or if the maximum
+   * number of queries is queued or running.
    */
   start(request: StartRequest): Execution;
   find(id: string): Execution;

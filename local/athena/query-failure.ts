@@ -34,7 +34,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
   'RESULT_WRITE_ERROR',
 ]);
 
-/** What an engine knows of an error. `fault` counts only if the catalogue does not list the error. */
+/** What an engine knows of an error. `fault` is used only if the catalogue does not list the error. */
 export interface FailureOptions extends ErrorOptions {
   readonly fault?: keyof typeof OTHER_TYPE;
   readonly retryable?: boolean;

@@ -73,7 +73,10 @@ export async function startDownloadsEdge(
     return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
   };
 
-  /** Resolves to a complete answer if it may be shared with other clients, and to the origin's stream if not. */
+  /**
+   * Resolves to the cached answer `kept` if the origin says that it has not changed, or if the origin fails. Otherwise
+   * resolves to a complete answer if other clients may share it, and to the origin's stream if not.
+   */
   const fetchAnswer = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -93,7 +96,8 @@ export async function startDownloadsEdge(
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
-    // A HEAD's success has no body for a GET with the same key. A HEAD's error answers that GET too, as in CloudFront.
+    // A GET with the same key needs a body, which the answer to a successful HEAD does not have. But an error answer to
+    // a HEAD is also used for such a GET, as in CloudFront.
     const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
     if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
       return answered;

@@ -48,7 +48,10 @@ export interface Faults {
   /** Replaces all faults by these. Throws a ValiError if they are malformed. */
   set(faults: readonly FaultInput[]): void;
   current(): readonly ArmedFault[];
-  /** Counts this query or call. Resolves to the faults that strike it, after their delays. */
+  /**
+   * Counts this query or call at each fault that matches it. Resolves, after the longest of the delays, to the faults
+   * that strike it.
+   */
   strike(on: Fault['on'], what: string, signal?: AbortSignal): Promise<readonly Fault[]>;
   /** How long a query stays QUEUED before other faults can strike it, in milliseconds. */
   queuedMs(query: string): number;

@@ -9,8 +9,9 @@ export interface CorsRule {
 }
 
 /**
- * Applies the rule as S3 does. A preflight gets its answer, signed or not. The answer to any other request with an
- * `Origin` gets CORS headers, even if it is a refusal. Returns whether the request has been answered.
+ * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not. To the answer of
+ * any other request, adds CORS headers if the rule allows the method, even if the answer is then a refusal. Returns
+ * whether the request has been answered.
  */
 export function applyCorsRule(
   { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,

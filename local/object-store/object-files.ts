@@ -12,8 +12,8 @@ const MAX_NAME_BYTES = 255;
 const SUFFIX = '.object';
 
 /**
- * A bucket that the store writes itself. Its directory holds `objects` (one flat file each, named by the encoded
- * key), `incoming` (files that are being written) and `uploads` (multipart uploads).
+ * A bucket that the store writes itself. Its directory holds `objects` (one file for each object, without subfolders,
+ * named by the encoded key), `incoming` (files that are being written) and `uploads` (multipart uploads).
  */
 export class ObjectFiles implements Listable {
   readonly #directory: string;

@@ -81,7 +81,10 @@ type RatioUnit = keyof typeof RATIO_UNITS;
 export const shownRatio = (digits: string | null, unit: RatioUnit): string =>
   digits === null ? '–' : ratioDigits(digits, unit) + RATIO_UNITS[unit].sign;
 
-/** Says how a ratio has changed, `+0.05 from 1.77 %`. If only the period before has a value, says only that value. */
+/**
+ * Says how a ratio has changed, `+0.05 from 1.77 %`. If only the period before has a value, says only that value. If
+ * the period before has no value, says so.
+ */
 export function ratioChangeWords(change: string | null, before: string | null, unit: RatioUnit): string {
   if (before === null) return 'no value before';
   const from = `from ${shownRatio(before, unit)}`;

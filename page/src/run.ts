@@ -53,7 +53,7 @@ export interface Run {
   readonly fileName?: string;
   readonly reading?: Reading;
   readonly columns?: readonly TableColumn[];
-  /** The number of rows in the table. In a comparison, this includes rows that only the days before have. */
+  /** The number of rows in the table. In a comparison, this includes rows that only the period before has. */
   readonly tableRows?: number;
   readonly totals?: readonly Total[];
   /** The dimensions that can split the chart. */
@@ -61,12 +61,12 @@ export interface Run {
   readonly file?: Blob;
   readonly downloadUrl?: string;
   readonly problem?: ReportProblem;
-  /** Whether the run has failed because the page could not read the file of the days before. */
+  /** Whether the run has failed because the page could not read the file of the period before. */
   readonly isBeforeMissing?: boolean;
 }
 
 export const run = signal<Run | undefined>(undefined);
-/** The first rows of the file, while the page reads it. */
+/** The first rows of the file, shown while the page reads it, or if it is too large to read. */
 export const firstRows = signal<readonly (readonly Cell[])[]>([]);
 export const chart = signal<ChartData | undefined>(undefined);
 

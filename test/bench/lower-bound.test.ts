@@ -34,7 +34,7 @@ describe('a queue in order of arrival', () => {
       { slots: 2 },
       14,
     ],
-  ])('takes the computed time if its limit is %s', (_, demands, places, seconds) => {
+  ])('takes the computed time when it is limited by %s', (_, demands, places, seconds) => {
     expect(inOrderOfArrival(demands, { ...wide, ...places })).toBeCloseTo(seconds, 6);
   });
 });

@@ -4,7 +4,7 @@ import { knownEvents } from '../e2e/known-events.ts';
 /** A text with characters that have a meaning in URLs, shells and query strings. */
 export const ODD_TEXT = 'Müller & Söhne: 100% +1 [x] "y"';
 
-/** Device texts of the known events, and the device texts of the guides' filters that replace them. */
+/** Device texts of the known events. Each is replaced by a text from the filters of the guides' programs. */
 const DEVICES: Readonly<Record<string, string>> = {
   phone: 'Mobile',
   desktop: 'Tablet',
@@ -17,7 +17,7 @@ const publisherEvents = known.publisher_events.map((row) => ({
   device_or_proxy: DEVICES[String(row['device_or_proxy'])] ?? row['device_or_proxy'] ?? null,
 }));
 
-/** Events that match the filters of the guides' programs. */
+/** The known events with these texts, so that the filters of the guides' programs match some of them. */
 export const guideEvents = { ...known, publisher_events: publisherEvents };
 
 /** The expected report of the guides' programs; `more` changes the question. */

@@ -38,7 +38,7 @@ const environment = () => ({
   SCOPE: service.stack.scope,
   TOKEN: service.token,
 });
-/** Runs a program of the guide in an empty directory; resolves to its output. */
+/** Runs a program of the guide in the test's own directory; resolves to its output. */
 const run = async (name: string, [command = '', ...parameters]: readonly string[], env = {}) =>
   runProgram(command, [await guide.write(name, directory), ...parameters], {
     cwd: directory,

@@ -86,7 +86,10 @@ const errorsOf = (messages: readonly Message[]) =>
   messages.flatMap(({ trace }) => trace?.error?.message ?? []);
 const rowsOf = (messages: readonly Message[], stream: string) =>
   sorted(messages.flatMap(({ record }) => (record?.stream === stream ? [record.data] : [])));
-/** Rows as texts, sorted because slices are read in parallel. Nulls are removed, because only the Builder has them. */
+/**
+ * Rows as texts, sorted because slices are read in parallel. Nulls are removed, because only the Connector Builder's
+ * program prints them.
+ */
 const sorted = (rows: readonly Row[]) =>
   rows.map((row) => JSON.stringify(row, (_, value: unknown) => value ?? undefined)).sort();
 
@@ -231,7 +234,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
 
   it('pulls a window of 58 days in two parts, both with events, through the waiting room', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
-    // The boundary, 32 days after the start's midnight, is the midnight before 2026-01-06. Both sides have events.
+    // The parts meet at 2026-01-06T00:00:00Z, 32 days after the midnight before the start. Both parts have events.
     const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };
     const messages = await run('read.sh', {
       ...window,

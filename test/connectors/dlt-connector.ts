@@ -22,8 +22,8 @@ export async function printedCommands(): Promise<readonly string[]> {
 
 /**
  * The path of a Python that has the connector. To install the connector, the first command of its page runs exactly as
- * printed, in a folder with a copy of the connector. It runs again if the command or `pyproject.toml` changes.
- * The connector's modules are always those of this tree, because `PYTHONPATH` comes first.
+ * printed, in a folder with a copy of the connector. It runs again if the command, `pyproject.toml` or a pinned package
+ * changes. The connector's modules are always those of this tree, because `PYTHONPATH` comes first.
  */
 export async function connectorPython(): Promise<string | undefined> {
   const [install = ''] = await printedCommands();

@@ -186,7 +186,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   describe('the run after a killed run', () => {
-    it('pulls the earlier days whose load was killed even if its window starts later, and keeps the other days', async () => {
+    it('pulls again the days that the killed run was loading, even if they are before its own window, and keeps the other days', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('later-start');
       const [first = '', second = ''] = service.days.slice(70);

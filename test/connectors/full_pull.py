@@ -1,4 +1,4 @@
-"""Pulls a report with plain requests and the csv module, as the expected table. Shares no code with the connector."""
+"""Pulls a report as the expected content of a table. Uses only requests and csv, and no code of the connector."""
 
 import csv
 import io

@@ -5,13 +5,13 @@ import { endOf, startProgram } from './dlt-connector.ts';
 import { DAYS } from './restated-service.ts';
 import type { Scene } from './scene.ts';
 
-/** Declares the tests that the table equals a full pull after each of these random restatements and kills. */
+/** Declares two tests: after each random restatement and after each kill, the table must equal a full pull. */
 export function itStaysEqual(
   python: string,
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`keeps its table equal to a full pull after each of ${restatements} random restatements, and a run pulls at most the share of 2.5 of the 90 days`, async () => {
+  it(`keeps its table equal to a full pull after each of ${restatements} random restatements, and a run pulls at most 2.5/90 of a full pull’s bytes`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });

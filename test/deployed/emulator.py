@@ -51,7 +51,7 @@ def replace(module, name, make):
 
 
 def recorded_only(kind):
-    """A resource that is created, changed and deleted by name, and does nothing."""
+    """Adds a resource type. The emulator then accepts its resources in templates, but they do nothing."""
     if kind in provisioners._RESOURCE_HANDLERS:
         raise SystemExit(f"The emulator knows {kind}: remove the adaptation.")
 
@@ -485,7 +485,7 @@ def failure(how):
 
 def end_with_starter():
     """Ends this process when the pipe from its starter ends, however the starter has ended."""
-    # sys.stdin has a lock, which this thread would hold when the interpreter ends.
+    # Does not read sys.stdin: that has a lock, which this thread would still hold when the interpreter ends.
     while os.read(0, 1):
         pass
     os._exit(1)

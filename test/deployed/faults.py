@@ -36,7 +36,7 @@ def _tell():
 
 
 def strike(on, what):
-    """The faults that strike this query or call, each counted."""
+    """The faults that strike this query or call. Counts the call for each fault that it matches."""
     striking = []
     for entry in _current():
         fault = entry["fault"]

@@ -75,7 +75,7 @@ describe('a first deployment of a stage that keeps its data', () => {
     expect(await protectedStacks()).toEqual([]);
   });
 
-  it('leaves no buckets and no user pools of the stack that fails', async () => {
+  it('leaves no buckets and no user pools of the stack that fails, if it has -c first=yes', async () => {
     await expect(deployBroken('data', ...FIRST)).rejects.toThrow('us-east-1_Missing');
     expect(await made()).toEqual({ buckets: [], pools: [] });
     await expect(deployBroken('identity', ...FIRST)).rejects.toThrow('us-east-1_Missing');

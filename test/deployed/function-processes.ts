@@ -6,7 +6,7 @@ import { currentLane } from './lane.ts';
 const LOOK_MS = 20;
 
 /**
- * Kills the processes in which the emulator runs a function, as a crash would. Resolves when the emulator can see that
+ * Kills the processes in which the emulator runs a function, as in a crash. Resolves when the emulator can see that
  * they have ended: before that, it could give a request to one of them, and answer 502. The processes descend from the
  * emulator's process, and have the function's name in their environment.
  */

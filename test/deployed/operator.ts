@@ -11,7 +11,7 @@ export interface Account {
   readonly commands: string;
   /** A folder for the files that commands write. */
   readonly directory: string;
-  /** Environment variables by which the commands trust the endpoint's certificate, if this process does not yet. */
+  /** Variables by which the commands trust the endpoint's certificate. Not needed if this process already has them. */
   readonly trust?: Readonly<Record<string, string>>;
 }
 

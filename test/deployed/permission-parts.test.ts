@@ -276,7 +276,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     return Promise.all(names.map((name) => answer(name)));
   };
 
-  it('works while each function has its whole policy', async () => {
+  it('each function works with its whole policy', async () => {
     expect(await answers(functions)).toEqual(functions.map(() => works));
   });
 
@@ -292,7 +292,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     },
   );
 
-  it('works again once each policy is whole again', async () => {
+  it('each function works again once its policy is whole again', async () => {
     expect(await answers(functions)).toEqual(functions.map(() => works));
   });
 });

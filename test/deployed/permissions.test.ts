@@ -125,7 +125,7 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   'publisherperformance-days': () => listsDays('publisherperformance'),
   'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
-    // The records go first: the service trusts a cached report that names its files, and does not look for the files.
+    // The records are removed first: if a cached report names its files, the service does not look for the files.
     for (const folder of ['cached', 'jobs', 'reports'])
       await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}/`);
     return invoke('publish', publication);

@@ -55,7 +55,7 @@ afterAll(() => service.close());
 
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
-/** The commits that the answers at all routes and at an unknown path name in `Service-Version`. */
+/** The commits in the header `Service-Version` of the answers at all routes and at an unknown path. */
 async function answered(): Promise<ReadonlySet<string | null>> {
   const address = await operate.apiAddress(stage);
   const paths = ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))];

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 
 export interface CommandResult {
   readonly code: number | null;
-  /** What the command wrote to stdout and then to stderr. */
+  /** All that the command wrote to stdout, followed by all that it wrote to stderr. */
   readonly output: string;
 }
 

@@ -72,7 +72,7 @@ try {
     throw new NoTools('The lane needs Linux: it ends functions by what /proc tells of their processes.');
   if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
   const commands = await installTools();
-  // Signals are handled only from here on: before, a signal that ends an installer must end this process too.
+  // Signals are handled only from here on. Until here, a signal that ends an installer must end this process too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-deployed-'));

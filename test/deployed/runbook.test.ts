@@ -89,7 +89,7 @@ describe('a request', () => {
     expect(await run('its-sql.sh', { QUERY })).toContain('FROM publisher_events');
   });
 
-  it('is found among what its partner pulled and scanned', async () => {
+  it('has its report listed among its partner’s pulls, and its partner listed among those that scan', async () => {
     const PARTNER = NAME;
     expect(await run('of-which-data.sh', { PARTNER })).toContain('publisherperformance');
     expect(await run('what-was-pulled.sh', { PARTNER })).toContain('publisherperformance');

@@ -7,7 +7,7 @@ export const linksOf = (page: string): string[] =>
     .map(([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link));
 
-/** The anchors of a page's headings: lower-case letters, digits and hyphens; a repeated anchor gets a number. */
+/** The anchors of a page's headings: lower-case letters, digits, `-` and `_`. A repeated anchor gets a number. */
 export function anchorsOf(page: string): string[] {
   const names = [...page.replaceAll(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title

@@ -47,7 +47,7 @@ describe('the shell of the runbook', () => {
       10_000,
       'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
     ],
-  ])('prints found log lines and, if there are %i lines, prints %j on the error output', (lines, said) => {
+  ])('prints found log lines; if there are %i lines, the error output is %j', (lines, said) => {
     const answers = {
       'list-stack-resources': 'one\\n',
       'start-query': 'query-1',

@@ -53,7 +53,7 @@ describe('the answer to a valid request', () => {
     ).toEqual([]);
   });
 
-  it('leads a download without extra headers to the CSV, as an attachment with a file name', async () => {
+  it('has a Location that gives the CSV to a plain GET, as an attachment with a file name', async () => {
     const download = await fetch(await locationOf());
     expect(download.status).toBe(200);
     expect(download.headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -104,7 +104,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   const byPlacement = grouped.includes('PlacementId') && report === 'publisherperformance';
   const placements = question.filters?.['PlacementId'];
 
-  /** The rows that count in every metric. With a filter on placements, container-level opens come from `opened`. */
+  /** The rows that every metric sums. With a filter on placements, container-level Opens come from `opened`. */
   const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
   const opened: EventRow[] = [];
   if (wantsOpens && placements && !byPlacement) {

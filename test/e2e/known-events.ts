@@ -70,7 +70,10 @@ export type KnownEvents = Readonly<Record<string, EventRow[]>> & {
   readonly advertiser_events: EventRow[];
 };
 
-/** Records of 2025-12-30 to 2026-01-06 and of 2026-02-01. Every column is NULL in some record. */
+/**
+ * Records of 2025-12-30 to 2026-01-06, except 2026-01-04, and of 2026-02-01. Among many records, every column but
+ * `event_time` is NULL in some.
+ */
 export function knownEvents(seed: number, count: number): KnownEvents {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;

@@ -195,7 +195,7 @@ describe('a change of the register', () => {
 });
 
 describe('the register', () => {
-  it('takes one call of S3 in a cold function and no call in a warm function', async () => {
+  it('is read with one call of S3 in a cold function, and with no call in a warm function', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     // The fault matches every call on the register's bucket, with any method.
     const callsOfRegister = async () => {

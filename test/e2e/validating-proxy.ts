@@ -15,7 +15,7 @@ import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {
   readonly url: string;
-  /** Closes the proxy. Rejects with all answers that broke docs/openapi.json. */
+  /** Closes the proxy. Rejects with all answers that broke docs/openapi.json or lacked a common header. */
   close(): Promise<void>;
 }
 

@@ -138,7 +138,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(generator)('include one by openapi-generator for C#', async () => {
+  it.runIf(generator)('include one by openapi-generator for C#, which runs if .NET is here', async () => {
     await generate('generate-csharp.sh');
     const project = join(directory, 'client', 'src', 'Org.OpenAPITools', 'Org.OpenAPITools.csproj');
     expect(await readFile(project, 'utf8')).toContain('<Project Sdk="Microsoft.NET.Sdk">');

@@ -223,7 +223,7 @@ describe('the functions', () => {
     });
   });
 
-  it('have a queue of lost events that accepts only the publication rule, and only over TLS', () => {
+  it('have a queue of lost events whose policy lets only the publication rule send, only over TLS', () => {
     const ruleId = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern'])?.[0];
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
@@ -323,7 +323,7 @@ describe('a release', () => {
     expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
   });
 
-  it('gets report, days and download requests in two steps, after a check, if the stage shifts them', () => {
+  it('gets requests for reports, days and downloads in two steps after a check, if the stage says so', () => {
     const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
     expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
     const [alarmId] = named(grown, 'ReleaseCrashes');
@@ -348,7 +348,7 @@ describe('a release', () => {
       });
   });
 
-  it('moves shifted aliases after the check and their groups exist, and all others after downloads', () => {
+  it('moves a shifted alias once its group and the check exist, and the others after `downloads`', () => {
     const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
     for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
       ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),

@@ -260,7 +260,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has a proven statement’s actions and folders on the list of parts, if there are two or more', () => {
+  it('has each action and folder of a proven statement on a list of parts, if there are several', () => {
     const several = statements.flatMap(({ sid, functions, proof }) =>
       functions.flatMap((name) => {
         const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};

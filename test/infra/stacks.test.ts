@@ -19,7 +19,7 @@ describe("AWS's own advice", () => {
   it.each([
     ['a new account', app],
     ['a grown account', grown.app],
-  ])('finds nothing in %s to which the code has no written answer', (_, checked) => {
+  ])('has a written answer in the code to everything that it finds in %s', (_, checked) => {
     const { violations } = new AwsSolutionsChecks(checked).validateScope(checked);
     expect(
       violations.map(({ ruleName, violatingResources }) => [

@@ -6,7 +6,7 @@ import {
   type Refusal,
 } from '../../local/gateway/admission.ts';
 
-/** The admission of a machine whose load the test sets, in virtual time. */
+/** The admission of a machine, in virtual time. The test sets the load of the machine. */
 function machine() {
   const load = { utilization: 0, queued: 0 };
   const admission: Admission = createAdmission({
@@ -53,7 +53,7 @@ describe('an idle machine', () => {
 });
 
 describe('a busy machine', () => {
-  it('admits nothing until it has room, and then admits the waiting requests first', async () => {
+  it('admits nothing until it has room, and then admits requests from the waiting room first', async () => {
     const { load, enter, names } = machine();
     load.utilization = 0.9;
     enter('new');
@@ -65,7 +65,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['hop', 'new']);
   });
 
-  it('admits no new report while queries wait for the engine, but admits requests from the waiting room', async () => {
+  it('admits only requests from the waiting room while too many queries wait for the engine', async () => {
     const { load, enter, names } = machine();
     load.queued = 4;
     enter('new');
@@ -114,7 +114,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['new', 'hop']);
   });
 
-  it('admits all waiting requests when it is closed', async () => {
+  it('admits all requests that wait when the admission is closed', async () => {
     const { load, enter, admission, outcomes } = machine();
     load.utilization = 1;
     enter('a');

@@ -9,7 +9,7 @@ import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };
 
-/** A function that records its invocations, and whose tries have these outcomes. */
+/** A function that records its invocations. Its tries have these outcomes, and all later tries throw. */
 const functionThat = (...outcomes: readonly ('works' | 'throws')[]) => {
   const invocations: unknown[][] = [];
   const invoke = async (...invocation: unknown[]) => {

@@ -59,7 +59,7 @@ async function admitted(count: number, call: () => Promise<unknown>): Promise<nu
   return count - refused.length;
 }
 
-it('Athena admits the calls of an operation at its rate and, after a quiet time, in a burst', async () => {
+it('Athena limits each operation to its own rate, and admits a burst after a quiet time', async () => {
   const { startQuery, get, client, pass } = await start();
   const id = await startQuery();
   expect(await admitted(100, () => startQuery())).toBe(79);

@@ -39,7 +39,7 @@ let client: AthenaClient;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'athena-'));
   const eventsDirectory = join(home, 'events');
-  // Amounts on two days that don't compress, so the scanned bytes show which columns and days a query has read.
+  // The amounts don't compress, and lie on two days. So the scanned bytes show which columns and days a query reads.
   const rows = Array.from({ length: 20_000 }, (_, index) => ({
     event_time: index % 2 ? '2026-01-31T10:30:00.007Z' : '2026-02-01T10:30:00.007Z',
     container_id: index % 3,
@@ -136,7 +136,7 @@ const engineByHand = () => {
 };
 
 describe('a query', () => {
-  it('ends SUCCEEDED, with the description that Athena gives', async () => {
+  it('ends SUCCEEDED, and GetQueryExecution describes it as Athena does', async () => {
     const sql = 'SELECT count(*) AS n FROM publisher_events WHERE day = ?';
     const execution = await run(sql, "'2026-01-31'");
 
@@ -270,7 +270,7 @@ describe('a query that fails', () => {
   it.each([
     ['bad syntax', 'SELEC 1', 'SYNTAX_ERROR', 1006],
     ['two statements', 'SELECT 1; SELECT 2', 'INVALID_FUNCTION_ARGUMENT', 1106],
-    ['a bracket that closes too much', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
+    ['a closing bracket without an opening one', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
     ['a statement that writes', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
     ['a statement that changes a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
     ['a file outside the events', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
@@ -330,7 +330,7 @@ describe('DataScannedInBytes', () => {
   const scannedBy = async (sql: string) => Number((await run(sql)).Statistics?.DataScannedInBytes);
   const oneDay = "SELECT sum(revenue) AS s FROM publisher_events WHERE day = '2026-01-31'";
 
-  /** The size in bytes of a column's data in the files of a day. */
+  /** The size in bytes of a column's data in the files of the day 2026-01-31. */
   const sizeOf = async (column: string): Promise<number> => {
     const instance = await DuckDBInstance.create();
     const connection = await instance.connect();
@@ -359,7 +359,7 @@ describe('DataScannedInBytes', () => {
     expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
   });
 
-  it('above the workgroup’s scan limit cancels the query, which still reports the bytes', async () => {
+  it('above the workgroup’s scan limit cancels the query, and is still reported', async () => {
     const other = await startOther({ bytesScannedCutoff: 30_000 });
     const { Status, Statistics, ResultConfiguration } = await ended(
       await startQuery(oneDay, {}, other),

@@ -71,7 +71,7 @@ describe('the partners file of this machine', () => {
     ]);
   });
 
-  it('is optional: for sample events, the first partner sees rows of both reports', () => {
+  it('is optional: without it, the first partner of the sample events sees rows of both reports', () => {
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(1)).toEqual(SAMPLE_PARTNERS);
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(0, 1).map(describeRows)).toEqual([
       'publisher companies 1001; advertiser companies 2000',

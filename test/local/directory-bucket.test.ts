@@ -66,7 +66,7 @@ const everyKey = async (more: Partial<ListObjectsV2CommandInput>) => {
 const entry = async (key: string) => (await list({ Prefix: key, MaxKeys: 1 })).Contents?.[0];
 
 describe('the listing of a directory', () => {
-  it('names every file and every folder, in the order of their UTF-8 bytes', async () => {
+  it('names every file and every folder, ordered by the UTF-8 bytes of their keys', async () => {
     const names = [
       '_SUCCESS',
       '.hidden',
@@ -99,7 +99,7 @@ describe('the listing of a directory', () => {
     });
     await utimes(pathOf('facts/file'), 0, new Date('2026-01-31T10:30:00.790Z'));
     const touched = await entry('facts/file');
-    // Another file has the same bytes and the same time.
+    // Another file, with the same bytes and the same time, takes its place.
     await write('facts/other', '1234');
     await utimes(pathOf('facts/other'), 0, new Date('2026-01-31T10:30:00.790Z'));
     await rename(pathOf('facts/other'), pathOf('facts/file'));
@@ -107,7 +107,7 @@ describe('the listing of a directory', () => {
     expect(new Set([first?.ETag, touched?.ETag, replaced?.ETag]).size).toBe(3);
   });
 
-  it('gives a folder another ETag and time after a file was added or removed', async () => {
+  it('gives a folder another ETag and time even after a file was added and removed again', async () => {
     await write('trace/day=2026-01-31/kept');
     // The time is set to long ago, because two changes within one tick of the file system's clock have the same time.
     await utimes(pathOf('trace/day=2026-01-31'), 0, 0);
@@ -169,7 +169,7 @@ describe('the listing of a directory', () => {
     await Promise.all(churn);
   });
 
-  it('follows links, except a link to a folder that contains the link', async () => {
+  it('follows links, except a dangling link and a link to a folder that contains the link', async () => {
     await write('links/real/file');
     await symlink(pathOf('links/real'), pathOf('links/folder'));
     await symlink(pathOf('links/real/file'), pathOf('links/file'));

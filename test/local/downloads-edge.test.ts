@@ -225,7 +225,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     return () => edge.close();
   });
 
-  it('asks the bucket for the same path and query under its own host', async () => {
+  it('sends the same path and query to the bucket, with the bucket’s host as Host header', async () => {
     answer = () => file();
     const path = '/results/reports/a%20b/report.csv?X-Amz-Expires=300&response-cache-control=no-store&x=%2F+';
     expect((await get(`${edge.url}${path}`)).body).toBe(FILE);

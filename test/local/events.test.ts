@@ -107,7 +107,7 @@ describe('openEvents', () => {
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['a file with an added column', { clicks: '7 AS added, 1::BIGINT' }],
     [
-      'a file with columns whose names engines use',
+      'a file with columns named file, day and path',
       { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" },
     ],
   ])('reads %s with the types of the contract', async (_, changed) => {
@@ -133,7 +133,7 @@ describe('openEvents', () => {
     expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
   });
 
-  it('reads every file of a day, under any name and at any depth, like Athena', async () => {
+  it('reads a day’s files at any depth, under any name, but not in hidden folders, like Athena', async () => {
     await writeEach();
     await writeParquet('publisher_events/day=2026-01-31/part-0000', publisherRecord());
     await writeParquet(
@@ -511,7 +511,7 @@ describe('makeSampleEvents', () => {
     expect(progress.slice(-1)).toEqual([`${days}/${days}`]);
   });
 
-  it('restates one final day with a second file, which has a twelfth of the day’s records', async () => {
+  it('restates one complete day: a second file has a twelfth of the day’s records', async () => {
     for (const { name } of tables) {
       const names: string[] = [];
       for (const day of await readdir(join(sample, name)))
@@ -527,7 +527,7 @@ describe('makeSampleEvents', () => {
     }
   });
 
-  it('deletes the unfinished events of a killed process, and keeps those of a running process', async () => {
+  it('deletes unfinished events, except those of a process that still runs', async () => {
     const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
     expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
@@ -565,7 +565,7 @@ describe('makeSampleEvents', () => {
     expect(await readdir(half)).toEqual([]);
   });
 
-  it('counts opens of container-level records only for the container, and other opens only for the placement', async () => {
+  it('counts only container opens in records without a placement, and none in other records', async () => {
     const [levels] = await rowsOf(
       `SELECT count(*) FILTER (placement_id IS NULL) BETWEEN 2800 AND 3200,
        count(*) FILTER (placement_id IS NULL AND NOT (container_opens > 0 AND placement_opens = 0)),
@@ -601,7 +601,7 @@ describe('makeSampleEvents', () => {
     expect(advertisers).toEqual([true, true, true, true]);
   });
 
-  it('makes campaigns of the largest advertiser that begin or end on certain days, and one without an end', async () => {
+  it('gives the largest advertiser campaigns that end early, begin late or run the whole period', async () => {
     const flights = await rowsOf(
       `SELECT campaign_id, min(day), max(day) FROM sample.advertiser_events
        WHERE advertiser_company_id = 2000 AND campaign_id IN (88000, 88840, 89260, 91360) GROUP BY 1 ORDER BY 1`,
@@ -649,7 +649,7 @@ describe('makeSampleEvents', () => {
     expect(rhythm).toEqual([true, true]);
   });
 
-  it('makes each usual text more often than the next one of its list, and NULLs least often', async () => {
+  it('uses each usual text more often than the next one in its list, and NULL least often', async () => {
     const textsOf = async (table: string, column: string) =>
       (await rowsOf(`SELECT ${column} FROM sample.${table} GROUP BY 1 ORDER BY count(*) DESC`)).flat();
     expect(await textsOf('publisher_events', 'device_or_proxy')).toEqual([

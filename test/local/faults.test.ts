@@ -61,7 +61,7 @@ const struck = async (count: number) =>
 const ABORTED = { name: 'AbortError' };
 
 describe('a stalled call', () => {
-  it('of S3 gets no answer until its client disconnects, and other calls get answers', async () => {
+  it('of S3 hangs until its client disconnects, and other calls get answers', async () => {
     faults.set([{ on: 's3', match: 'LIST events/f', stall: true }]);
     const abort = new AbortController();
     const stalled = list(abort.signal);
@@ -79,7 +79,7 @@ describe('a stalled call', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('of S3 that should write an object writes nothing', async () => {
+  it('that should write an object to S3 writes nothing', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };
@@ -90,7 +90,7 @@ describe('a stalled call', () => {
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'results' }))).KeyCount).toBe(0);
   });
 
-  it('of Athena gets no answer until its client disconnects', async () => {
+  it('of Athena hangs until its client disconnects', async () => {
     faults.set([{ on: 'athena', match: 'GetQueryExecution', stall: true, times: 1 }]);
     const abort = new AbortController();
     const stalled = getExecution(abort.signal);
@@ -114,7 +114,7 @@ describe('a stalled call', () => {
   });
 });
 
-it('a call with the fault status 500 fails like an error of AWS', async () => {
+it('if a fault has the status 500, the call fails with AWS’s internal error', async () => {
   faults.set([
     { on: 's3', match: 'GET', status: 500 },
     { on: 'athena', status: 500 },

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startGateway } from '../../local/gateway/gateway.ts';
 import type { CallRate } from '../../local/token-bucket.ts';
 
-/** Starts a gateway before one function, which records its events and gives the test's answer. */
+/** Starts a gateway in front of one function. The function records its events and gives the test's answer. */
 async function start(
   answer: object = { statusCode: 200, body: '' },
   throttling?: CallRate,
@@ -21,7 +21,7 @@ async function start(
   ];
   const gateway = await startGateway(routes, 0, { throttling, isForPages });
   onTestFinished(() => gateway.close());
-  /** Sends a request that fetch would change: header names keep their case, and the URL is sent unchanged. */
+  /** Sends a request with this URL, and with header names in this case. (`fetch` would change both.) */
   const get = async (path: string, headers: Record<string, string | string[]> = {}) => {
     const { port } = new URL(gateway.url);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

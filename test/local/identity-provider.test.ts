@@ -52,7 +52,7 @@ const decode = (token: string) => {
   return { header, claims };
 };
 
-/** Whether the token's signature fits the key of the key set that the token's header names. */
+/** Whether the token's signature fits its key. The token's header names this key, which is in the key set. */
 const isSigned = async (token: string): Promise<boolean> => {
   const { keys } = (await (await fetch(provider.jwksUri)).json()) as {
     keys: (JsonWebKey & { kid: string })[];

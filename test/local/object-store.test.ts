@@ -518,7 +518,7 @@ describe('a presigned URL', () => {
   beforeAll(() => put('signed', 'x'));
 
   it.each<[string, (url: URL) => unknown]>([
-    ['a second, later expiry', (url) => url.searchParams.append('X-Amz-Expires', '604800')],
+    ['an added, later expiry', (url) => url.searchParams.append('X-Amz-Expires', '604800')],
     ['one more parameter', (url) => url.searchParams.set('response-content-type', 'text/html')],
   ])('is refused with %s', async (_, tamper) => {
     const url = new URL(await presign('signed'));

@@ -8,7 +8,7 @@ import { credentials } from '../../local/object-store/verify-signature.ts';
 import { type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 
-/** The code of each function: it records its event and a part of its environment, and then fails in `publish`. */
+/** The code of every function. It records its name, event, EVENTS_BUCKET and remaining time. Then `publish` fails. */
 const FUNCTION = `
   import { appendFileSync } from 'node:fs';
   export const handler = async (event, { functionName, getRemainingTimeInMillis }) => {
@@ -48,7 +48,7 @@ async function startNoting(options: Partial<StackOptions> = {}) {
   return { stack, notesOf };
 }
 
-it('the stack passes a publication that failed three times to the function that records it as abandoned', async () => {
+it('after three failed tries of a publication, the stack calls the function that abandons it', async () => {
   const { stack, notesOf } = await startNoting({ asyncRetryPausesMs: [0, 0] });
   const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
   onTestFinished(() => s3.destroy());

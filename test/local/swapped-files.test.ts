@@ -58,7 +58,10 @@ const clicks = (first: string, last: string, more = '') =>
      AND publisher_company_id IN (${SECOND})${more}`,
   );
 
-/** Writes the only file of a day again, as another writer might do; `changes` replace columns. */
+/**
+ * Writes the only file of a day again, as another writer might do. `changes` replace columns. With a `name`, the
+ * old file stays, and the new one is a second file of the day.
+ */
 async function writeAgain(day: string, changes: string, name?: string): Promise<void> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
@@ -127,7 +130,7 @@ describe('a file that has a column of a wrong type, put in place while the engin
     ['revenue', '1.5::DECIMAL(18,4) AS revenue', 'DECIMAL(18,4)', 'decimal(18,6)'],
     ['device_or_proxy', '7 AS device_or_proxy', 'INTEGER', 'varchar'],
     ['event_time', "DATE '2026-01-31' AS event_time", 'DATE', 'timestamp'],
-  ])('makes queries of %s fail if this column is %s', async (column, change, found, type) => {
+  ])('makes queries of %s fail if the file has %s', async (column, change, found, type) => {
     await writeAgain('2026-01-31', change);
     await expect(
       csvOf(`SELECT max(${column}) AS c FROM publisher_events WHERE day = '2026-01-31'`),

@@ -96,7 +96,7 @@ it('the Trino engine writes pages as Athena’s CSV while they arrive, and keeps
   ]);
 });
 
-it('the Trino engine sends user, catalog, schema and the time zone UTC', async () => {
+it('the Trino engine sends user, password, catalog, schema and the time zone UTC', async () => {
   const { url, calls } = await coordinator(...checked());
   await open(url, { TRINO_USER: 'me', TRINO_PASSWORD: 'secret', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' });
   expect(calls[0]?.headers).toMatchObject({
@@ -138,7 +138,7 @@ it.each([
   expect(await readdir(scratchDirectory)).toEqual([]);
 });
 
-it('the Trino engine reports the cluster’s scan limit like Athena’s: cancelled, with the scanned bytes', async () => {
+it('the Trino engine reports an exceeded scan limit as Athena does, with the scanned bytes', async () => {
   const error = { message: 'too much', errorName: 'EXCEEDED_SCAN_LIMIT', errorType: 'USER_ERROR' };
   const stats = { physicalInputBytes: 99 };
   const { url } = await coordinator(...checked(), JSON.stringify({ stats, error }));

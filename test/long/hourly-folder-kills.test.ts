@@ -60,7 +60,7 @@ async function look(): Promise<{ version: number; named: string } | undefined> {
   return { version: Number(clicks) / 2, named: JSON.parse(marker).version };
 }
 
-it(`lake -- hourly in folders leaves hours of one whole version after a kill, and the latest version after the next run, over ${RESTATEMENTS} restatements`, async () => {
+it(`lake -- hourly in folders leaves hours of one whole version after a kill, and the latest version after the next run, for each of ${RESTATEMENTS} restatements`, async () => {
   const found: { version: number; named: string }[] = [];
   const names = new Map<string, number>();
   let kills = 0;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 it(
-  `lake -- hourly leaves hours of the latest version over ${RESTATEMENTS} restatements, with runs killed at each write in turn`,
+  `lake -- hourly leaves hours of the latest version after each of ${RESTATEMENTS} restatements, even if runs are killed at each write in turn`,
   async () => {
     let kills = 0;
     for (let nth = 0; nth < RESTATEMENTS; nth++) kills += await restateAndKill(world, nth % 2 === 1);

@@ -4,7 +4,7 @@ import { startHoursWorld } from '../tools/hours-world.ts';
 it.each(
   (['final', 'open'] as const).flatMap((was) => (['final', 'open'] as const).map((is) => ({ was, is }))),
 )(
-  'lake -- hourly leaves hours of the latest version in the end, even if a run, begun while the day was $was, is overtaken by a run that began while it was $is and was killed',
+  'lake -- hourly leaves hours of the latest version in the end, even if a second run overtakes the first and is killed; the day was $was when the first began, $is when the second began',
   async ({ was, is }) => {
     for (let call = 1, isHeld = true; isHeld; call++) {
       await using world = await startHoursWorld();

@@ -153,7 +153,7 @@ const sizeOf = (content: Readonly<Record<string, string>>): number =>
   Object.values(content).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
-  it(`has the files of a full pull after each of ${RESTATEMENTS} random restatements, but pulls at most 1.5/90 of the bytes`, async () => {
+  it(`leaves the same files as a full pull after each of ${RESTATEMENTS} random restatements, but pulls at most 1.5/90 of the bytes`, async () => {
     const sink = join(home, 'sink');
     expect(await sync(sink)).toMatchObject({ code: 0, pulled: DAYS });
     let worst = 0;
@@ -218,7 +218,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect((await stat(join(sink, `${names[0]}.csv`))).mode & 0o044).toBe(0o044);
   });
 
-  it('pulls every day again for another filter, with one token', async () => {
+  it('pulls every day again if the filter changes, and requests one token for all days', async () => {
     const sink = join(home, 'fields');
     await sync(sink);
     tokens = 0;

@@ -82,7 +82,7 @@ function repeated(asked: Question, bytes: number) {
   return { rounds, digest: hash.digest('hex') };
 }
 
-/** Deletes the last report and publishes it again in a process of its own. Resolves to the memory of the process. */
+/** Deletes the last report and publishes it again in a process of its own. Resolves to the growth of its memory. */
 async function memoryOfPublishing(): Promise<number> {
   const { storageUrl } = service.stack;
   const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };

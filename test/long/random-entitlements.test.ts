@@ -105,7 +105,7 @@ const REFUSED = 'refused';
 
 const CLIENTS = ['a', 'b', 'c', 'd'];
 
-/** Cases with a register of good and bad records, and with the claims of a client that may be in it, or of nobody. */
+/** Cases with a register of good and bad records. The claims name a client of the register, a stranger, or nobody. */
 function randomRegisters(seed: number, count: number) {
   const random = randomNumbers(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -151,7 +151,7 @@ function randomRegisters(seed: number, count: number) {
     }
     const client = pick([...CLIENTS, ...CLIENTS, 'stranger', undefined]);
     const claim = pick(['client_id', 'azp', 'appid']);
-    // Claims of companies give no rights if a register decides. Another client in `sub` gives none either.
+    // If a register decides, claims of companies give no rights. Nor does another client's id in `sub`.
     const claims = { ...entry.claims, sub: pick(CLIENTS), ...(client !== undefined && { [claim]: client }) };
     return { ...entry, claims, documents, companies: client === undefined ? undefined : truth.get(client) };
   });

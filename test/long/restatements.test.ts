@@ -61,7 +61,10 @@ interface Answer {
 const random = randomNumbers(4711);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
-/** The end of the last `act`. The lake must not change while the engine reads, because engines differ in that case. */
+/**
+ * Settles when the last `act` has ended. The lake must not change while the engine reads, because engines differ in
+ * what they then read.
+ */
 let turn: Promise<unknown> = Promise.resolve();
 function alone<T>(act: () => Promise<T>): Promise<T> {
   const done = turn.then(act);
@@ -332,7 +335,7 @@ describe('a report on a lake that is restated all the time', () => {
     expect(hits.length).toBeGreaterThan(0);
   });
 
-  it('is the cached report after the last restatement', async () => {
+  it('is a hit and shows the final lake for the second request after the last restatement', async () => {
     for (const shape of SHAPES.keys()) {
       const first = await ask(shape);
       service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -340,8 +343,8 @@ describe('a report on a lake that is restated all the time', () => {
       const [s3, athena] = service.stack.faults.current();
       expect(again.headers.get('cache-status')).toBe('PerformanceReports; hit');
       expect(athena?.matched).toBe(0);
-      // The listing is one call. The cached report and the latest attempt are two reads each: one of this release's
-      // object, and one of the object of the release before.
+      // The listing takes one call. The cached report and the latest attempt take two reads each: one of the object of
+      // this release, and one of the object of the release before.
       expect(s3?.matched).toBe(5);
       service.stack.faults.set([]);
       const body = await (await fetch(again.headers.get('location') ?? '')).text();

@@ -40,7 +40,7 @@ describe('docs/openapi.json', () => {
   });
 
   it.each([
-    ['anyOf', /"(?:anyOf|oneOf|allOf)"/],
+    ['anyOf, oneOf or allOf', /"(?:anyOf|oneOf|allOf)"/],
     ['deepObject', /"deepObject"/],
     ['a set in place of a list', /"uniqueItems"/],
     ['times that clients write in their own forms', /"date-time"/],

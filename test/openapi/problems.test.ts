@@ -54,7 +54,7 @@ describe('every problem', () => {
     expect(
       await faultsOfResponse({
         method: 'GET',
-        // The documented route that can answer 404.
+        // This route documents every status that the gateway answers, also 404.
         path: '/reporting/downloads/ticket/1',
         status: answer.status,
         headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },

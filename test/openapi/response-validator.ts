@@ -32,7 +32,7 @@ export async function faultsOfResponse({
   const pathname = path.split('?')[0] ?? '';
   const isGet = method === 'GET' || method === 'HEAD';
   const documented = isGet ? known.find((operation) => patternOf(operation.path).test(pathname)) : undefined;
-  // By the document, any other path or method gets the only 404 that the document describes.
+  // By the document, any other path or method gets a 404. All operations that document a 404 document the same one.
   const operation = documented ?? known.find(({ responses }) => responses.some(({ code }) => code === '404'));
   if (!operation || (!documented && status !== 404)) return [`${status} on an undocumented route`];
 

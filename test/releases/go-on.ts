@@ -13,7 +13,7 @@ export interface Outcome {
   readonly status: number;
   /** What the header `Cache-Status` says, such as `hit` or `fwd=miss; collapsed`. */
   readonly cacheStatus?: string | undefined;
-  /** Whether the answer leads to a file with the lake's clicks of exactly the partner's companies. */
+  /** Whether the answer leads to a file with the clicks that the lake has for the partner's companies on `DAY`. */
   readonly isItsReport: boolean;
   /** The queries that the request started. Each entry says which token the query used. */
   readonly started: readonly ('the token stored' | 'a new token')[];

@@ -34,7 +34,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     engine: {
       slots: 4,
       queueMs: [0, 0],
-      // In milliseconds. A query takes longer than `FIRST_WAIT_MS`, for which the first request waits.
+      // In milliseconds. A query takes longer than the first request waits (`FIRST_WAIT_MS`).
       runMs: [12_000, 12_000],
       fails: 0,
       hangs: 0,

@@ -43,7 +43,7 @@ export interface Surroundings {
   onFile(write: FileWrite): void;
   /** Chooses how a reader gets a content: piece by piece, perhaps with an error after some pieces. */
   pieces(content: Buffer): Iterable<Buffer>;
-  /** The size that S3 reports for a large plain file, if the model holds less. */
+  /** The size that S3 reports for an uploaded file that is not gzipped. Its content in memory may be smaller. */
   readonly largeFileBytes: number | undefined;
 }
 
@@ -58,7 +58,7 @@ const nothingAdded: Surroundings = {
 /** The limit for one try to write a small file. Large files have no such limit. */
 const SMALL_FILE_TRY_MS = 5_000;
 
-/** The results bucket with the interfaces of `lib/delivery`, over objects in memory. */
+/** The results bucket with the interfaces of `lib/results`, over objects in memory. */
 export function memoryResults(
   s3: MemoryS3,
   surroundings: Partial<Surroundings> = {},

@@ -16,7 +16,7 @@ const FIRST_MS = Date.UTC(2026, 0, 29);
 const DAYS_MS = 72 * HOUR_MS;
 const COMPANIES = 97;
 
-/** The step from a record's time to the next, about two hours. After three days, the times begin again. */
+/** The time from one record to the next, about two hours. After three days, the times begin again at the first day. */
 const STEP_MS = 7_919_773;
 
 /** Every amount is below this number of millionths, so every sum of millionths stays below 2^53. */

@@ -97,7 +97,7 @@ describe('diagnose', () => {
     expect(findings).toEqual([{ finding: expect.stringMatching(finding), remedy }]);
   });
 
-  it('leaves out quotas that AWS does not report, and tokens of a provider that is not Cognito', () => {
+  it('leaves out quotas that AWS does not report, and the quota of tokens if a stage does not use Cognito', () => {
     const existing = { ...stage, identity: { provider: 'existing' } } as unknown as typeof stage;
     const { limits } = diagnose({ ...grown, starts: undefined }, existing, 8);
     expect(limits.map(({ name }) => name)).not.toContain('Athena, StartQueryExecution a second');

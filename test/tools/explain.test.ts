@@ -35,7 +35,7 @@ describe('the fault of a token', () => {
   };
   const requiredClaim = { name: 'roles', value: 'Reports.Read' };
 
-  it('is empty for a token that the service accepts', async () => {
+  it('is absent if the service accepts the token', async () => {
     expect(await check({ scope: SCOPE })).toMatchObject({ claims: { scope: SCOPE } });
     const named = { aud: API, roles: ['Reports.Read'] };
     expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
@@ -45,12 +45,17 @@ describe('the fault of a token', () => {
     ['another scope', { scope: 'api://other/.default' }, {}, /not requested with the scope/],
     ['the API in aud alone', { aud: API }, {}, /not requested with the scope/],
     [
-      'no required claim',
+      'the right scope, but without the required claim',
       { scope: SCOPE },
       { requiredClaim },
       /lacks what every token.*"Reports.Read" in roles/,
     ],
-    ['aud without the required claim', { aud: API }, { requiredClaim }, /"Reports.Read" in roles/],
+    [
+      'the API in aud, but without the required claim',
+      { aud: API },
+      { requiredClaim },
+      /"Reports.Read" in roles/,
+    ],
     [
       'another issuer',
       { scope: SCOPE },

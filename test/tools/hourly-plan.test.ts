@@ -40,7 +40,7 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
     { again: true },
   ],
   [
-    'a day of the current version, with hours that were made of fewer columns',
+    'a day whose hours have the current version, but were made of fewer columns',
     'write-final',
     raw(),
     hours({ note: note('v2') }),

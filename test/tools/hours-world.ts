@@ -83,7 +83,7 @@ export async function startHoursWorld() {
     return [...new Set(rows.map(([, clicks]) => Number(clicks) / RECORDS_AN_HOUR))];
   };
 
-  /** Checks that every day with a marker has one version of the raw lake. Resolves to the days' versions. */
+  /** Checks that every day with a marker has the hours of one final version. Resolves to the days' versions. */
   const look = async (): Promise<Record<string, number>> => {
     isLooking = true;
     try {
@@ -98,7 +98,8 @@ export async function startHoursWorld() {
         found[day] = versions[0] as number;
         expect(final, `${day} is of version ${found[day]}`).toContain(found[day]);
         const note = JSON.parse(await text(await hours.read(`${TABLE}/day=${day}/_SUCCESS`)));
-        // A run that overlaps another run may put its marker beside the other's file, which this marker does not name.
+        // A run that overlaps another run may put its marker beside the other run's file. The marker then names the
+        // run's own file, not the one beside it.
         if (note.file === etag || isAlone) expect(numbers.get(note.version)).toBe(found[day]);
       }
       return found;
@@ -150,7 +151,7 @@ export async function startHoursWorld() {
     },
     /**
      * Runs `lake hourly`, and delays its nth write, or its nth call of any kind, until `meanwhile` has ended. Resolves
-     * to the run's output, and whether the run made that nth call.
+     * to the run's output, and to whether the run came to that nth write or call.
      */
     async heldAt(
       nth: number,

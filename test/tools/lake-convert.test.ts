@@ -78,7 +78,7 @@ describe('npm run lake -- convert', () => {
     ['as they are', []],
     ['summed by the hour', ['--hourly']],
   ])(
-    'converts files of many forms, with records %s, to a lake whose reports equal an independent sum',
+    'converts files of many forms to a lake (records %s) whose reports equal an independent calculation',
     async (name, options) => {
       const lake = join(directory, `lake ${name}`);
       const { code, stdout, stderr } = await runLake(['convert', input, '--to', lake, ...options]);
@@ -444,7 +444,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('and writes nothing if only reading shows wrong values, and names the values of all files at once', async () => {
+    it('and writes nothing if it finds wrong values only while it reads, and names those of all files', async () => {
       await writer.file('late/fine.parquet', publisherRecord());
       await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
       await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));

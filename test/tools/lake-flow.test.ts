@@ -32,7 +32,7 @@ describe('--memory', () => {
     ['half of the machine’s memory', 8e9, 0, 4e9],
     ['half of the container’s memory if that is less', 8e9, 2e9, 1e9],
     ['half of the machine’s memory if the container has no limit', 8e9, 2 ** 64, 4e9],
-    ['what DuckDB needs at least on a small machine', 600e6, 0, 500e6],
+    ['the least that DuckDB needs, if half of the memory is less', 600e6, 0, 500e6],
   ])('is by default %s', (_, machine, container, usual) => {
     expect(usualMemory(machine, container)).toBe(usual);
   });
@@ -115,7 +115,7 @@ describe('the progress of a conversion', () => {
   });
 });
 
-describe('the sample for the saving of --hourly', () => {
+describe('the sample from which the saving by --hourly is estimated', () => {
   const hours = (...rows: number[]) => rows.map((count, at) => ({ at, rows: count }));
 
   it('comes from the day with the median number of records', () => {
@@ -205,13 +205,13 @@ describe('a conversion that fails half-way', () => {
   const full = new Error('IO Error: Could not write file "x": No space left on device');
   it.each([
     [
-      'a full disk before any day is written',
+      'a disk that is full before any day is written',
       full,
       { to: '/lake', daysWritten: 0, days: 0 },
       /^Nothing was written\. The disk that holds \/lake is full\. .*Make room\. Then run the same command again\.$/,
     ],
     [
-      'a full disk after some days are written',
+      'a disk that is full after some days are written',
       Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
       { to: '/lake', daysWritten: 2, days: 7 },
       /^The disk that holds \/lake is full\. .*\n2 of 7 days are written, each of them whole\. .* with --replace\.$/,

@@ -58,7 +58,7 @@ it('lake hourly replaces a complete day if its raw file was written again under 
   expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
 });
 
-it('lake hourly reads files like the engines: narrower types, NULL for missing columns, no extra columns, no hidden files', async () => {
+it('lake hourly reads files as the engines do: narrower types, NULL for missing columns, no extra columns, no hidden files', async () => {
   await rawDay('engines', 1, { clicks: '7::INTEGER', served_ads: undefined });
   const folder = `engines/raw/${TABLE}/day=${DAY}`;
   await writer.file(

@@ -28,7 +28,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('sums the latest version in the end, at whatever call of a run the raw day is restated', async () => {
+  it('sums the latest version in the end, no matter at which call of a run the raw day is restated', async () => {
     for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
       const run = await world.heldAt(at, 'call', () => world.restate());
@@ -39,7 +39,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('never mixes versions in a day and sums the latest in the end, at whatever write a run is killed', async () => {
+  it('never mixes versions in a day and sums the latest in the end, no matter at which write a run is killed', async () => {
     // The three writes remove the marker, write the file, and write the marker.
     expect(await restateAndKill(world, false)).toBe(3);
   });
@@ -48,7 +48,7 @@ describe('npm run lake -- hourly', () => {
     { was: 'final', isOpen: false, writes: [3] },
     { was: 'open', isOpen: true, writes: [2] },
   ])(
-    'sums the latest version in the end, even if another run overtakes a slow run that saw the day as $was',
+    'sums the latest version in the end, even if another run overtakes a slow run that began while the day was $was',
     async ({ isOpen, writes }) => {
       for (const write of writes) {
         // The day has no hours yet, so a run writes its hours even while the day is open.
@@ -74,7 +74,7 @@ describe('npm run lake -- hourly', () => {
     expect(await text(await bucket.read(marker))).toBe(note);
   });
 
-  it('removes files of another writer with --replace, before it writes its own file', async () => {
+  it('with --replace, removes another writer’s files before it writes its own file', async () => {
     const day = `publisher_events/day=${DAY}`;
     await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
     const calls: string[] = [];

@@ -29,7 +29,7 @@ afterAll(() => {
 interface Given extends ValueOptions {
   readonly column: string;
   readonly type?: string;
-  /** The column's type in the file's description. */
+  /** The type that the conversion finds in the file's description. By default, it is `type`. */
   readonly declared?: string;
 }
 
@@ -107,7 +107,7 @@ describe('amounts in text columns', () => {
     expect({ losses, changes }).toEqual({ losses: [], changes: [] });
   });
 
-  it('give the same number in every notation', async () => {
+  it('become the same number in every notation', async () => {
     const random = randomNumbers(31);
     const upTo = (end: number) => Math.floor(random() * end);
     const cases = Array.from({ length: 2_000 }, (): [string, string] => {

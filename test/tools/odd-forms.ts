@@ -85,7 +85,10 @@ const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | '
   { timestamp: 'TIMESTAMP_NS', id: 'HUGEINT', count: 'TINYINT', money: 'DECIMAL(30,10)', text: 'VARCHAR' },
 ];
 
-/** Writes records like different writers, in one file for each form. Resolves to the folder to convert. */
+/**
+ * Writes the records as different writers would. Each table gets a CSV file, a CSV file with gzip, and a Parquet file
+ * for each form. Resolves to the folder to convert.
+ */
 export async function writeOddForms(
   writer: Writer,
   directory: string,

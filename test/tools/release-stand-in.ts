@@ -248,7 +248,7 @@ function stackResources({ stackVersions, deployments }: ReleaseStandIn): string 
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
 
-/** The service's answer, from the version that gets a part of the requests. Without one, from the alias's version. */
+/** The service's answer: from the version that gets a part of the requests, if any, or from the alias's version. */
 function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
   const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
   const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);

@@ -44,7 +44,7 @@ const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
 const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
 
 describe('npm run rollback', () => {
-  it('moves every function to its last version of the release before, and says what it did', async () => {
+  it('moves every function to its last version of the previous release, and says what it did', async () => {
     const { code, lines } = await rollback();
     expect(aliases()).toEqual(allAt('3'));
     expect({ code, lines }).toEqual({
@@ -102,7 +102,7 @@ describe('npm run rollback', () => {
     expect(aliases()).toEqual(allAt('3'));
   });
 
-  it('moves the other functions if one cannot be moved, names that one, and ends with 1', async () => {
+  it('moves the other functions if one cannot be moved, names that one, and ends with exit code 1', async () => {
     aws.refuse = (call) =>
       call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();

@@ -92,7 +92,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
 }
 
-/** The values that these records have in a dimension and that a filter can name, written as in a filter. */
+/** The values of a dimension in these records, written as in a filter. Leaves out values that no filter can name. */
 function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
   const read = (row: EventRow): string | bigint | null | undefined => {
     if (dimension.type !== 'datetime') return row[dimension.column];

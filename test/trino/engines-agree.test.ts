@@ -80,7 +80,7 @@ async function compare(report: Report, cases: readonly Case[]) {
   return { differences, withRows };
 }
 
-describe('DuckDB, Trino and the contract’s words give the same bytes', () => {
+describe('DuckDB and Trino both give the report that the contract demands, byte for byte,', () => {
   it.each(reports)('for $title', async (report) => {
     const cases = corpusOf(report, rowsOf(report), CASES_PER_REPORT);
     const { differences, withRows } = await compare(report, cases);

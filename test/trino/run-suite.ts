@@ -9,7 +9,7 @@ const stop = new AbortController();
 
 try {
   const home = await installTrino();
-  // Signals are handled only from here on: before, a signal that ends an installer must end this process too.
+  // Signals are handled only from here on. Before, a signal that ends the installer must also end this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using server = await startTrino(home);
   stop.signal.throwIfAborted();

@@ -9,8 +9,8 @@ const PUBLISH_LIMIT_MS = settingsOf('publish').timeoutSeconds * 1_000;
 const ABANDON_LIMIT_MS = settingsOf('abandon').timeoutSeconds * 1_000;
 
 /**
- * Models EventBridge. It runs the publishing function for each new object under `publications/`. Some events come
- * twice, and some come late.
+ * Models EventBridge. It runs the publishing function for each new object under `publications/`. If every try fails, it
+ * runs the function that gives the publication up. Some events come twice, and some come late.
  *
  * @param onFailure called with the error that a function throws although none of its calls failed
  */

@@ -15,7 +15,7 @@ export interface Machine {
 interface SufferedFault {
   readonly kind: string;
   readonly operation: string;
-  /** The object's key or the execution's id. */
+  /** What the call is for, such as an object's key. For `reading breaks`, the invocation and the number of its call. */
   readonly key: string;
 }
 

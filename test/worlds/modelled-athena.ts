@@ -29,7 +29,7 @@ export interface EngineQuery {
   readonly companies: number;
   readonly startedBy: Invocation;
   readonly submittedAt: number;
-  /** Each query has a different number, so that the metric shows which query it counts. */
+  /** No two queries scan the same number of bytes, so the metric shows which query it counts. */
   readonly bytesScanned: number;
   state: 'QUEUED' | 'RUNNING' | EndState;
   runsSince?: number;

@@ -122,7 +122,7 @@ const REWRITE_MS = 800;
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 
-/** Makes the plan of a world. `without` names the parts to leave out: actors, or the differences of clocks. */
+/** Makes the plan of a world. `without` names the parts to leave out: actors, clock differences, or the wrong clock. */
 export function planOf(seed: number, without: ReadonlySet<string> = new Set()): Plan {
   const draw = namedDice(seed, 'plan');
   const isCalm = chance(draw, 0.15);
@@ -166,7 +166,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // A failing publication is given up after some minutes. In some worlds, S3 then refuses for minutes to record this.
+  // A publication that keeps failing is given up after some minutes. In some worlds, S3 refuses to store this at first.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Some worlds have one slot for many callers, and second attempts that run for a long time.
@@ -175,7 +175,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
   }
-  // In some worlds a caller leaves while a file comes and goes without a marker. The next callers come long after that.
+  // In some worlds without markers, a caller leaves while a file comes and goes. The next callers come long after that.
   const isLeft = chance(draw, 0.04);
   if (isLeft) {
     Object.assign(settings, { marks: false });
@@ -276,7 +276,8 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
 ];
 
 /**
- * When the plan is over, after the world's beginning: all callers have come, and all outages and writers have ended.
+ * The time from the world's beginning until the plan is over: all callers have come, the register has changed for the
+ * last time, and all outages and writers have ended.
  */
 export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }: Plan): number =>
   Math.max(
@@ -289,6 +290,6 @@ export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }
 /** How many times the kind `rewrites for minutes` replaces a day's files. */
 export const REWRITES = 36;
 
-/** The other kinds pause for each file of the day, for a few files of other writers, and for the marker. */
+/** The other kinds pause at most for each file of the day, a few files that other writers added, and the marker. */
 const mostPauses = (kind: WriterPlan['kind'], filesADay: number): number =>
   kind === 'rewrites for minutes' ? REWRITES : filesADay + 6;

@@ -49,7 +49,7 @@ const add = (ms: number, act: () => void, isSilent = false): Timer => {
   return timer;
 };
 
-/** `setTimeout` of `node:timers/promises`. The promise never resolves if its runner dies before. */
+/** `setTimeout` of `node:timers/promises`. The promise never resolves if its runner dies in the meantime. */
 function pause<T>(ms?: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
   const runner = runners.current();
   return new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ const reportFunctions = reports.map(({ name }) => name);
 
 type Folder = keyof typeof RESULTS_PREFIX;
 
-/** The parts of one statement. `proofs` lists them by the situation that shows that they are needed. */
+/** The parts of one statement. `proofs` lists them by the situation that proves the need for them. */
 function partsOf(
   functions: readonly string[],
   sid: string,
@@ -67,7 +67,10 @@ export const unprovenParts = [
   },
 ] as const;
 
-/** The actions and folders for which the deployed tests prove a need, in statements with more than one of them. */
+/**
+ * The actions and folders that the deployed tests prove to be needed. A statement's only action, or its only folder, is
+ * not listed.
+ */
 export const permissionParts: readonly PermissionPart[] = [
   ...partsOf(reportFunctions, 'RunQueries', [
     ['report', ['athena:StartQueryExecution', 'athena:GetQueryExecution']],

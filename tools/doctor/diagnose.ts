@@ -19,7 +19,7 @@ const UNRESERVED = 100;
 const RESERVED = { publish: 5, probe: 1 } as const;
 const RESERVED_SUM = RESERVED.publish + RESERVED.probe;
 
-/** One limit, and how many new reports a second it lets through. */
+/** One limit, and the rate of new reports that it lets through. */
 interface Limit {
   readonly name: string;
   readonly value: number;
@@ -78,8 +78,8 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
 }
 
 /**
- * How many new reports a second API Gateway's limits let through. It is the lower of two rates: the reports that the
- * report routes take together, and the reports for which the waiting route takes enough requests.
+ * The new reports per second that the limits of API Gateway let through. It is the lower of two rates: the reports that
+ * the report routes take together, and the reports for which the waiting route takes enough requests.
  */
 function reportsLetIn(executions: number): number {
   const limits = limitsOfRoutes(executions);
@@ -115,7 +115,10 @@ function tooFewExecutions(
   ];
 }
 
-/** Requests and other functions may take every execution. Large reports are then not published. */
+/**
+ * A finding if the stage reserves no executions, although the account has enough. Requests and other functions may then
+ * take every execution, and large reports are not published.
+ */
 const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }: StageFacts): Finding[] =>
   executions && executions.value >= UNRESERVED + RESERVED_SUM && reservedConcurrency === undefined
     ? [
@@ -127,7 +130,7 @@ const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }
       ]
     : [];
 
-/** A finding only if this quota is the narrowest limit. Otherwise, more active queries would not help. */
+/** A finding only if the quota of active queries is the narrowest limit. Otherwise, more of them would not help. */
 function tooFewQueries(
   { activeQueries }: AccountQuotas,
   first: Limit | undefined,

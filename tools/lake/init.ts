@@ -30,7 +30,8 @@ export const initCommand: LakeCommand = {
 };
 
 /**
- * Makes the tables that the lake lacks, without records. Their reports are then empty, and not answered as missing.
+ * Makes the tables that the lake lacks, without records. Their reports are then empty. Without the tables, the service
+ * would answer 404.
  */
 async function init(location: string): Promise<string> {
   const lake = lakeAround(location);

@@ -22,7 +22,7 @@ const WAITS = {
   answers: 120_000,
 };
 
-/** Points every function of a stage at the release before, or at a named one. Waits until the routes answer with it. */
+/** Moves a stage's aliases to the previous release, or to a named one. Waits until the routes answer with it. */
 export async function rollbackCommand(
   args: readonly string[],
   say: (...lines: readonly string[]) => void,
@@ -46,7 +46,7 @@ export async function rollbackCommand(
   const client = new CloudFormationClient({});
   const lambda = retryingLambda();
   const look = () => readLiveFunctions(lambda, stage);
-  // The commit is checked first, so that an unknown commit stops no deployment.
+  // The commit is checked first, so that a command with an unknown commit does not stop a running deployment.
   if (given !== undefined) commitNamed(await look(), given);
   const { shiftGroups } = await readStackRelease(client, stage);
   const end = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });

@@ -6,7 +6,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-# By default, dlt sends telemetry about each run to its makers. To allow that, set this to true.
+# By default, dlt sends telemetry about each run to its makers. To allow that, set this variable to true.
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
 # The command prints its own error in one line at the end, so dlt's log is silenced.
 os.environ.setdefault("RUNTIME__LOG_LEVEL", "CRITICAL")

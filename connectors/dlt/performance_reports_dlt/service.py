@@ -34,7 +34,7 @@ class ServiceError(Exception):
 
 
 class ServiceProblem(ServiceError):
-    """A request was refused. The members are those of the problem document (RFC 9457)."""
+    """The answer to a request has an error status. The members are those of the problem document (RFC 9457)."""
 
     def __init__(
         self,
@@ -172,8 +172,8 @@ class Service:
     def _asked(
         self, what: str, send: Callable[[], requests.Response], use: Callable[[requests.Response], T]
     ) -> T:
-        """Returns `use(answer)`. Retries the statuses in RETRIED, an expired link, a 401 once with a new token, and an
-        answer that breaks off.
+        """Returns `use(answer)`. Retries the statuses in RETRIED, an expired link, a 401 once with a new token, and a
+        connection that fails or breaks off.
         """
         fault = ServiceError(what)
         is_renewed = False

@@ -32,7 +32,9 @@ BLOCK_BYTES = 16 << 20
 
 
 class Held(TypedDict):
-    """What was loaded of a day. `version` is None if the day may have changed while it was read."""
+    """What was loaded of a day. `version` is None if the day may have changed while it was read, or if the table keeps
+    an older version of the day.
+    """
 
     version: str | None
     rows: int
@@ -56,7 +58,7 @@ class Outcome:
     is_other_query: bool = False
     """Whether the query differs from the last run's. If so, every day is pulled again."""
     unsure: list[str] = field(default_factory=list[str])
-    """Days that changed while they were pulled. The next run pulls them again."""
+    """Days that may have changed while they were pulled. The next run pulls them again."""
 
 
 def performance_reports(

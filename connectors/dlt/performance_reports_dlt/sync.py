@@ -38,7 +38,7 @@ def sync(
     pipeline_name: str = "performance_reports",
     service: Service | None = None,
 ) -> Outcome:
-    """Pulls the days that changed into a table, from the day `start` to the day before `end`.
+    """Brings a table up to date: pulls the changed days, from the day `start` to the day before `end`.
 
     By default, `end` is tomorrow, and the table is in the file reports.duckdb.
 

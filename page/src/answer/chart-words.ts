@@ -18,8 +18,8 @@ interface Asked {
 }
 
 /**
- * Says what the chart does not draw: the smaller values and, if a dimension splits the chart of a comparison, the days
- * before.
+ * Says what the chart does not draw: the smaller values of the dimension and, if the chart of a comparison is split,
+ * the period before.
  */
 export function leftOutWords(chart: ChartData, run: Asked): string {
   const words = [restWords(chart, run)];

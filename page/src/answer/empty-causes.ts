@@ -48,7 +48,8 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
 }
 
 /**
- * Says whether at least one of a filter's values occurs. If none occurs, returns a cause for each value.
+ * Returns `occurs` if at least one of a filter's values occurs, or if its operator may let rows pass anyway. If none
+ * occurs, returns a cause for each value. Returns `unknown` if the page has not kept enough values to judge.
  *
  * @param isAlone whether this is the only filter. Then a value that the page did not keep does not occur at all: if it
  *   occurred, the report would have rows

@@ -5,7 +5,7 @@ import { dayOf, isByDay } from './chart-words.ts';
 const DAY_SECONDS = 86_400;
 const GAP_PX = 8;
 
-/** Hatches the open days in the chart. More events of these days may still come, so a line falls there. */
+/** Hatches the open days in the chart. More events of these days may still come, so their figures may be too low. */
 export function hatchOver(
   plot: uPlot,
   chart: ChartData,

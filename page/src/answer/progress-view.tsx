@@ -29,8 +29,8 @@ function Cancel() {
       class="pill"
       onClick={() => {
         cancelRun();
-        // The button disappears with the result. The focus moves to the Run button, so that the user can ask another
-        // question.
+        // A cancelled run is no longer shown, so this button disappears. The focus moves to the Run button, so that the
+        // user can ask another question.
         isBuilderOpen.value = true;
         focusOn('.run-bar button');
       }}

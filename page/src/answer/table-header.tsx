@@ -11,8 +11,8 @@ export function TableHeader({
 }: {
   readonly column: TableColumn;
   /**
-   * Some metrics have two levels, such as opens by placement or by container. The requested fields decide which one a
-   * column has: this is its dimension. Undefined if the metric has only one level.
+   * The dimension that the column's metric is counted by. Opens, for example, are counted by placement or by container,
+   * depending on the requested fields. Undefined if the metric has only one level.
    */
   readonly level: string | undefined;
   readonly sort: View['sort'];

@@ -1,6 +1,6 @@
 /**
- * The caller who was chosen at one moment. If the user chooses another caller while an answer is under way, the page
- * does not show the answer to that caller.
+ * The caller who was chosen at one moment. If the user has chosen another caller when an answer arrives, the page does
+ * not show the answer. Only a report is shown, marked as an answer to an earlier question.
  */
 export interface Caller {
   /** Differs between callers. It stays in memory. */

@@ -4,7 +4,8 @@ import { isWholeTime } from './time-text.ts';
 import { faultAttributes, TypedInput } from './typed-input.tsx';
 
 /**
- * An input for a day as `YYYY-MM-DD`, in every language of the browser, with a calendar to choose the day from.
+ * An input for a day, with a calendar to choose the day from. The text has the form `YYYY-MM-DD` in every language of
+ * the browser.
  *
  * @param label the input's name if no label element names it
  */

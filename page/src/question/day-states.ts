@@ -17,7 +17,7 @@ interface Told {
   readonly days: ReadonlyMap<string, ToldDay>;
 }
 
-/** The days of a report that the service has reported; undefined if it has reported none. */
+/** The service's latest answer about the days of a report; undefined if there is none, or if the question failed. */
 export const listedDays = signal<Told | undefined>(undefined);
 
 /** The state of a day; undefined if the service has not reported it. */

@@ -8,7 +8,7 @@ import type { FoundValues } from './found-values.ts';
 import { ValueList, type ValueProps } from './value-list.tsx';
 import { noValuesWords, valuesInDays } from './values-in-days.ts';
 
-/** A question for values, as a key that includes the caller, and its answer once it has arrived. */
+/** A question for values, and its answer once it has arrived. The question is a key that includes the caller. */
 interface Asked {
   readonly question: string;
   readonly found?: FoundValues;

@@ -23,8 +23,9 @@ export interface Comparing {
 }
 
 /**
- * Pairs the days of the window with the days before, and leaves out pairs by the present states of their days.
- * Undefined if no comparison is chosen.
+ * Pairs the days of the window with the days of the period before. Leaves out each pair that has a day that is open or
+ * has no data now, and each pair whose day the filters do not let pass. Undefined if no comparison is chosen, or if the
+ * window has no days.
  */
 export async function planComparison(
   caller: Caller,

@@ -35,7 +35,8 @@ export function addDays(day: string, count: number): string {
 }
 
 /**
- * Every day from the first to the last, both included, at most `most` days. Empty if the first or the last is no day.
+ * Every day from the first to the last, both included, at most `most` days. Empty if the first or the last is no day,
+ * or if the last is before the first.
  */
 export function daysBetween({ first, last }: Days, most: number): string[] {
   if (!isDay(first) || !isDay(last)) return [];

@@ -46,7 +46,7 @@ function callerCure(): string | undefined {
 /** Asks for the report. If that is not possible, moves the focus to the input that must change. */
 export function askForReport(): void {
   isAsked.value = true;
-  // Earlier faults from the service do not block a new request, because the service may answer otherwise now.
+  // Earlier faults from the service do not block a new request, because the service may answer differently now.
   answeredFaults.value = [];
   const isAskable = faults.value.length === 0 && isCallerKnown.value;
   isBuilderOpen.value = !isAskable;

@@ -2,8 +2,8 @@ import type { InputHTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 
 /**
- * The attributes of an input that is at fault, which point to the elements that say why. `ids` are the ids of these
- * elements.
+ * The attributes of an input that is at fault. They point to the elements that describe the fault. `ids` are the ids of
+ * these elements; if there are none, the input has no fault.
  */
 export const faultAttributes = (ids: readonly string[]) =>
   ids.length > 0 ? ({ 'aria-invalid': true, 'aria-describedby': ids.join(' ') } as const) : {};

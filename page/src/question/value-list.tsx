@@ -23,7 +23,7 @@ export interface ValueProps {
   readonly onChange: (values: readonly string[]) => void;
 }
 
-/** Lets the user search the found values and choose from them. Each value has its share. */
+/** Lets the user search the found values and choose from them. Each value is shown with its share. */
 export function ValueList({
   dimension,
   values,

@@ -17,7 +17,7 @@ const MAX_ENTRIES = 50;
  * Caches the answers to questions for values while the page is open.
  *
  * @param versionsOf resolves to the versions of the days' data, in one text; undefined if the service does not report
- *   them. Without versions, the cache keeps an answer only until a question for other days.
+ *   them. An answer without versions is dropped at the next question for other days.
  */
 export function valuesCache(
   versionsOf: (question: ValuesQuestion) => Promise<string | undefined>,

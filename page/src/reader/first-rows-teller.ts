@@ -5,7 +5,10 @@ import type { ReaderAnswer, Reading } from './reader-messages.ts';
 const SHOWN_ROWS = 1_000;
 const PROGRESS_MS = 250;
 
-/** Sends the first rows of a file to the page at once. Then sends the progress of the reading, a few times a second. */
+/**
+ * Sends the first rows of a file to the page as they arrive, the very first at once. After SHOWN_ROWS rows, sends only
+ * the progress of the reading. Sends a few messages a second.
+ */
 export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
   let untold: Cell[][] = [];
   let toldRows = 0;

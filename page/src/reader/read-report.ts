@@ -5,8 +5,8 @@ import { type FileBeingRead, type FileListener, readDownload } from './read-down
 import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts';
 
 /**
- * The page reads no more than this, both files together. Larger files would take minutes, and more memory than a phone
- * has.
+ * The page reads a report of at most this many bytes. In a comparison, this is the limit of both files together. Larger
+ * files would take minutes, and more memory than a phone has.
  */
 const MAX_BYTES = 256_000_000;
 

@@ -44,7 +44,7 @@ export function codesOnSide({ store, rowOf }: SideRows, name: string): (row: num
   return (row) => values.code(rowOf(row));
 }
 
-/** The numbers of two sides in one: of the first side if it has the row, else of the second side. */
+/** Combines the numbers of two sides. A number comes from the first side if that has the row, else from the second. */
 export const ofEither = (isFirst: (row: number) => boolean, first: Numbers, second: Numbers): Numbers => ({
   places: first.places,
   near: (row) => (isFirst(row) ? first : second).near(row),

@@ -10,8 +10,8 @@ const DAY_SECONDS = 86_400;
 /** The times of a chart, and the places of a file's rows among them. */
 export interface TimeAxis {
   /**
-   * Each hour or day from the first row's time to the last row's time, in seconds since 1970; empty if the report has
-   * no time.
+   * Each hour or day from the earliest to the latest time of the rows, in seconds since 1970. If these are more than
+   * MAX_TIMES, only the times of the rows. Empty if the report has no time.
    */
   readonly times: readonly number[];
   /** The number of points in a series. */
@@ -53,7 +53,10 @@ export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   };
 }
 
-/** Adds the hours or days that have no rows, so that the chart draws no line through them. */
+/**
+ * Adds the hours or days that have no rows, so that the chart draws no line through them. Adds none if the times would
+ * then be more than MAX_TIMES.
+ */
 function withoutGaps(times: readonly number[], step: number): readonly number[] {
   const [first = 0, last = first] = [times[0], times.at(-1)];
   const count = (last - first) / step + 1;

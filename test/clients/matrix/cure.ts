@@ -1,6 +1,6 @@
 import { type Client, cured } from './client.ts';
 
-/** What a client needs to work: nothing, one or two more options of the same call, or a rewritten program. */
+/** What a client needs to work: nothing, more options in its program, or a rewritten program. */
 export type Kind = 'as it comes' | 'an option' | 'rewrite';
 
 /** The difference of two programs, line by line. Each line begins with a blank, `-` or `+`, as in `diff`. */

@@ -17,7 +17,7 @@ import { perlClients, phpClients, rClients, rubyClients } from './scripts.ts';
 import { shellTools } from './shell.ts';
 import { documentedRows, guideWith, type Row, unmeasured } from './table.ts';
 
-/** How long the slow report takes: 70 s in CI, 300 s by `npm run test:clients:long`. */
+/** How long the slow report takes: 70 s in CI, 300 s in `npm run test:clients:long`. */
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
 /** `EDGE=1`: storage has an edge for downloads. Then the test measures only the table's column for the edge. */
 const hasEdge = process.env['EDGE'] === '1';
@@ -136,7 +136,10 @@ function freshEnd(): string {
   return `${QUEUED}T12:${String(Math.floor(asked / 60)).padStart(2, '0')}:${String(asked % 60).padStart(2, '0')}Z`;
 }
 
-/** Measures programs. AT_A_TIME of them pull ready reports at once. All of them wait for slow reports at once. */
+/**
+ * Measures programs. AT_A_TIME of them pull ready reports at once. Each program that gets its ready report then also
+ * pulls a slow report. All slow reports may be under way at once.
+ */
 async function measureOnce(trials: readonly Trial[]): Promise<void> {
   const slow: Promise<void>[] = [];
   await inTurn(trials, async (trial) => {

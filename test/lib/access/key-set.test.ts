@@ -63,7 +63,7 @@ interface Step {
 
 const CASES: readonly (readonly [string, readonly Step[]])[] = [
   [
-    'refuses invented keys at once for ten seconds, then reads the keys once more',
+    'refuses an invented key without a read within ten seconds of the last read, and later only after one more read',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 1, kid: 'invented', gets: 'refused', reads: 1 },
@@ -82,7 +82,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'finds a new key at once if the last read was ten seconds ago',
+    'finds a new key at once if the last read was at least ten seconds ago',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 10 * SECOND, keys: [first, second], kid: 'second', gets: 'found', reads: 2 },
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'is unavailable for unknown keys while the provider is down, and asks the provider every two seconds; known keys stay valid',
+    'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 9 * SECOND, isDown: true, kid: 'invented', gets: 'refused', reads: 1 },
@@ -137,7 +137,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'keeps keys for an hour while the provider is down, and asks the provider every two seconds',
+    'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 30 * MINUTE, isDown: true, kid: 'first', gets: 'found', reads: 2 },

@@ -39,7 +39,7 @@ describe('a valid token without the scope', () => {
   });
 });
 
-describe('a token of an API without a required claim', () => {
+describe('a token of an API that requires no claim beside the scope', () => {
   it.each([
     ['the scope', { scope }, 'good'],
     ['the scope in a JSON array', { scope: ['other', scope] }, 'good'],
@@ -113,7 +113,7 @@ describe('a token with a list of scopes', () => {
     await expect(verified((token) => `${token}.AAAA`)).rejects.toThrow(Unauthenticated);
   });
 
-  it('is refused if it has a critical header', async () => {
+  it('is refused if its header marks an extension as critical', async () => {
     await expect(verified((token) => token, { crit: ['b64'], b64: true })).rejects.toThrow(Unauthenticated);
   });
 });

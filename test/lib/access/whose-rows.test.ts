@@ -18,7 +18,8 @@ const record: PartnerRecord = {
 };
 
 /**
- * The verdict on a caller whose claim `publishers` gives access to company 5, and the clients sought in the register.
+ * The verdict on a caller whose claim `publishers` gives access to company 5. `sought` lists the clients that were
+ * looked up in the register.
  */
 async function verdictOn(terms: EntitlementTerms, report: Report, client?: string) {
   const sought: string[] = [];

@@ -94,12 +94,12 @@ describe('an answer of S3 that is not read to its end', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['read', () => results(300).read('jobs/1.json')],
     ['readResult', () => results(300).readResult('s3://results/athena/q1.csv', 10)],
-  ])('makes %s give up in time if the rest does not come', async (_, make) => {
+  ])('makes `%s` give up in time if the rest does not come', async (_, make) => {
     server.answer = halfAnswer;
     await expect(make()).rejects.toThrow(Overloaded);
   });
 
-  it('makes read send its request again if the connection breaks', async () => {
+  it('makes `read` repeat its request if the connection breaks', async () => {
     server.answer = (request, response) => {
       halfAnswer(request, response);
       server.answer = (_, next) => void next.writeHead(200, { ETag: '"2"' }).end('{"a":1}');
@@ -131,7 +131,7 @@ describe('the clients', () => {
       if (waiting.length === 60) for (const answer of waiting) answer();
     };
     const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
-    // A try may take 4 s, and each call has 3.9 s, so a call that waits in vain gets no second try.
+    // A try may take 4 s, but each call has only 3.9 s: a call that gets no connection has no time for a second try.
     const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
     expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });

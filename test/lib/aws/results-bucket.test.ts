@@ -165,7 +165,7 @@ describe('every call of the results bucket', () => {
 });
 
 describe('the clients', () => {
-  it('make one try of a small call, since call.ts tries again, and give up a dead connection', async () => {
+  it('make one try of each small call, since call.ts repeats it; give up dead connections; and add checksums only where S3 requires them', async () => {
     const { athena, s3 } = makeClients();
     const uploads = makeUploadClient();
     expect(await athena.config.maxAttempts()).toBe(1);

@@ -95,7 +95,7 @@ describe('a lake whose listing fits into one page', () => {
     expect(await days('2026-01-04T00:00:01Z')).toBe(3);
   });
 
-  it('is listed for the table of the report', async () => {
+  it('is listed in the folder of the report’s table', async () => {
     const { s3, inputs } = s3Of([]);
     const lake = lakeOf(s3);
     expect([publisherReport, advertiserReport].map(lake.folderOf)).toEqual([
@@ -201,7 +201,7 @@ describe('a lake of many files', () => {
 describe('a listing', () => {
   const keys = files('2026-01-02', 1);
 
-  it('is used again up to its highest age, and no longer', async () => {
+  it('is used again until it reaches its highest age', async () => {
     const { s3, inputs } = s3Of(keys);
     const cache: ListingCache = new Map();
     const list = (maxAgeMs: number) => lakeOf(s3, cache).list(publisherReport, window, maxAgeMs);

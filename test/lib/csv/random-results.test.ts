@@ -5,8 +5,8 @@ import { retypeByParsing } from './parse-engine-csv.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 
 /**
- * The report, with one character for each byte; undefined if retypeCsv refuses the file. Fails if retypeCsv writes to
- * the memory after a piece.
+ * The report, with one character for each byte; undefined if retypeCsv refuses the file. Fails if retypeCsv changes the
+ * memory that follows a piece.
  */
 async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
   const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
@@ -105,7 +105,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a column name', [device], ''],
   ])(
-    'gives the same report for every text of up to five of the bytes that retypeCsv distinguishes, in place of %s',
+    'gives the same report if any text of up to five bytes (of every kind that retypeCsv distinguishes) stands in place of %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

@@ -80,7 +80,7 @@ describe('createAttempt', () => {
     expect(results.document(key)).toEqual(heldBy(created).record);
   });
 
-  it('counts the query of the previous attempt, but only in the request whose record was written', async () => {
+  it('counts the query of the previous attempt in the metrics, but only for the request whose record was written', async () => {
     const { run, target, finished, facts } = await made();
     const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
     await createAttempt(run, target, undefined, { ended });
@@ -89,7 +89,7 @@ describe('createAttempt', () => {
     expect(facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 5, queryMs: 240 }]);
   });
 
-  it('gives up after six attempts of one request', async () => {
+  it('throws an error if the request has created six attempts already', async () => {
     const { run, target, results } = await made();
     await expect(createAttempt(run, { ...target, attempts: 6 }, undefined, {})).rejects.toThrow(
       'none of 6 queries left a result',
@@ -102,7 +102,7 @@ describe('createAttempt', () => {
 });
 
 describe('a write whose answer was lost, so that S3 refuses it when it is repeated', () => {
-  it('can be recognised by the writer in the record', async () => {
+  it('is recognised by its request: the record holds the random `writer` id of that write', async () => {
     const { run, target, results, key } = await made();
     const { create, replace } = results;
     results.create = async (...given) => (await create(...given)) && undefined;

@@ -55,7 +55,7 @@ describe('a query without a result', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is counted, even if its result is gone', async () => {
+  it('is counted in the metrics, even if its result is gone', async () => {
     const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
     await ask(of);
     expect(of.facts.finishedQueries).toHaveLength(2);
@@ -122,7 +122,7 @@ describe('a query that exceeds the scan limit', () => {
     expect(of.finished).toEqual(['scan-limit-exceeded']);
   });
 
-  it('causes a refusal by the record of the job alone, if the cached refusal is gone', async () => {
+  it('causes a refusal even if the cached refusal is gone, since the job record names the failure', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
     await ask(of);
     of.results.objects.delete(cachedKeyOf(of));
@@ -164,7 +164,7 @@ describe('a query’s failure that no request has noticed', () => {
     return leftBy(answer);
   };
 
-  it('causes no error for a new caller who did not wait for the query, but is counted', async () => {
+  it('causes no error for a new caller who did not wait for the query, but the metrics count the failure', async () => {
     const of = setting({ ends: 'failed', afterMs: 40_000 }, { afterMs: 100 });
     await leave(of);
     expect(textOf(of, await ask(of))).toBe(CSV);
@@ -235,7 +235,7 @@ describe("a result that is not Athena's CSV", () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('is counted, and followed by another query at once, for a caller who came after the first query’s end', async () => {
+  it('is counted as a failure when a caller comes after the query’s end; that caller gets another query at once', async () => {
     const of = setting({ csv: 'nonsense', afterMs: 40_000 }, { afterMs: 100 });
     await ask(of);
     await vi.advanceTimersByTimeAsync(3_600_000);

@@ -194,7 +194,7 @@ describe('a lake that changes', () => {
     [9_999, true],
     [10_000, false],
   ])(
-    'not at all during the query: a request that comes %d ms after the query’s end makes a cached report: %s',
+    'but not during the query: a request that takes over %d ms after the query’s end makes a cached report: %s',
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();

@@ -82,7 +82,7 @@ describe('a query that takes too long', () => {
     expect(textOf(of, answer)).toBe(CSV);
   });
 
-  it('is not stopped when one of its callers gives up before its time limit', async () => {
+  it('is not stopped when one of its callers gives up, if the query’s own time limit is not reached yet', async () => {
     const of = setting({ afterMs: 30_000 });
     const hurried = following(of, { ...now(), giveUpAt: START + 10_000 });
     const patient = following(of, now());
@@ -124,7 +124,7 @@ describe('a query that takes too long', () => {
 describe('a query that is stopped', () => {
   const terms = () => ({ longestQueryMs: 60_000, longestQueueMs: 20_000, giveUpAt: Date.now() + 83_000 });
 
-  it('is counted even if the next attempt is created at once', async () => {
+  it('is counted in the metrics even if the next attempt is created at once', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, terms());
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -184,7 +184,7 @@ describe("a query that waits in Athena's queue", () => {
 
 /**
  * Sends a request whose function is killed after `afterMs`, so that the request never gives up its lease. Resolves to
- * the same services, as other requests use them.
+ * the setting for the other requests, whose calls to the same services still succeed.
  */
 async function killed(of: Setting, afterMs: number): Promise<Setting> {
   void request(of);

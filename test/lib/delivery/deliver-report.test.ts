@@ -138,7 +138,7 @@ describe('a report that nobody has requested before', () => {
     await settled(first);
   });
 
-  it('adds its execution to the log of a request that joins it, once the record names the execution', async () => {
+  it('makes a request that joins it log the execution if the record names the execution already', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -301,7 +301,7 @@ describe('a large result', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is a cache hit without a look for its files when the publishing function has noted them', async () => {
+  it('is a cache hit once the publishing function has noted its files; then no request looks for the files', async () => {
     const of = setting(large);
     const answering = request(of, { acceptsGzip: true });
     await vi.advanceTimersByTimeAsync(2_000);

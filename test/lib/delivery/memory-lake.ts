@@ -4,7 +4,7 @@ import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/lake.ts';
 export interface MemoryLake extends Lake {
   /** The objects that the next listing shows; undefined if the lake can not be listed. */
   objects: readonly LakeObject[] | undefined;
-  /** Whether the lake has no object of the table on any day. */
+  /** True if the table is missing: the lake has no object of it, whatever the day. */
   isTableMissing: boolean;
   /** For each call of `list`, the greatest age that it allowed for a listing, in milliseconds. */
   readonly looks: number[];

@@ -54,7 +54,7 @@ describe('progressOf', () => {
       waitsForSlot,
     ],
     [
-      'the attempt that its caller has waited for, for a request that begins again',
+      'the attempt that the caller has waited for, if the request begins again',
       {
         at: 'arrived',
         target: changed,

@@ -49,9 +49,9 @@ const withSlots = { queriesPerPartner: 5 };
 const withGzip = { acceptsGzip: true };
 
 describe('the calls to AWS that a report waits for, one after the other', () => {
-  // The eight are the listing; the job's stored documents; the attempt; the start; the look that finds the result;
-  // Athena's answer, the closing listing and the result, all at the same time; the files; the records. With a limit of
-  // queries, the ninth writes the slot before the attempt.
+  // Calls of one step run at the same time. The eight steps are: the listing; the job's stored documents; the attempt;
+  // the start; the look that finds the result; Athena's answer, the closing listing and the result; the files; the
+  // records. With a limit of queries, one more step writes the slot before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
     ['a plain file, no limit', {}, 8],
     ['a gzipped file, no limit', withGzip, 8],

@@ -107,7 +107,7 @@ describe('a client that requests more reports than it has slots', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('gets a 503 for its first request, but stays in the waiting room later, if S3 throttles the read of its slots', async () => {
+  it('gets a 503 if S3 throttles the read of its slots at its first request; at a later request, it stays in the waiting room', async () => {
     const of = setting(...queries(2, { afterMs: 60_000 }), { afterMs: 100 });
     const refuse = () =>
       of.results.before('read slots/', () => {
@@ -153,7 +153,7 @@ describe('a client that requests more reports than it has slots', () => {
 });
 
 describe('a failed query that a request of another client repeats', () => {
-  it('takes a slot of the client that made the first attempt, even when it is repeated', async () => {
+  it('takes a slot of the client that made the first attempt, and its repetition takes that client’s slot too', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -215,7 +215,7 @@ describe('a query that nobody waits for any more', () => {
     expect(next.atMs).toBeLessThan(43_000);
   });
 
-  it('gives its slot back after the longest times in the queue and running together if it leaves no result', async () => {
+  it('gives its slot back, if it leaves no result, after the longest time in the queue plus the longest time to run', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await leave(of);
     const next = await settled(
@@ -299,7 +299,7 @@ describe('slots that several requests write at the same time', () => {
   });
 
   it.each(['create', 'replace'] as const)(
-    'are taken even if the answer to the %s was lost',
+    'are taken even if the answer to the call `%s` was lost',
     async (operation) => {
       const of = setting({ afterMs: 100 });
       if (operation === 'replace') of.results.put(slotsKey('client-1'), { form: 2, slots: [] });

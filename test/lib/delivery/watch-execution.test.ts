@@ -223,7 +223,7 @@ describe('watchExecution, looking for the result,', () => {
 });
 
 describe('watchExecution, if there is no result,', () => {
-  it('looks only in S3 for the first 1.9 s of a query that its request has started', async () => {
+  it('asks only S3, and not Athena, during the first 1.9 s of a query that its request has started', async () => {
     const { athena, s3, ms } = await watch({ ends: 'failed', afterMs: 0 });
     expect(athena).toBe(1);
     expect(ms).toBeGreaterThan(1_900);

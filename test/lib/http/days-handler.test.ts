@@ -121,7 +121,7 @@ describe('the days of a report', () => {
     expect(made.untils).toEqual([START + 27_500]);
   });
 
-  it('come from a new listing at each request, which includes the month before the window', async () => {
+  it('are listed again at each request; the listing includes the month before the window', async () => {
     const made = service();
     made.lake.objects = ['2025-12-31', '2026-01-01', '2026-02-01', '2026-02-02', '2026-12-31'].map((day) =>
       lakeObject(`publisher_events/day=${day}/a`),

@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for a slot,', () => {
   ];
 
   it.each(cases)(
-    'is hidden from a client that is not in the register (the client gets 404): %s (%d), %s the register has answered',
+    'is hidden from a client that is not in the register (the client gets 404): %s (%d), which comes %s the register’s answer',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);
@@ -268,7 +268,7 @@ describe('a fault of the listing, for a caller that waits for a slot,', () => {
   );
 
   it.each(cases)(
-    'is the answer to a client that is in the register: %s (%d), %s the register has answered',
+    'is the answer to a client that is in the register: %s (%d), which comes %s the register’s answer',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

@@ -148,7 +148,7 @@ describe('functionDependencies', () => {
     });
   });
 
-  it('counts in the namespace that the alarms read', () => {
+  it('writes its metrics to the namespace that the alarms read', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);

@@ -357,14 +357,14 @@ describe('a fault of the listing', () => {
   };
 
   it.each(cases)(
-    'is hidden from a client that is not in the register (the client gets 401): %s (%d), %s the register has answered',
+    'is hidden from a client that is not in the register (the client gets 401): %s (%d), which comes %s the register’s answer',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },
   );
 
   it.each(cases)(
-    'is the answer to a client that is in the register: %s (%d), %s the register has answered',
+    'is the answer to a client that is in the register: %s (%d), which comes %s the register’s answer',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

@@ -63,7 +63,7 @@ async function waitingCaller(env: Record<string, string> = PARTNERS) {
 const sqlOf = (started: { readonly query: { readonly sql: string } } | undefined) => started?.query.sql;
 
 describe('the waiting room, with a register of partners,', () => {
-  it('lets a partner wait on for its query while the partner’s rights do not change', async () => {
+  it('lets a partner go on waiting for its query while the partner’s rights do not change', async () => {
     const { hop, queries, lines } = await waitingCaller();
     for (const next of [2, 3]) {
       const answer = await hop();

@@ -45,7 +45,7 @@ describe('dayStates', () => {
     expect(statesOf(file('2026-02-01'))).toEqual(['2026-02-01 unknown']);
   });
 
-  it('gives each day the version of a report on this day, which other days do not change', () => {
+  it('gives each day the version that a report on this day has; files of other days do not change it', () => {
     const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
     const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
     const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);

@@ -163,7 +163,7 @@ describe('the rows of a report', () => {
     },
   );
 
-  it('under two operators on placements count the Opens of containers with a placement that passes both', async () => {
+  it('under two operators on placements, count the Opens of each container that has a placement passing both', async () => {
     const placements = { 'filter[PlacementId]': ['11', '13'] };
     const both = await reportOn(publisherReport, 'Opens,Clicks', placements, (filters) => [
       ...filters,

@@ -56,7 +56,7 @@ describe('the SQL of a report', () => {
       ],
     ],
     [
-      'only adds the filter if it is both grouped and filtered by placement',
+      'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
       publisherReport,
       'PlacementId,Opens',
       BY_PLACEMENT,

@@ -44,7 +44,7 @@ describe('progress in a log', () => {
       ['Days: 0/2\n'],
     ],
     [
-      'the next work only ten seconds after the last line, timed separately',
+      'the next work, with its own timing, at the earliest ten seconds after the last line',
       [
         [0, 'Footers', 0, 2],
         [9, 'Footers', 2, 2],

@@ -44,7 +44,7 @@ describe('the words of a chart', () => {
 
 describe('a chart without a split', () => {
   it.each<[string, Partial<ChartData>, boolean]>([
-    ['is offered if it is the chart that is drawn', { by: undefined, isCompared: true }, true],
+    ['is offered if the drawn chart has no split', { by: undefined, isCompared: true }, true],
     ['is offered if the chart has several times', { times: [0, 86_400] }, true],
     ['is offered in a comparison', { isCompared: true }, true],
     ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],

@@ -265,7 +265,7 @@ describe('the chart', () => {
 });
 
 describe('ratios', () => {
-  it('are derived from sums and marked so, not in the file, and a dash for a zero denominator', async () => {
+  it('come from sums, are marked, are not in the file, and are a dash if the denominator is zero', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Clicks,Revenue', ...WEEK }),
     );

@@ -3,7 +3,10 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The path that CHROMIUM holds, else the path of the machine's Chromium or Chrome; undefined if it has neither. */
+/**
+ * The path in the environment variable CHROMIUM, else the path of Chromium or Chrome on this machine. Undefined if
+ * there is none.
+ */
 export async function findBrowser(): Promise<string | undefined> {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM) return CHROMIUM;

@@ -4,8 +4,8 @@ import { NoTools } from '../../lane-fault.ts';
 import { findBrowser } from './find-browser.ts';
 
 /**
- * apt-get exits with 100 after every failure, so the patterns below match its output. LC_ALL sets the language of the
- * output.
+ * apt-get exits with 100 after every failure, so only its output shows the cause. The patterns below search the output
+ * for it. LC_ALL makes the output English.
  */
 const SETTINGS = { DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
 const NO_RIGHT = /are you root|Could not open lock file .*Permission denied/;

@@ -407,7 +407,7 @@ describe('a run', () => {
     expect(await page.locator('.table-controls h3').innerText()).toBe(
       `${lines.filter((line) => /^"?20/.test(line)).length} rows`,
     );
-    // After a change of the question, the page says that its answer is of the question before.
+    // After a change of the question, the page says that its answer belongs to the previous question.
     await field(page, 'ServedAds').check();
     await page.getByText('This is of the question before your last change.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);

@@ -23,7 +23,7 @@ describe('a choice in the address', () => {
       },
     ],
     ['no fields', { ...firstChoice(), fields: [], window: 'last-month' }],
-    ['a comparison with the days before', { ...firstChoice(), compare: 'period-before' }],
+    ['a comparison with the period before', { ...firstChoice(), compare: 'period-before' }],
     ['a window without a last day', { ...firstChoice(), window: { first: '2026-01-01', last: '' } }],
   ])('is read back unchanged: %s', (_, choice) => {
     expect(fromHash(`#${toHash(choice)}`)).toEqual(choice);

@@ -83,7 +83,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     ['DeviceOrProxy', ['radio'], ['tv', 'phone']],
     ['Day', ['2026-03-20T00:00:00Z'], ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z']],
   ])(
-    'makes its filter a cause of an empty report only if no value passes the filter: %s %j',
+    'lets the page blame its filter for an empty report only if no value passes the filter: %s %j',
     (field, values, present) => {
       const dimension = dimensionsOf(publisherReport).find(({ name }) => name === field);
       if (!dimension) throw new TypeError(field);

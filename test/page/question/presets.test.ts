@@ -75,7 +75,7 @@ describe('days', () => {
     expect(addDays('2026-2-3', 1)).toBe('');
   });
 
-  it('are listed from the first to the last, up to a limit, but not if the two days are no window', () => {
+  it('are listed up to a limit, or not at all if one is no day or the last is before the first', () => {
     expect(daysBetween({ first: '2026-02-27', last: '2026-03-01' }, 32)).toEqual([
       '2026-02-27',
       '2026-02-28',

@@ -55,7 +55,7 @@ describe('valuesCache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps answers only until a question for other days if the service reports no versions', async () => {
+  it('drops its answers at a question for other days if the service reports no versions', async () => {
     const { values, asked } = watched({ now: undefined });
     await values(question);
     await values({ ...question, dimension: 'PlacementId' });

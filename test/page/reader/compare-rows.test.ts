@@ -104,7 +104,7 @@ describe('a comparison', () => {
   it.each([
     ['Clicks before', ['9', '4', '2', '1', '0']],
     ['Clicks', ['7', '6', '5', undefined, undefined]],
-  ])('sorts by %s, and puts rows that only the other period has at the end', (column, expected) => {
+  ])('sorts by %s, and puts a row last if only the other period has it', (column, expected) => {
     expect(columnIn(table, column, { sort: { column, isDescending: true } })).toEqual(expected);
   });
 
@@ -161,7 +161,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('joins the only rows of two reports without dimensions', () => {
+  it('joins the one row of each period if the report has no dimensions', () => {
     const one = stored('Clicks', [['3']]);
     expect(rowsIn(tableFor(one, storedBefore(one, [['2']])))).toEqual([['3', '2', '1', '50.00']]);
   });

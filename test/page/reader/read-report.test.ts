@@ -136,7 +136,7 @@ describe('reading a report', () => {
     expect(told.at(-1)?.kind).toBe('too-large');
   });
 
-  it('succeeds if both files together have the largest size', async () => {
+  it('succeeds if both files together have the largest allowed size', async () => {
     const { report } = await read(comparing, {
       now: () => download('now', [csv([day(1), 1])], 156_000_000),
       before: () => download('before', [csv([day(1, 1), 2])], 100_000_000),

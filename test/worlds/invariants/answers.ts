@@ -58,7 +58,10 @@ const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolea
 const MOST_CHANGES = 4;
 const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
-/** The most queries for the same companies that failed during one pull because a file vanished. */
+/**
+ * How many queries of a pull failed because a file vanished. If the partner's companies changed during the pull, it is
+ * the highest number of such queries for the same companies.
+ */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
   const seen = changes.get(pull) ?? [];
   for (const { startedBy, cause, companies } of athena.queries.values())

@@ -1,4 +1,4 @@
-/** Rule: each execution that has ended is counted at most once, and exactly once if a request saw its end. */
+/** Rule: the metrics count each ended execution at most once, and exactly once if a request saw its end. */
 import { METRIC } from '../../../lib/metric-names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';

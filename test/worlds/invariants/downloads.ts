@@ -62,7 +62,7 @@ function hitFault(
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
   if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
-  // Without a version, a recent report may be given again although the data changed during its query.
+  // If listings are cached, a report without a version may be given again although the data changed during its query.
   if (version !== undefined || listingMs === 0) return 'stale-hit';
   world.count('a recent report without a data version is answered again');
   return undefined;

@@ -1,4 +1,4 @@
-/** Rule: a 500 has a cause outside the service: a query that failed, or a result that is not the engine's CSV. */
+/** Rule: a 500 has a cause: a query or publication that failed, or a result that is not the engine's CSV. */
 import type { AnsweredRequest } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';

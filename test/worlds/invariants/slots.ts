@@ -18,9 +18,9 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
       if (hasOutlivedItsSlot(query)) return false;
-      // The answer to the query's start came too late for the request. The slot of such a query counts for a minute.
+      // If no request has received the answer to the query's start, the query holds its slot for a minute only.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
-      // If the function died or a call failed, no request may know that the query was started.
+      // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
     });
     if (counted.length > most)

@@ -11,7 +11,7 @@ export const stoppedRule =
     const isEarly = (since: number, limitMs: number) => now - since < (1 - LIMIT_TOLERANCE) * limitMs - 1_000;
     const { longestQueryMs: limitMs } = world.plan.settings;
     if (
-      // The query may have begun to run after Athena last reported that it is queued.
+      // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
       state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS
         ? isEarly(submittedAt, limitMs)
         : isEarly(runsSince, limitMs) && isEarly(submittedAt, 2 * limitMs)
@@ -30,8 +30,8 @@ const STOPPED_WITHIN_MS = 10_000;
 const LATE_MS = 5_000;
 
 /**
- * Whether an invocation has surely recorded Athena's answer and acted on it: it has not died, and none of its calls has
- * failed.
+ * Whether an invocation has surely recorded Athena's answer and acted on it: it has not died, and none of its calls had
+ * a fault.
  */
 const isSound = ({ isDead, faults }: Invocation): boolean => !isDead && faults.length === 0;
 

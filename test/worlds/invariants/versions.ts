@@ -22,9 +22,9 @@ const LAST_LISTING_MS = 12_000;
 const DELAYED_MS = 28_000;
 
 /**
- * Whether a query read, or missed, a file that came and went between the two listings while no day marker changed.
- * docs/decisions/0042 accepts this hole. It ends when the second listing must have happened. A file that is removed
- * later is no excuse.
+ * Whether a query read, or missed, a file that came and went between the two listings, while the marker of the file's
+ * day did not change. docs/decisions/0042 accepts this hole. A file that is removed after the second listing must have
+ * happened is no excuse.
  */
 export const isNamedHole = (
   { lake, world }: Pick<Parts, 'lake' | 'world'>,

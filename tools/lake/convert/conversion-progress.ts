@@ -5,10 +5,10 @@ import type { InputFile } from '../input/input-files.ts';
 /** How often progress is shown. Work of less than this time shows none. */
 const POLL_EVERY_MS = 1_000;
 
-/** The total that progress is counted in. It is large enough to be shown as a percentage. */
+/** Progress is counted from 0 to this number. With a total as large as this, it is shown as a percentage. */
 const WHOLE = 1_000_000;
 
-/** The share of time for reading. Reading text takes three times as long as writing days, Parquet half as long. */
+/** The share of the time that reading takes. Text takes three times as long as writing days, Parquet half as long. */
 const READING_SHARE = { text: 0.75, parquet: 0.35 };
 
 /** Turns the progress of reading files and of writing days into one number for the whole conversion. */

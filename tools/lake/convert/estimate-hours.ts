@@ -17,10 +17,10 @@ export interface HoursEstimate {
   readonly summedBytes: number;
 }
 
-/** Up to this share of all rows is summed. That takes about the same share of the conversion's time. */
+/** An estimate may sum this share of all rows. That takes about the same share of the conversion's time. */
 const SAMPLED_SHARE = 0.02;
 
-/** Up to this many rows are summed in any case, because that takes no noticeable time. */
+/** An estimate may sum this many rows in any case, because that takes no noticeable time. */
 const FEW_ROWS = 100_000;
 
 /** The day with the median number of rows. */
@@ -48,8 +48,8 @@ export function sampledHours<Hour extends { readonly rows: number }>(
 }
 
 /**
- * Sums some hours of a day that has just been written. Resolves to undefined if that fails, for example because a
- * sum does not fit its column.
+ * Estimates what sums by the hour would save: sums some hours of a day whose files have just been made. Resolves to
+ * undefined if that fails, for example because a sum does not fit its column.
  */
 export async function estimateHours(
   { connection, directory }: Workspace,

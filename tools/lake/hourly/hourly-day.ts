@@ -23,7 +23,7 @@ export interface HourlyTable extends Asked {
   readonly columns: string;
 }
 
-/** The result for a day: it was written, needed no change, or was left unchanged for the given reason. */
+/** The result for a day: it was written, the plan was not to write it, or it could not be written for this reason. */
 export type DayOutcome =
   | ({ readonly action: 'write-final' | 'write-open' } & Summed)
   | { readonly action: Exclude<DayAction, 'write-final' | 'write-open'> }
@@ -69,7 +69,7 @@ async function writeDay(
   try {
     const openNote = action === 'write-open' ? JSON.stringify(note) : undefined;
     const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
-    // A change of the day comes before an error of the reading, because the change may have caused the error.
+    // If the day has changed, an error of the reading is not reported, because the change may have caused it.
     const after = await listRawDay(lakes, raw.day);
     if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
       throw new LakeChanged(`${raw.day} changed while it was being read.`);

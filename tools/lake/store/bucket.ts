@@ -18,7 +18,7 @@ export interface Bucket {
   /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if the object does not exist. */
   read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   /**
-   * Resolves to the new object's ETag. Rejects with LakeChanged if `over` does not hold.
+   * Resolves to the new object's ETag. Rejects with LakeChanged if `over` forbids the write.
    *
    * @param over the ETag of the only object that may be replaced, or NOTHING if no object may be replaced
    */

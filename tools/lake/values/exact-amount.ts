@@ -28,7 +28,7 @@ export function exactAmount(name: string, x: string, found: string, round: boole
   if (digits === undefined)
     return { ...whole, steps: [], value: direct, reasons: [...form.reasons, tooLarge('true')], tallies: [] };
   const d = quoteName(`digits of ${name}`);
-  // DuckDB casts digits without a float between, and rounds half away from zero.
+  // DuckDB casts the digits directly, not by way of a float, and rounds half away from zero.
   const cast = `TRY_CAST(${d} AS ${AMOUNT})`;
   // The first test is cheaper than the second, and nearly always enough.
   const exact = `WHEN strpos(${d}, '.') NOT BETWEEN 1 AND strlen(${d}) - 7 THEN ${cast} WHEN ${endsInSix(d)} THEN ${cast}`;

@@ -25,7 +25,7 @@ export const timeForm = (x: string): string =>
 
 /** SQL that reads a text of each form. It gives NULL for texts of the other forms. */
 export const timesOfText = (x: string, form: string) => {
-  // DuckDB can't read a date or a minute that a blank follows.
+  // DuckDB can't read a text in which a blank follows a date without a time, or a time without seconds.
   const trimmed = `CASE WHEN ${x} LIKE '% ' THEN trim(${x}) ELSE ${x} END`;
   return {
     local: `CASE WHEN ${form} = ${LOCAL} THEN TRY_CAST(${trimmed} AS TIMESTAMP) END`,

@@ -28,8 +28,8 @@ export interface WorkDirectory {
 }
 
 /**
- * Makes a directory for unfinished files in a folder, and makes the folder if needed. Removes such directories of
- * killed processes.
+ * Makes a directory for unfinished files in a folder, and makes the folder if needed. Removes the directories that
+ * killed processes have left there.
  */
 export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
   const parent = resolve(folder);
