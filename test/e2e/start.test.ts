@@ -62,8 +62,10 @@ describe('npm start', () => {
       }),
     );
 
-    const lines = (output().match(/^{.*}$/gm) ?? []).map((line) => JSON.parse(line));
-    expect(lines.map(({ message }) => message)).toEqual(['download', 'request']);
+    const logged = () => (output().match(/^{.*}$/gm) ?? []).map((line) => JSON.parse(line));
+    // The last line may come after the answer.
+    await expect.poll(() => logged().map(({ message }) => message)).toEqual(['download', 'request']);
+    const lines = logged();
     expect(Object.keys(lines[1]).sort()).toEqual(
       [
         ...['level', 'message', 'timestamp', 'service', 'sampling_rate', 'requestId', 'status', 'durationMs'],
