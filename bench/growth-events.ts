@@ -11,7 +11,7 @@ import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
 /** The parameters of the events. They are printed beside the measurements. */
 export interface GrowthParameters {
-  /** The number of placements. Half of the events belong to only a few: about the square root of this number. */
+  /** The number of placements. Half of the events belong to few placements: to about the square root of this number. */
   readonly placements: number;
   readonly devices: number;
   /** Placements in each container. Each company has one container. */

@@ -100,8 +100,8 @@ function model(time: VirtualTime, queryMs: number) {
 }
 
 /**
- * Runs callers in a world of their own. Resolves to each caller's wait from the result in S3 to its link, and to the
- * numbers of calls.
+ * Runs callers in a world of their own. Resolves to the numbers of calls, and for each caller to the time from the
+ * moment at which the result is in S3 to the moment at which the caller has its link.
  */
 async function waits(seed: number, queryMs: number, joiners: number, joinWithinMs: number) {
   const time = takeOverTime(START, seed);

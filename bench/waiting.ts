@@ -37,7 +37,7 @@ async function everySecond(queries: QueryService, id: string): Promise<Execution
 interface Sample {
   readonly oursMs: number;
   readonly theirsMs: number;
-  /** The time that our wait loses, as a share of the query's own time. */
+  /** The time from the query's end until our wait notices it, as a share of the query's own time. */
   readonly share: number;
   /** The number of calls to Athena in our wait. */
   readonly ourCalls: number;

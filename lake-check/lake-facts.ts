@@ -8,9 +8,12 @@ export interface ListedFile {
   readonly size: number;
   /** The time of the last change, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** Files of equal content have equal digests. Not every file has one. */
+  /**
+   * Files with equal digests have equal content. Every file in a bucket has one. In a folder, only files that have the
+   * size of another file of their day have one.
+   */
   readonly digest?: string;
-  /** Changes whenever the file changes. Only files in folders have one. */
+  /** Changes whenever the file changes. Only files on this machine's disk have a stamp. */
   readonly stamp?: string;
   /** The reason why the file, the whole folder, or the records of the file can't be read. */
   readonly unreadable?: string;

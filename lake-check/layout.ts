@@ -11,8 +11,8 @@ const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
 export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
 
 /**
- * Sorts the files of a lake as Athena does: by table, and then into days, files that lie outside of days, and files
- * that the engines leave out.
+ * Sorts the files of a lake by table. Sorts a table's files into files of days, files outside of days, and files that
+ * the engines leave out. Files and folders that can't be read are listed apart.
  */
 export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
   const names = reports.map(({ table }) => table);

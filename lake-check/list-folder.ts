@@ -25,7 +25,8 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 const LINKED_DEPTH = 2;
 
 /**
- * Lists everything below a folder, except empty folders. Throws an OperatorFault if the folder itself can't be read.
+ * Lists everything below a folder, except empty folders. Throws an OperatorFault if the folder itself does not exist,
+ * can't be read, or is a file.
  *
  * @param below lists this subfolder only; the list is empty if it does not exist
  */

@@ -21,9 +21,10 @@ const microseconds = `epoch_us(${time})`;
 const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
 
 /**
- * The checks of every file. They must cost little compared with reading the file. They find the days of the first and
- * the last time, the lowest value of each count, and whether any record counts on a wrong level. If these show a
- * fault, {@link faultCounts} counts the records.
+ * The checks of every file. They must cost little compared with reading the file. Three of them only show whether a
+ * file may have faults: the days of the first and the last time, the lowest value of each count, and whether any record
+ * counts on a wrong level. If one shows a fault, {@link faultCounts} counts the faulty records. The other checks give
+ * final figures.
  */
 export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
@@ -54,7 +55,7 @@ export const faultCounts = (report: Report, isUsable: IsUsable, start: string): 
 const eachCount = (report: Report, isUsable: IsUsable, look: (name: string) => Expressions): Expressions =>
   Object.assign({}, ...countColumns(report).filter(isUsable).map(look));
 
-/** SQL conditions: whether a record is of the coarser level, and whether it counts in each group of columns. */
+/** SQL conditions on a record: whether it is of the coarser level, and whether a column of each group is not 0. */
 function wrongLevels(report: Report, isUsable: IsUsable) {
   const levels = levelColumns(report);
   if (!levels || !isUsable(levels.finer)) return undefined;

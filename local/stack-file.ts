@@ -67,7 +67,8 @@ async function runningStacks(home: string): Promise<StackFacts[]> {
 }
 
 /**
- * The stack that runs at a port, or the first running stack if no port is named. Undefined if there is no such stack.
+ * The stack that runs at a port. If no port or port 0 is named, the first running stack. Undefined if there is no such
+ * stack.
  */
 export async function runningStack(home: string, port?: string): Promise<StackFacts | undefined> {
   const stacks = await runningStacks(home);

@@ -14,8 +14,8 @@ import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 
 /**
- * About five times the rate that the stage `prod` allows on all its report routes together. A client should need less,
- * and a client in a retry loop sends more.
+ * About five times the rate that the stage `prod` allows on all its report routes together. A client should need less.
+ * A client in a retry loop sends more, and so gets 429.
  */
 const THROTTLING = { perSecond: 200, burst: 400 };
 

@@ -3,7 +3,7 @@ import { glob } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { localOnly } from './deployed/local-only.ts';
 
-describe('the cases that the lane of deployed tests leaves out', () => {
+describe('the end-to-end cases that npm run test:deployed leaves out', () => {
   it('exist, and each has a reason', async () => {
     const sources: string[] = [];
     for await (const file of glob('test/e2e/*.test.ts')) sources.push(readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-/** The lane can't run, was stopped, or has found a fault. The message is for the person at the terminal. */
+/** A command for tests can't run, was stopped, or has found a fault. The message is for the person at the terminal. */
 export class LaneFault extends Error {}
 
 /** This machine lacks something that the tools need, such as Python or a JDK. A failed download is not this fault. */

@@ -47,7 +47,10 @@ const ROOMS = [
   'probe',
 ] as const;
 
-/** The modules of AWS and of the code that calls AWS. The rooms that only apply rules may not import them. */
+/**
+ * AWS's packages except `aws-lambda`, and modules that call AWS or read settings. The rooms that only apply rules import
+ * none of them.
+ */
 const AWS = /^(@aws|aws-(?!lambda))|^lib\/(aws|config)/;
 
 describe('in the layers of the code,', () => {

@@ -17,9 +17,9 @@ export const parentOf = (id: number): number =>
   Number(/^PPid:\s*(\d+)$/m.exec(readProc(id, 'status'))?.[1] ?? 0);
 
 /**
- * Whether a process's parent can see that the process has ended. A killed process loses its memory and its environment
- * a moment before that. Its first thread may end earlier too: the parent sees a running process until the other threads
- * have ended.
+ * Whether a process's parent can see that the process has ended. Before the parent can see it, a killed process already
+ * loses its memory and its environment. Its first thread may end earlier too: the parent sees a running process until
+ * the other threads have ended.
  */
 export function hasEnded(id: number): boolean {
   const status = readProc(id, 'status');

@@ -9,7 +9,7 @@ import type { PlannedReport } from './workload.ts';
 /** The result of a partner's job for one report. */
 export interface Pulled {
   readonly report: PlannedReport;
-  /** When the report was downloaded, in milliseconds after six. Undefined if the job gave up. */
+  /** When the report was downloaded, in milliseconds since the rush began. Undefined if the job gave up. */
   doneMs?: number;
   /** The number of answers with each status. */
   readonly answers: Map<number, number>;
@@ -38,8 +38,9 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Pulls one report as `curl -L --retry` does. It follows redirects. After a 429 or a 5xx, it waits as long as the
- * answer says, and starts over from the first URL. It gives up when the partner's job has run out of time.
+ * Pulls one report as `curl -L --retry` does. It follows redirects. After any other answer, it waits for the time in
+ * `Retry-After`, or pauses if the answer has none, and starts over from the first URL. It gives up when the partner's
+ * job has run out of time.
  */
 export async function pull(
   time: VirtualTime,

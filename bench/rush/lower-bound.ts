@@ -46,8 +46,8 @@ export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): Lo
 }
 
 /**
- * The second at which the last report is delivered if queries run in order of arrival and no slot is idle while a query
- * waits. A service that does not know how long a query will take can do no better.
+ * The second at which the last report is delivered if queries start in order of arrival, each as soon as a slot is free
+ * and the quota of starts allows it. A service that does not know how long a query will take can do no better.
  */
 export function inOrderOfArrival(
   demands: readonly Demand[],

@@ -120,7 +120,7 @@ export function modelledAthena(
   };
   const stop = ({ input }: StopQueryExecutionCommand) => {
     const query = queries.get(input.QueryExecutionId ?? '') as EngineQuery;
-    // A stopped query keeps its slot for its planned time. Athena would free the slot sooner.
+    // A query that is stopped while it runs keeps its slot for its planned time. Athena would free the slot sooner.
     query.isCancelled = true;
     query.endedAt = time.now();
     const at = queue.indexOf(input.QueryExecutionId ?? '');

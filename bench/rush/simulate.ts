@@ -28,7 +28,7 @@ export interface Simulation {
   readonly quotas: Quotas;
   readonly settings: ServiceSettings;
   readonly seed: number;
-  /** When jobs give up, in milliseconds after six. */
+  /** When jobs give up, in milliseconds since the rush began. */
   readonly untilMs: number;
 }
 

@@ -4,7 +4,7 @@ import { dice } from '../../test/worlds/random.ts';
 export interface PlannedReport {
   readonly id: number;
   readonly partner: number;
-  /** When the job asks for it, in milliseconds after six. */
+  /** When the job requests the report, in milliseconds since the rush began. */
   readonly atMs: number;
   /** How long the engine takes for the report, in milliseconds. */
   readonly queryMs: number;
@@ -17,7 +17,7 @@ export interface PlannedReport {
 export interface WorkloadShape {
   readonly partners: number;
   readonly reportsEach: number;
-  /** Every partner's job begins within this time after six, in milliseconds. */
+  /** Every partner's job begins within this time after the rush begins, in milliseconds. */
   readonly jobsWithinMs: number;
   /** A partner's job asks for all its reports within this time, in milliseconds. */
   readonly reportsWithinMs: number;
@@ -44,7 +44,7 @@ const resultBytesOf = (days: number): number => (days === 32 ? 100_000_000 : SMA
 /** A result of this size is small enough to be published while the caller waits. */
 export const SMALL_RESULT_BYTES = 200_000;
 
-/** Plans the jobs of many partners. They begin soon after six. The same seed gives the same plan. */
+/** Plans the jobs of many partners. The jobs begin soon after six o'clock. The same seed gives the same plan. */
 export function planRush(
   { partners, reportsEach, jobsWithinMs, reportsWithinMs }: WorkloadShape,
   seed: number,
@@ -53,7 +53,7 @@ export function planRush(
   const normal = () => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
   const reports: PlannedReport[] = [];
   for (let partner = 0; partner < partners; partner++) {
-    // Most jobs begin soon after six, because schedulers fire at the full minute.
+    // Most jobs begin soon after six o'clock, because schedulers fire at the full minute.
     const beginsMs = jobsWithinMs * draw() ** 2;
     for (let index = 0; index < reportsEach; index++) {
       const atMs = beginsMs + reportsWithinMs * draw() ** 2;

@@ -46,7 +46,7 @@ export function functionEnvironment({
     [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
     [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
-    // An owner without a claim is undefined, which JSON leaves out.
+    // If an owner has no claim, its value here is undefined, and JSON leaves the owner out.
     [ENV.companyClaims]: claims && JSON.stringify(byOwner((owner) => claims[owner])),
     [ENV.everyCompanyValue]: claims?.everyCompanyValue,
     [ENV.athenaDatabase]: names.database,
@@ -60,7 +60,8 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
-    // Also set in standby, so that a page that is already open may use the edge once links lead to the edge.
+    // Also set in standby: the page's security policy then allows the edge. If links lead to the edge later, pages that
+    // are already open can use it.
     [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
     [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,

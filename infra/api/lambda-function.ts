@@ -66,7 +66,8 @@ export function makeLambdaFunction(
 }
 
 /**
- * An alias that can be used wherever a function is expected. With `exactOptionalPropertyTypes`, CDK's own type can't.
+ * An alias that can be used wherever a function is expected. With `exactOptionalPropertyTypes`, the compiler refuses
+ * CDK's own type there.
  */
 export type LiveFunction = Alias & IFunction;
 

@@ -16,7 +16,7 @@ const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 /**
  * The limit of GET on the descriptions and the page, whose files a browser loads at once. This limit and the next two
  * are for methods that hold an execution for some hundredths of a second. The numbers are for a stage of 1,000
- * executions. A larger stage has proportionally higher limits, a smaller one the same.
+ * executions. The limits of a larger stage are proportionally higher. A smaller stage has these limits too.
  */
 const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
 /** The limit of preflights on a route whose requests wait. */

@@ -3,14 +3,14 @@ import type { Severity } from './alarm-list.ts';
 
 /**
  * The error budget: the share of a month's reports that may fail. A report is delivered, or fails through a fault of
- * the service (5xx). Reports refused for the caller's fault (4xx), hops of the waiting room and downloads are not
- * counted.
+ * the service (5xx). Three things count as neither: a report refused for the caller's fault (4xx), a redirect to the
+ * next hop of the waiting room, and a download.
  */
 const BUDGET = 0.005;
 
 /**
- * A rate at which the error budget is used up. The alarm fires if both windows reach `share`. The long window shows
- * that the failures matter, the short one that they still go on.
+ * A rate at which the error budget is used up. The alarm fires if the share of failed reports reaches `share` in both
+ * windows. The long window shows that the failures matter, the short one that they still go on.
  */
 export interface BurnRate {
   readonly name: string;

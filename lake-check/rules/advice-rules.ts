@@ -80,7 +80,7 @@ function isSorted({ statistics }: Footer, column: string): boolean {
   const { min = [], max = [] } = statistics.get(column) ?? {};
   return min.every((value, index) => {
     const before = max[index - 1];
-    // A row group without a lowest or a highest value holds nothing but NULL.
+    // A row group without these values holds only NULL, or the footer lacks its statistics. It counts as sorted.
     return value === undefined || before === undefined || isAtLeast(value, before);
   });
 }

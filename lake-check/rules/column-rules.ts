@@ -120,7 +120,10 @@ const dayIsTheFolders = inFiles(({ path, footer }) =>
     : [],
 );
 
-/** The column in which DuckDB names a record's file. Only under this name does DuckDB skip days by their folders. */
+/**
+ * The column in which DuckDB names a record's file. The stand-in's queries find a record's day by it. Under another
+ * name, DuckDB would open the files of all days.
+ */
 const FILE_NAME = 'filename';
 
 const namesAreFree: Rule = ({ location, tables }) =>

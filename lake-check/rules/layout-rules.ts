@@ -15,7 +15,7 @@ const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 
 /**
  * A missing table is only a warning: callers are told about it (decision 26), and the reports of the other table are
- * right.
+ * right. If all tables are missing, or a file is in a table's place, reports fail.
  */
 const tablesAreThere: Rule = (lake) => {
   const { location, tables } = lake;
@@ -85,7 +85,7 @@ const recordsLieInDays: Rule = ({ location, tables }) =>
     });
   });
 
-/** Everything in a day's folder is read as Parquet, whatever its name. */
+/** Every file in a day's folder is read as Parquet, unless its name or a folder's name begins with `_` or `.`. */
 const filesAreParquet: Rule = ({ location, tables }) =>
   tables.flatMap((table) =>
     filesOf(table)

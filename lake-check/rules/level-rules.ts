@@ -3,7 +3,7 @@ import type { Finding, Rule } from '../finding.ts';
 import { type FileFacts, filesOf, type ValueFacts } from '../lake-facts.ts';
 import { type LevelColumns, levelColumns } from '../report-columns.ts';
 
-/** A rule about records that count in columns of the other level. It makes one finding per file. */
+/** A rule about records with a value in a column that is not for their level. It makes one finding per file. */
 const onLevels =
   (
     count: (values: ValueFacts) => number,

@@ -31,7 +31,7 @@ export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlem
   return everyCompany ? 'every-company' : entitlementTo(companies);
 }
 
-/** The claim's strings and numbers; undefined if it has anything else, or a number that JSON can't hold exactly. */
+/** The claim's strings and integers. Undefined if it has anything else, or an integer too large to be read exactly. */
 function entriesOf(claim: unknown): (string | number)[] | undefined {
   const entries = typeof claim === 'string' ? claim.split(' ').filter((word) => word !== '') : [claim].flat();
   const isEntry = (entry: unknown): entry is string | number =>

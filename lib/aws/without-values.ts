@@ -1,6 +1,6 @@
 import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
-/** Replaces each value that is left out. */
+/** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
 
 /**

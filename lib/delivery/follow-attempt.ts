@@ -12,7 +12,7 @@ import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
 import { nextRecordLookMs } from './pace.ts';
 import { type Following, progressOf, type Run, type Step, targetOf, waiting } from './phase.ts';
 
-/** When no request asks Athena about a query any more, one of the waiting requests takes over within this time. */
+/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
 const TAKE_OVER_MS = 1_000;
 
 /** How many times a report is started again because files changed during its query. */
@@ -69,8 +69,8 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
 }
 
 /**
- * Reads the record repeatedly until the record changes, its lease ends, or this request must be answered. Resolves to
- * the document that was read last.
+ * Reads the record repeatedly: until the record changes, until a random pause after its lease's end is over, or until
+ * the time of this request or of its caller is up. Resolves to the document that was read last.
  */
 async function watchRecord(
   { backends, terms }: Run,

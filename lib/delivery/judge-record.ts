@@ -102,7 +102,7 @@ function judgeEnded(
       // The query was stopped because it took too long. This caller came later and has time for another attempt.
       if (record.cause === 'took-too-long' && hasTimeForAnother) return { next: 'start' };
       if (record.cause === 'not-repeated') return { next: 'start' };
-      // The attempt ended before this caller came.
+      // Perhaps the query ended before this caller came: then the failure was the answer for earlier callers.
       if (!waits.isForThisCaller && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs)
         return { next: 'start' };
       return { next: 'refuse', record };

@@ -27,8 +27,9 @@ export function judgeSlot(
   // A job has at most one query under way, so the query of the job's earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
-  // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that created
-  // the attempt may still start its query.
+  // If another request takes over an attempt that is still `starting`, the slot keeps its id. The request that created
+  // the attempt may still start the query, and then writes this id into the record. If the slot had a new id, it would
+  // soon count as free, although the query runs.
   const isStarting = latest?.state === 'starting';
   const created = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
   return { next: 'take', slot: { ...wanted, id: created?.id ?? wanted.id }, others };

@@ -74,7 +74,7 @@ function upload(
 }
 
 /**
- * Adds the files' sizes to the cached report, if it is of this execution. Later requests then need not look for the
+ * Adds the files' sizes to the cached report if this execution made it. Later requests then need not look for the
  * files.
  */
 async function noteFiles(

@@ -74,7 +74,8 @@ export async function settleReport(
 }
 
 /**
- * How long new callers may get this report: until the listing that the report is based on is too old to be used again.
+ * How long new callers may get this report: as long as the listing of the lake that its query was started for may be
+ * reused.
  */
 function goodFor({ terms: { listingMs } }: Run, { listedAt }: DataState): { goodForMs?: number } {
   const goodForMs = listedAt === undefined ? 0 : listedAt + listingMs - Date.now();

@@ -13,8 +13,8 @@ export const isSeenInTime = ({ observedAt, completedAt }: EndedExecution): boole
   observedAt - completedAt < SOON_MS;
 
 /**
- * The state of the data after a query; undefined if the lake could not be listed before it, or if the table is missing
- * now.
+ * The state of the data after a query. Undefined if the lake could not be listed before the query, or if the table is
+ * missing now.
  */
 export const stateAfterQuery = (
   { backends: { lake }, wanted: { request } }: Run,

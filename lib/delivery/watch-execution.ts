@@ -38,7 +38,7 @@ const LAST_ASK_MS = 1_500;
  * Watches an execution for all the requests that wait for it, until the execution has ended or taken too long, or until
  * the request or its caller can't wait any more.
  *
- * @param begin called once, when the result is seen at its usual key
+ * @param begin called at most once: when the result is seen at its usual key
  */
 export async function watchExecution<T>(
   { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,

@@ -15,8 +15,10 @@ import { problemChain } from './problem-chain.ts';
  * enough: an Authorization header, which some clients keep and some drop, is ignored.
  *
  * - 303 with the download URL in `Location`, or with the URL of the next hop
- * - 404 if the ticket is unknown or has expired, or if the partner has lost its right to the report since then. Not
- *   401, which would ask for a token; a request to the report's own URL tells the partner more
+ * - 400 if the query exceeds the scan limit
+ * - 404 if the ticket is unknown or has expired, if the partner has lost its right to the report since the first
+ *   request, or if the lake no longer has a table for the report. A lost right is not answered 401, because that would
+ *   ask for a token; a request to the report's own URL tells the partner more
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {

@@ -3,7 +3,7 @@ import { resultsKey } from './keys.ts';
 import type { StoredDocument } from './results-bucket.ts';
 
 const slot = v.object({
-  /** A random id, which the job's record holds while the query is under way. */
+  /** A random id. The job's record holds it too as soon as the slot's attempt is created. */
   id: v.string(),
   /** Key of the job's record, which says whether the query is under way. */
   record: resultsKey,

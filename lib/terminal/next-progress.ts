@@ -28,8 +28,8 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /**
  * Decides what to write for this progress. A terminal with `columns` columns gets a bar that is redrawn in place. A log
- * (`columns` is undefined) gets a line at once, a line every ten seconds, and a line at the end of work that took at
- * least ten seconds. Work that is done at its first report shows nothing.
+ * (`columns` is undefined) gets its first line at once, then a line every ten seconds. It also gets a line when work
+ * ends that took at least ten seconds. Work that is done at its first report shows nothing.
  */
 export function nextProgress(
   before: Shown | undefined,

@@ -32,8 +32,8 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
 const AGAIN_EVERY_MS = 1_000;
 
 /**
- * Repeats the last step every second, so that a long step is not silent; disposing ends this. A step that reports 0
- * done is not shown at once but only when it is repeated, so that short work shows nothing.
+ * Repeats the last step every second until it is disposed, so that a long step is not silent. A step whose `done` is 0
+ * is shown only when it is repeated, so that short work shows nothing.
  */
 export function repeatedProgress(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;

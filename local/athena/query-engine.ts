@@ -19,7 +19,7 @@ export interface QueryOutcome {
   readonly planningMs: number;
 }
 
-/** An engine that runs queries in one database. Rejects with a QueryFailure if the query itself can't be run. */
+/** An engine that runs queries in one database. `run` rejects with a QueryFailure if the query itself can't be run. */
 export interface QueryEngine {
   /** How many queries the engine runs at a time. */
   readonly maxRunning: number;

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { EDGE_ERRORS, type EdgeSettings } from '../../lib/downloads-edge.ts';
 
 /**
- * CloudFront caches these errors whatever the origin's headers say. It caches other errors only if the origin sends a
- * `max-age`.
+ * CloudFront caches these errors for at least the error TTL, whatever the origin's headers say. It caches the other
+ * errors of `EDGE_ERRORS` only if the origin sends a `max-age`.
  */
 const ALWAYS_KEPT = [404, 414, 500, 501, 502, 503, 504];
 

@@ -26,8 +26,8 @@ const DRAWS = 2 ** 32;
 export const below = (bound: number, drawn: string): string => `below(${drawn}, ${bound}::UBIGINT)`;
 
 /**
- * SQL for a whole number from 0 to `bound - 1` that follows a power law, as traffic does. Half of the numbers are
- * below the square root of `bound`. Above this root, the probability of a number falls with the number's square.
+ * SQL for a whole number from 0 to `bound - 1` that follows a power law, as traffic does. Half of the draws give a
+ * number below the square root of `bound`. Far above this root, the probability of a number n is proportional to 1/n².
  */
 export function skewedBelow(bound: number, drawn: string): string {
   // The inverse of this distribution is a hyperbola. Over the range of a draw, it falls from `bound` to 0.

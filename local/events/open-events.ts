@@ -36,7 +36,7 @@ export interface OpenedEvents {
 
 /**
  * Checks a directory of events by the footers of its files, and makes a view of each table. The views are in a schema
- * named after the database. The next query sees files and days that are added later. Throws an OperatorFault that
+ * named after the database. If files or days are added later, the next query sees them. Throws an OperatorFault that
  * names every fault and its cure. The sessions have to be in UTC.
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {

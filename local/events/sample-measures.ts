@@ -45,7 +45,7 @@ export function countOf(column: string, counts: readonly string[]): string {
   const funnel = funnelOf(counts);
   const known = Object.entries(funnel?.counts ?? {});
   const index = known.findIndex(([name]) => name === column);
-  // A column that is not in the list gets made-up counts.
+  // A column that is not in the table's funnel gets made-up counts.
   if (!funnel || index < 0)
     return `CASE WHEN is_rollup THEN 2 + ${below(60, draw(column))} WHEN ${chance(200, column)} THEN 1 ELSE 0 END`;
   const [, rate] = known[index] as [string, number];
@@ -60,14 +60,14 @@ export function countOf(column: string, counts: readonly string[]): string {
 }
 
 /**
- * SQL for the count of a coarser-level record, which has only this count. A larger share of these records is
- * pre-aggregated than of the other records, but each of them holds fewer events.
+ * SQL for the count of a coarser-level record, which has only this count. One in five of these records is
+ * pre-aggregated. That is more than among the other records, but such a record holds fewer events.
  */
 export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
-/** The price behind an amount of money. */
+/** How an amount of money follows from a record's counts. */
 interface Price {
-  /** The counts that the SQL uses. */
+  /** The counts that `amount` uses. */
   readonly of: readonly string[];
   /** SQL for the amount in millionths. */
   readonly amount: string;
@@ -99,7 +99,8 @@ const madeUpAmount = (column: string): string =>
 
 /**
  * SQL for an amount of money to the millionth. The amount is the price of the record's counts, up to a tenth more or
- * less. In a few records it is a correction, below zero. A column that is not in the list gets made-up amounts.
+ * less. In a few records it is a correction, below zero. A column gets made-up amounts if PRICES lacks it, or if the
+ * table lacks a count of its price.
  */
 export function moneyOf(column: string, counts: readonly string[]): string {
   const price = PRICES[column];

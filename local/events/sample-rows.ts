@@ -45,7 +45,7 @@ const countsOf = (report: Report): string[] =>
     .filter(({ type }) => type === 'integer')
     .map((metric) => (report.levels?.metric === metric ? report.levels.finerColumn : metric.column));
 
-/** SQL for the facts on which the counts depend, and then for the counts. Amounts of money depend on the counts. */
+/** SQL for the facts on which the counts depend, and then for the counts, on which the amounts of money depend. */
 function measuresOf(report: Report): Readonly<Record<string, string>>[] {
   const counts = countsOf(report);
   return [

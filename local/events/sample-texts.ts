@@ -39,9 +39,9 @@ const listOf = (texts: readonly (string | null)[]): string =>
   `[${texts.map((text) => (text === null ? 'NULL' : quoteText(text))).join(', ')}]`;
 
 /**
- * SQL for a text column's value. A column that is not in the list gets made-up texts.
+ * SQL for a text column's value. A column that is not in TEXTS gets made-up texts.
  *
- * @param hasAwkwardTexts whether one record in a hundred holds an awkward text
+ * @param hasAwkwardTexts whether one value in a hundred is an awkward text
  */
 export function textOf(column: string, hasAwkwardTexts: boolean): string {
   const texts = TEXTS[column] ?? Array.from({ length: 20 }, (_, index) => `${column} ${index + 1}`);

@@ -18,7 +18,7 @@ export interface SampleFiles {
   readonly rows: string;
 }
 
-/** The number of statements that run at once. DuckDB does not use more than one core for such a small file. */
+/** The number of statements that run at once: DuckDB uses only one core to make such a small file. */
 const AT_ONCE = 2;
 
 /**

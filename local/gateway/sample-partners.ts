@@ -18,7 +18,7 @@ export interface SamplePartners {
 const PATH = '/.local/partners';
 
 /**
- * Answers two requests of the page that exist only on this machine. `GET /.local/partners` lists the sample partners.
+ * Answers two requests that the page makes only on this machine. `GET /.local/partners` lists the sample partners.
  * `POST /.local/partners/{client id}/token` fetches a token for one partner. Resolves to whether it has answered.
  */
 export async function answerSamplePartners(

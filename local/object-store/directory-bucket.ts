@@ -26,8 +26,8 @@ export class DirectoryBucket implements Listable {
   }
 
   /**
-   * Scans again until no folder has changed during the scan. A page of S3 shows the bucket at one moment, but folders
-   * are read one after another. If a file moved between two folders, it could be seen twice or not at all.
+   * Scans again until no folder has changed during the scan. A page of S3's listing shows the bucket at one moment, but
+   * folders are read one after another. If a file moved between two folders, it could be seen twice or not at all.
    */
   atOneMoment<T>(scan: () => T): T {
     for (let scans = 1; ; scans++) {
@@ -77,8 +77,8 @@ export class DirectoryBucket implements Listable {
   }
 
   /**
-   * A link counts as its target. A link to a folder that contains the link does not count: such a listing would have
-   * no end.
+   * The key of a link, as if the link were its target. A link to a folder that contains the link has no key: a listing
+   * that followed it would have no end.
    */
   #linkKey(key: string): string | undefined {
     const path = join(this.#root, key);

@@ -186,7 +186,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   describe('the run after a killed run', () => {
-    it('pulls again the days that the killed run was loading, even if they are before its own window, and keeps the other days', async () => {
+    it('pulls again the days that the killed run was loading, even if its own window starts later, and keeps the other days', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('later-start');
       const [first = '', second = ''] = service.days.slice(70);
@@ -284,7 +284,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await service.restate(next);
     });
 
-    it('does not load a day that is opened again during its pull', async () => {
+    it('does not load a day that is opened again while it is pulled', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('opened-while-pulled');
       const [day = ''] = service.days.slice(40);
@@ -301,7 +301,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(40));
     });
 
-    it('removes at its first use the days that are not final', async () => {
+    it('removes days that are not final from a table that was pulled without it', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('first-all');
       const [day = ''] = service.days.slice(41);

@@ -5,7 +5,10 @@ import { endOf, startProgram } from './dlt-connector.ts';
 import { DAYS } from './restated-service.ts';
 import type { Scene } from './scene.ts';
 
-/** Declares two tests: after each random restatement and after each kill, the table must equal a full pull. */
+/**
+ * Declares two tests. One restates days at random, the other kills runs. After each restatement or kill, the next run
+ * must make the table equal to a full pull.
+ */
 export function itStaysEqual(
   python: string,
   sceneOf: () => Scene,

@@ -1,7 +1,7 @@
 import { EVERY_COMPANY } from '../../lib/access/partner-record.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 
-/** The names of the claims that the lane's issuer gives, and the value that means every company. */
+/** The names of the claims in the tokens of stage `claims`, and the value that means every company. */
 export const CLAIMS = { publisher: 'publisher_companies', advertiser: 'advertiser_companies', every: '*' };
 
 const claimed = (companies: typeof EVERY_COMPANY | readonly string[]) =>

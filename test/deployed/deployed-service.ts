@@ -18,7 +18,7 @@ const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'dow
 
 const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
 
-/** Multiplies every setting in milliseconds by `SLOWNESS`, as the lane does with slow queries. */
+/** Multiplies every setting in milliseconds by `SLOWNESS`, as `emulator-faults.ts` does with slow queries. */
 const slower = (functionEnv: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(functionEnv).map(([name, value]) => [
@@ -104,7 +104,7 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
   }
 }
 
-/** The credentials of the lane's client in stage `pool`, and of client `house` in stage `claims`. */
+/** The credentials of a client that may see every row: `client` in stage `pool`, `house` in stage `claims`. */
 async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
   if (stage === 'claims')
     return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FaultInput, Faults } from '../../local/faults/faults.ts';
 
-/** Multiplies the times of a slow query by `SLOWNESS`, as the lane does with its waits. */
+/** Multiplies the times of a slow query by `SLOWNESS`, as `deployed-service.ts` does with the functions' waits. */
 const slower = (fault: FaultInput): FaultInput =>
   fault.on === 'query' && fault.delayMs !== undefined
     ? { ...fault, delayMs: fault.delayMs * SLOWNESS }

@@ -1,6 +1,9 @@
 import type { Account } from './operator.ts';
 
-/** What the suites must know about their deployment. `run-suites.ts` passes it in an environment variable. */
+/**
+ * A lane is an emulator of AWS with the service deployed into it, and the suites that run against a stage there. This
+ * is what the suites must know about it; `run-suites.ts` passes it in an environment variable.
+ */
 export interface Lane extends Account {
   /** The id of the emulator's process. */
   readonly emulatorId: number;

@@ -25,7 +25,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator sends a 502 of its own and ignores the stage’s gateway responses.',
   },
   {
-    test: 'a query that takes longer than one request waits > has no download at /reporting/downloads/..%2Freports/1',
+    test: 'a query that takes longer than one request waits > has no report at /reporting/downloads/..%2Freports/1',
     reason: 'The emulator decodes a path before it looks for its route.',
   },
   {

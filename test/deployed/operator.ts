@@ -74,7 +74,7 @@ export function operator(
         ...variables,
         PATH: `${commands}:${process.env['PATH']}`,
       }),
-    /** Runs `npx cdk …` for a stage of the lane. */
+    /** Runs `npx cdk …` for a stage of `stages.ts`. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
       run('npx', [
         'cdk',
@@ -90,7 +90,7 @@ export function operator(
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () =>
       run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),
-    /** Runs `npm run rollback -- …` for a stage of the lane. */
+    /** Runs `npm run rollback -- …` for a stage of `stages.ts`. */
     rollback: async (stage: string, ...parameters: string[]) =>
       run('node', ['tools/rollback.ts', stage, ...parameters, '--url', await apiAddress(stage)]),
     apiAddress,

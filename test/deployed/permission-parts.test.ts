@@ -96,7 +96,7 @@ async function followed(first: Response): Promise<number> {
 }
 const reportOf = (name: string) => (name === 'downloads' ? 'publisherperformance' : name);
 const pull = async (name: string) => followed(await ask(reportOf(name), freshQuestion()));
-/** The status of the first pull that fails, or 200. For the waiting room, all reports are pulled, as it serves all. */
+/** The status of the first pull that fails, or 200. The function `downloads` serves all reports: it must pull all. */
 const pullAll = async (name: string) => {
   const names = name === 'downloads' ? reportFunctions : [name];
   const statuses = await Promise.all(names.map(pull));

@@ -21,7 +21,7 @@ let results: string;
 let directory: string;
 let asked = 0;
 const events = knownEvents(3, 200);
-// The probe requests yesterday's report. After a midnight, that is the report of the day on which these tests started.
+// The probe requests yesterday's report. If midnight passes during these tests, yesterday is the day of their start.
 for (const time of [Date.now() - 86_400_000, Date.now()])
   events.publisher_events.push({ event_time: new Date(time).toISOString() });
 beforeAll(async () => {
@@ -41,7 +41,10 @@ const freshQuestion = (): Question => ({
   end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
 });
 
-/** Whether a partner gets a report with a data version. With a delay, the report comes through the waiting room. */
+/**
+ * Whether a partner gets a report, and the last redirect to it names the data version. If its query is delayed, the
+ * report comes through the waiting room.
+ */
 async function pull(report: string, delayMs = 0): Promise<boolean> {
   service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
   const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';

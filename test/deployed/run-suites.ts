@@ -18,7 +18,7 @@ export interface Suite {
 export interface Surroundings {
   /** The folder of the tools' commands. */
   readonly commands: string;
-  /** A folder that is removed when the lane ends. */
+  /** A folder for temporary files. It is removed after all suites. */
   readonly directory: string;
   readonly issuer: Awaited<ReturnType<typeof startIssuer>>;
   readonly tally: Tally;

@@ -213,7 +213,8 @@ describe('the service', () => {
     expect(await pulled()).toBe(report);
     await run('roll-back.sh', { API_URL: await apiAddress(lane.stage) });
     expect(await release()).toBe(deployed);
-    // `-c shift=no` is left out: the emulator shifts nothing, and the next suite needs the usual templates.
+    // `-c shift=no` is left out: the emulator gives a release all requests at once anyway, and the next suite needs the
+    // usual templates.
     await cdk('deploy', lane.stage, '--all', '--require-approval', 'never');
     expect(await release()).toBe(deployed);
     expect(await pulled()).toBe(report);

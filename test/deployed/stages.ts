@@ -11,8 +11,8 @@ const common: StageInput = {
 };
 
 /**
- * The lane's stages. `pool` has its own Cognito user pool. `claims` uses an existing identity provider.
- * `kept` keeps its data, and is deployed only by `first-deployment.test.ts`.
+ * The stages that `npm run test:deployed` deploys. `pool` has its own Cognito user pool. `claims` uses an existing
+ * identity provider. `kept` keeps its data, and is deployed only by `first-deployment.test.ts`.
  */
 export const stages: Readonly<Record<string, StageInput>> = {
   pool: {

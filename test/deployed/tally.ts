@@ -8,7 +8,7 @@ interface VitestReport {
   }[];
 }
 
-/** How many cases the lane has run, by kind. */
+/** How many cases `npm run test:deployed` has run or left out, by kind. */
 export interface Tally {
   /** Cases that requested the deployed URL. */
   endToEnd: number;

@@ -211,7 +211,7 @@ describe('the answer to HEAD', () => {
     expect(await head(path, headers)).toEqual({ ...expected, body: '' });
   });
 
-  it('leaves a cached report for the next GET', async () => {
+  it('leads to a cached report, with which the next GET is answered', async () => {
     const path = `/reporting/publisherperformance?${queryOf({ ...question, fields: ['Clicks'] })}`;
     const cacheStatuses = [await head(path), await get(path)].map(({ fields }) => fields['cache-status']);
     expect(cacheStatuses).toEqual(['PerformanceReports; fwd=miss', 'PerformanceReports; hit']);
@@ -417,7 +417,7 @@ describe('the answer to a caller', () => {
     ['another scope', () => ({ scope: 'api://other/.default' })],
     ['a scope that is longer than the API’s scope', () => ({ scope: `${service.stack.scope}.all` })],
     ['only the API’s name as its scope', () => ({ scope: apiScope() })],
-    // Any app of an Entra ID tenant can get a token with this `aud`.
+    // Any app of an Entra ID tenant can get a token with this `aud`, so `aud` must not admit a caller.
     ['the API’s name only in aud', () => ({ aud: apiScope() })],
     ['the scope in upper case', () => ({ scope: service.stack.scope.toUpperCase() })],
     ['the scope only as a key of an object', () => ({ scp: { [service.stack.scope]: true } })],

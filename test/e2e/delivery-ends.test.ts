@@ -64,7 +64,7 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets the faults. Returns a function that gives the number of calls that each of `matches` has matched. */
+/** Sets the faults, and watches calls. The returned function gives the number of calls so far for each of `matches`. */
 function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
   service.stack.faults.set([...faults, ...matches]);
   return () =>

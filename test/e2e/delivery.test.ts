@@ -121,7 +121,7 @@ describe('a query that takes longer than one request waits', () => {
     `/reporting/downloads/${'A'.repeat(43)}/1`,
     `/reporting/downloads/${'A'.repeat(43)}/x`,
     '/reporting/downloads/..%2Freports/1',
-  ])('has no download at %s: the answer is 404 no-such-download', async (path) => {
+  ])('has no report at %s, no query’s waiting URL: the answer is 404 no-such-download', async (path) => {
     const response = await fetch(service.stack.apiUrl + path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({

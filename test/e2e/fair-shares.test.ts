@@ -8,7 +8,8 @@ import { type Service, startService } from './service.ts';
 const MOST = 2;
 const QUERY_MS = 700;
 /**
- * A result exists this long before Athena reports the end of its query. The slot is free as soon as the result exists.
+ * Athena reports a query's end up to this long after the result exists. The slot is free as soon as the result exists,
+ * so the next query may start before the reported end.
  */
 const RESULT_MS = 150;
 

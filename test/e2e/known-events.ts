@@ -71,8 +71,8 @@ export type KnownEvents = Readonly<Record<string, EventRow[]>> & {
 };
 
 /**
- * Records of 2025-12-30 to 2026-01-06, except 2026-01-04, and of 2026-02-01. Among many records, every column but
- * `event_time` is NULL in some.
+ * Records of 2026-02-01, and of each day from 2025-12-30 to 2026-01-06 except 2026-01-04. Among many records, every
+ * column but `event_time` is NULL in some.
  */
 export function knownEvents(seed: number, count: number): KnownEvents {
   const random = randomNumbers(seed);
@@ -133,8 +133,8 @@ export function knownEvents(seed: number, count: number): KnownEvents {
 }
 
 /**
- * Adds the values of the columns and tables that came after the contract. They have a separate random stream, so the
- * contract's values stay the same if a column is added.
+ * Adds the columns and tables that `contracts` lacks. Their values come from a separate random stream, so the values in
+ * `contracts` stay the same if a column is added.
  */
 function withLaterColumns(
   seed: number,

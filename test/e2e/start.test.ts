@@ -195,7 +195,7 @@ describe('npm start', () => {
     });
   });
 
-  it('gives the report also to a client that sends its token to the link, if DOWNLOADS_EDGE is 1', async () => {
+  it('gives the report even to a client that sends its token to the download link, if DOWNLOADS_EDGE is 1', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';

@@ -138,19 +138,22 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(generator)('include one by openapi-generator for C#, which runs if .NET is here', async () => {
-    await generate('generate-csharp.sh');
-    const project = join(directory, 'client', 'src', 'Org.OpenAPITools', 'Org.OpenAPITools.csproj');
-    expect(await readFile(project, 'utf8')).toContain('<Project Sdk="Microsoft.NET.Sdk">');
-    if (!hasDotnet) return;
-    await run('dotnet', 'new', 'console', '-o', 'pull');
-    await run('dotnet', 'add', 'pull', 'reference', project);
-    const program = await readFile(await guide.write('PullGenerated.cs', directory), 'utf8');
-    await writeFile(join(directory, 'pull', 'Program.cs'), program);
-    await compile('dotnet', 'build', 'pull');
-    await run('dotnet', 'run', '--project', 'pull');
-    expect(await savedReport()).toBe(expected);
-  });
+  it.runIf(generator)(
+    'include one by openapi-generator for C#, which pulls the report if .NET is installed',
+    async () => {
+      await generate('generate-csharp.sh');
+      const project = join(directory, 'client', 'src', 'Org.OpenAPITools', 'Org.OpenAPITools.csproj');
+      expect(await readFile(project, 'utf8')).toContain('<Project Sdk="Microsoft.NET.Sdk">');
+      if (!hasDotnet) return;
+      await run('dotnet', 'new', 'console', '-o', 'pull');
+      await run('dotnet', 'add', 'pull', 'reference', project);
+      const program = await readFile(await guide.write('PullGenerated.cs', directory), 'utf8');
+      await writeFile(join(directory, 'pull', 'Program.cs'), program);
+      await compile('dotnet', 'build', 'pull');
+      await run('dotnet', 'run', '--project', 'pull');
+      expect(await savedReport()).toBe(expected);
+    },
+  );
 
   it.runIf(pythonTools)('include one by openapi-python-client, which pulls the report', async () => {
     await rm(join(directory, 'client'), { recursive: true, force: true });

@@ -159,7 +159,7 @@ describe('the functions', () => {
       });
   });
 
-  it('time out after their query wait, but before the gateway times out', () => {
+  it('end their wait for a query before they time out, and time out before the gateway does', () => {
     expect(routed(made)).toHaveLength(2 * routes.length + NODES.length);
     for (const { handler, path, gatewayMs } of routed(made)) {
       const functionMs = Number(handler.Properties['Timeout']) * 1_000;
@@ -301,7 +301,7 @@ describe('a release', () => {
     );
     const routedFunctions = new Set(routed(made).map(({ handler }) => handler));
     expect(permissions).toHaveLength(routedFunctions.size);
-    // If a permission referred to the stage, CloudFormation could make the permission only after the stage.
+    // CloudFormation would create the stage, and so the deployment, before a permission that refers to the stage.
     for (const [, { Properties }] of permissions)
       expect(JSON.stringify(Properties['SourceArn'])).not.toContain('DeploymentStage');
     const [deployment] = ofType(made, 'AWS::ApiGateway::Deployment');
@@ -348,7 +348,7 @@ describe('a release', () => {
       });
   });
 
-  it('moves a shifted alias once its group and the check exist, and the others after `downloads`', () => {
+  it('shifts an alias once its deployment group and the release check exist, and then moves the others', () => {
     const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
     for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
       ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
@@ -382,7 +382,7 @@ describe('a release', () => {
     for (const { Period } of metrics) expect(Period).toBe(60);
   });
 
-  it('is checked by calls of its own versions, with the probe’s client', () => {
+  it('is checked by `release-check`, which calls the release’s own versions with the probe’s client', () => {
     const check = functionOf(grown, 'release-check');
     const { versions, commit } = readReleaseConfig(environment(check));
     expect(commit).toBe('0123456789ab');
@@ -443,7 +443,7 @@ describe('the API', () => {
       );
   });
 
-  it('limits each method of its routes, and by default all other methods', () => {
+  it('limits the requests to each method of its routes, and by default those to all other methods', () => {
     const [stage] = ofType(made, 'AWS::ApiGateway::Stage') as [Resource];
     const MethodSettings = stage.Properties['MethodSettings'] as Record<string, unknown>[];
     // CloudFormation's name for the root is a single slash; every other path has one more slash at its beginning.
@@ -494,7 +494,7 @@ describe('the API', () => {
       const rest = routed(resources).length - named.length;
       const ofOthers = (others?.ThrottlingBurstLimit ?? 0) + (others?.ThrottlingRateLimit ?? 0) * 0.05;
       expect(held.reduce((sum, each) => sum + each, rest * ofOthers)).toBeLessThanOrEqual(executions);
-      // The limits of the routes also let requests use most of the executions.
+      // The limits are not needlessly low: requests to the routes alone can use more than 80 % of the executions.
       expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
     },
   );

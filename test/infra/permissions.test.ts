@@ -260,7 +260,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each action and folder of a proven statement on a list of parts, if there are several', () => {
+  it('has every action and folder of its proven statements in the lists of parts, if a statement names several', () => {
     const several = statements.flatMap(({ sid, functions, proof }) =>
       functions.flatMap((name) => {
         const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};

@@ -76,11 +76,12 @@ describe('the values that stacks import from each other', () => {
       .filter((name) => name !== undefined);
 
   const { probe: _, ...unprobed } = newAccount;
+  // CloudFormation refuses to change or remove an export that another stack imports.
   const always = ['events-bucket', 'results-bucket', 'partners-bucket', 'issuer', 'token-url'];
   it.each([
     ['with a probe', { data, identity, api }, [...always, 'probe-client']],
     ['without a probe', buildStacks(unprobed), always],
-  ] as const)('are exports, which CloudFormation refuses to replace, in a stage %s', (_, stacks, values) => {
+  ] as const)('are exactly the exports that are listed for a stage %s', (_, stacks, values) => {
     const exported = new Set([stacks.data, stacks.identity].flatMap(exportsOf));
     const imported = [
       ...JSON.stringify(Template.fromStack(stacks.api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),

@@ -114,7 +114,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['new', 'hop']);
   });
 
-  it('admits all requests that wait when the admission is closed', async () => {
+  it('admits all queued requests as soon as the admission is closed', async () => {
     const { load, enter, admission, outcomes } = machine();
     load.utilization = 1;
     enter('a');

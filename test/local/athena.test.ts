@@ -174,7 +174,7 @@ describe('a query', () => {
     expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
   });
 
-  it('leaves its result and the metadata in S3, and no file on the disk', async () => {
+  it('leaves its result and the metadata in S3, and no file in the scratch directory', async () => {
     const { ResultConfiguration, QueryExecutionId } = await run('SELECT 1 AS one');
     const location = String(ResultConfiguration?.OutputLocation);
 
@@ -223,7 +223,7 @@ describe('ExecutionParameters', () => {
     expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
   });
 
-  it('select the records with these values, and none if a text differs', async () => {
+  it('select the records that have the values, and none if a text differs', async () => {
     const sql =
       'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
     expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');

@@ -334,7 +334,7 @@ describe('openEvents', () => {
       /event_time: it is BIGINT; .*--time-unit/,
     ],
   ])('refuses %s', (_, make, message) => {
-    it('with one line that names the fault and the cure', async () => {
+    it('and names the fault and the cure in one line', async () => {
       await writeEach();
       await make();
 

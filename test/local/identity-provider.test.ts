@@ -74,7 +74,7 @@ describe('the token endpoint', () => {
     ['in the header', partner, {}, basic(partner.clientId, partner.clientSecret)],
     ['in the header, as curl writes it', colon, {}, `Basic ${Buffer.from('colon:a:b').toString('base64')}`],
     ['in the header, form-encoded', odd, {}, basic(odd.clientId, odd.clientSecret)],
-  ])('gives a token to a client with its credentials %s', async (_, client, form, authorization) => {
+  ])('gives a token to a client that sends its credentials %s', async (_, client, form, authorization) => {
     const began = Math.floor(Date.now() / 1000);
     const { status, headers, body, token } = await ask(
       { ...form, scope: 'api://reports/.default' },

@@ -36,7 +36,7 @@ const python = await pythonWith('requests', ['requests==2.34.2']);
 let home: string;
 let lake: string;
 let service: Service;
-/** The text that a sink must have for each day with events. */
+/** For each day with events, the text that a complete pull leaves in the file of that day. */
 const held = new Map<string, string>();
 
 beforeAll(async () => {

@@ -33,7 +33,7 @@ afterAll(() => Promise.all(services.map((service) => service.close())));
 
 const most = (counts: Iterable<readonly unknown[]>) => Math.max(...[...counts].map((list) => list.length));
 
-describe('200 reports of 5 to 30 seconds, one of them for 500 more callers', () => {
+describe('200 reports of 5 to 30 seconds, one of them requested by 500 more callers', () => {
   it('are all delivered within the account’s quotas, with at most 12 polls of Athena for each query', async () => {
     // All 200 queries may run at the same time, as many as the account allows.
     const service = await start({ maxRunning: REPORTS });
@@ -43,7 +43,7 @@ describe('200 reports of 5 to 30 seconds, one of them for 500 more callers', () 
       questions.map(({ end }) => ({
         on: 'query',
         match: end.replace('T', ' ').replace('Z', ''),
-        // The query takes this long, and does not occupy this machine's only engine in this time.
+        // The query waits in the queue for this long. While it waits, it does not occupy this machine's only engine.
         queuedMs: Math.round(SHORTEST_MS + random() * (LONGEST_MS - SHORTEST_MS)),
       })),
     );

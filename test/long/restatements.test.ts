@@ -42,7 +42,7 @@ interface StagedFile {
 /** The lake's records, and the earliest and the latest moment at which the lake may have had them. */
 interface LakeState {
   readonly rows: readonly EventRow[];
-  /** The data version of each shape's window, computed from a listing of S3. */
+  /** For each question in `SHAPES`, the data version of its window, computed from a listing of S3. */
   readonly versions: readonly string[];
   readonly from: number;
   until: number;
@@ -116,7 +116,7 @@ async function stage(count: number): Promise<StagedFile[]> {
   );
 }
 
-/** The current data version of each shape's window. */
+/** For each question in `SHAPES`, the current data version of its window. */
 async function versionsNow(): Promise<string[]> {
   const objects: LakeObject[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2(

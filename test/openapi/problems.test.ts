@@ -30,7 +30,7 @@ function gatewayAnswers() {
 describe('every problem', () => {
   it('with a class in problem.ts is in the OpenAPI document', () => {
     const classes = Object.values(problems).filter(
-      // A subclass looks the same to callers. The gateway answers NotFound, which the last line checks.
+      // A subclass looks the same to callers. `causes` has no NotFound, so the last line checks it.
       (value) => Object.getPrototypeOf(value) === problems.Problem && value !== problems.NotFound,
     );
     expect(new Set(causes(SCOPE).map((cause) => cause.constructor))).toEqual(new Set(classes));

@@ -78,7 +78,7 @@ export async function faultsOfResponse({
 function isOf(documented: string, mediaType: string, status: number): boolean {
   const plain = mediaType.split(';')[0] ?? '';
   if (documented !== 'application/*') return plain === documented;
-  // The firewall answers 429, and can't choose its media type.
+  // The firewall's 429 is `application/json`, because the firewall can't send `application/problem+json`.
   return plain === PROBLEM_MEDIA_TYPE || (status === 429 && plain === 'application/json');
 }
 

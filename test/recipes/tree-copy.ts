@@ -8,7 +8,7 @@ import type { Step } from './read-recipes.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 const LISTED = ['ls-files', '--deduplicate', '--exclude-standard'];
-/** Makes Git leave out a copy's packages. There, `node_modules` is a link; `.gitignore` matches only a folder. */
+/** Makes Git leave out a copy's packages. `.gitignore` matches only a folder, but this `node_modules` is a link. */
 const OWN = ['--', ':!node_modules'];
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -2,7 +2,7 @@
  * Lets a release's own code write the sample of each scene, and records that release in `last-release.json`.
  *
  *     npm run samples                    writes the samples of the last release again
- *     npm run samples -- 1.1.0 [commit]  after a release; the default is the commit that is checked out
+ *     npm run samples -- 1.1.0 [commit]  after release 1.1.0, writes the samples of its commit (by default, of HEAD)
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
 import { s3Lake } from '../../lib/aws/s3-lake.ts';
 import type { WireSubject } from './subject.ts';
 
-/** The time for all calls of a suite, which takes seconds. Only a test that hangs reaches this limit. */
+/** The limit for all calls of a suite together. A suite takes only seconds, unless a test hangs. */
 const PATIENCE_MS = 240_000;
 
 /**

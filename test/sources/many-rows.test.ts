@@ -22,7 +22,7 @@ const STEP_MS = 7_919_773;
 /** Every amount is below this number of millionths, so every sum of millionths stays below 2^53. */
 const MOST_MILLIONTHS = 1_000_003;
 
-/** The sums of the records of `select`, computed only from the records' numbers. */
+/** The sums of the records that `select` makes. They are computed without DuckDB, from each record's number `i`. */
 function expectedGroups(): Group[] {
   const sums = Array.from({ length: 72 * COMPANIES }, () => ({
     rows: 0,

@@ -3,7 +3,7 @@ import { pythonWith } from '../clients/python.ts';
 import { bringIn, type Source, titleOf } from './bring-in.ts';
 import { type Written, writtenBy } from './python-source.ts';
 
-/** Two sources for a source that pandas writes twice: as a CSV file and as a Parquet file. */
+/** Makes two sources of one, because pandas writes its records twice: as a CSV file and as a Parquet file. */
 const bothFiles = ({ name, cured, ...rest }: Source): Source[] =>
   ['csv', 'parquet'].map((file) => ({
     ...rest,

@@ -444,7 +444,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('and writes nothing if it finds wrong values only while it reads, and names those of all files', async () => {
+    it('and writes nothing if it finds faults only while it reads the records, and names the faults of all files', async () => {
       await writer.file('late/fine.parquet', publisherRecord());
       await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
       await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));

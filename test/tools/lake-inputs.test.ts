@@ -153,7 +153,7 @@ describe('files with records that would count twice', () => {
     );
   });
 
-  it('are refused if a file of the target lake would remain because it has only records of other days', async () => {
+  it('are refused if a lake is converted in place and a file with only records of other days would stay', async () => {
     const file = 'place/publisher_events/day=2026-01-30/a.parquet';
     await writer.file(file, publisherRecord());
     const place = join(directory, 'place');

@@ -15,7 +15,7 @@ const PLUGIN_SOURCE = join(SOURCES, 'LocalFilesPlugin.java');
 
 /**
  * Installs a Trino server (`lib/` and `plugin/hive/`) in the user's cache, unless the cache has it. Resolves to the
- * server's directory. Rejects with NoTools if the machine has no JDK or no Maven.
+ * server's directory. Rejects with NoTools if the machine has no JDK or no Maven, or if its Java is older than 17.
  */
 export async function installTrino(): Promise<string> {
   await checkTools();

@@ -39,7 +39,7 @@ export interface CallerListeners {
 /** How a caller's pull ended. */
 export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
 
-/** The most requests of a caller. A caller that has no report after this many is redirected in a circle. */
+/** The most requests of a caller. A caller without a report after this many gets redirects or errors without end. */
 const MOST_REQUESTS = 60;
 
 const FIRST_PAUSE_MS = 1_000;

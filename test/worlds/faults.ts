@@ -6,7 +6,7 @@ import { BEGINNING, type World } from './world.ts';
 export interface Fault {
   readonly kind: FaultKind;
   readonly takesEffect: boolean;
-  /** Whether the caller gets an error at the end of the call. */
+  /** Whether the function that makes the call gets an error at the end of the call. */
   readonly isFailure: boolean;
   readonly isUnanswered: boolean;
   readonly slowerMs: number;

@@ -21,7 +21,10 @@ interface SufferedFault {
 
 /** One run of a function. */
 export interface Invocation {
-  /** Made of the caller and the number of its request. It is the same in every run of a world. */
+  /**
+   * Made of the caller and the number of its request, or of the event and the number of the try. It is the same in
+   * every run of a world.
+   */
   readonly id: string;
   readonly functionName: string;
   /** The partner for whom the function runs. Undefined if no partner's request caused the run. */

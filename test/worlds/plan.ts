@@ -7,10 +7,10 @@ export interface CallerPlan {
   readonly id: string;
   readonly partner: string;
   readonly days: readonly string[];
-  /** When the caller comes. All times of a plan are counted from the world's beginning. */
+  /** When the caller comes. In all plans, `atMs` is counted from the world's beginning. */
   readonly atMs: number;
   readonly acceptsGzip: boolean;
-  /** After this time, the caller goes away. Undefined if it stays until it has its report. */
+  /** The caller goes away this long after it comes. Undefined if it stays until it has its report. */
   readonly leavesAfterMs?: number;
   /** How long the caller waits with its link before it downloads the file. */
   readonly downloadsAfterMs: number;
@@ -113,7 +113,7 @@ function when(draw: Dice): number {
   return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
 }
 
-/** Pauses between a writer's steps. In the longest one, a query can end unseen before the writer removes a file. */
+/** Pauses between a writer's steps. In the longest pause, a query can end unseen before the writer removes a file. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
 
 /** The pause between two writes of the writer that rewrites a day for minutes. */
@@ -166,7 +166,8 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // A publication that keeps failing is given up after some minutes. In some worlds, S3 refuses to store this at first.
+  // A publication that keeps failing is given up after some minutes. In some worlds, S3 at first refuses to store the
+  // object that says so.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Some worlds have one slot for many callers, and second attempts that run for a long time.
@@ -290,6 +291,6 @@ export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }
 /** How many times the kind `rewrites for minutes` replaces a day's files. */
 export const REWRITES = 36;
 
-/** The other kinds pause at most for each file of the day, a few files that other writers added, and the marker. */
+/** The other kinds pause at most once for each file of the day and each added file, and for the marker. */
 const mostPauses = (kind: WriterPlan['kind'], filesADay: number): number =>
   kind === 'rewrites for minutes' ? REWRITES : filesADay + 6;

@@ -45,7 +45,7 @@ const FILES = [
   'report/catalogue.ts',
 ];
 
-/** The same files in release 1.0.0. */
+/** The files of release 1.0.0 that correspond to `FILES`. */
 const FILES_OF_1_0_0 = [
   'handlers/report-handler.ts',
   'handlers/downloads-handler.ts',

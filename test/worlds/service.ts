@@ -23,7 +23,7 @@ export interface Backends {
   readonly register: ModelledRegister;
 }
 
-/** Called with the events of the service's functions that the rules check. */
+/** Called when the service's functions do something that a rule checks. */
 export interface Listeners {
   readonly onFile: (write: FileWrite) => void;
   readonly onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void;

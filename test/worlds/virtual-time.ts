@@ -85,7 +85,7 @@ const forget = (timer: Timer | undefined): void => {
   if (timer) timer.isOff = true;
 };
 
-/** The signal that `AbortSignal.timeout` gives. It sets a timer only for a listener. */
+/** The signal that `AbortSignal.timeout` gives. A signal without listeners sets no timer. */
 export class VirtualSignal {
   readonly deadline: number;
   #timers = new Map<() => void, Timer>();

@@ -6,7 +6,10 @@ import { seedCryptoAndGzip } from './seeded-crypto.ts';
 import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
 
-/** A task: run worlds, shrink a failing world, give a world's history, or play or continue a scene of a release. */
+/**
+ * A task: run worlds, shrink a failing world, give a world's history, play a scene with a release's code, or let a
+ * release's code go on from the sample of a scene.
+ */
 export type Task =
   | { readonly from: number; readonly worlds: number }
   | { readonly seed: number; readonly kind: string }

@@ -103,7 +103,7 @@ const ITEMS: readonly PriceItem[] = [
   },
 ];
 
-/** The size of the backups: ten thousand partners' records of less than 1 kB each, with every change of 35 days. */
+/** The size of the backups in GB: the records of ten thousand partners, below 1 kB each, and the changes of 35 days. */
 const REGISTER_GB = 0.01;
 
 /**

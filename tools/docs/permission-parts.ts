@@ -1,7 +1,7 @@
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 
-/** The situations in which `permission-parts.test.ts` shows that a function needs a part of a statement. */
+/** The situations in which `permission-parts.test.ts` shows that a function needs a part of a policy statement. */
 export const SITUATIONS = {
   report: 'a small report, given at once',
   'waiting room': 'a report whose query takes longer than the first request waits',

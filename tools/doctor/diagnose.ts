@@ -6,7 +6,7 @@ import { type AccountQuotas, QUOTAS, type QuotaName } from './quotas.ts';
 
 /** How many requests one report takes on average in the simulated rush (docs/benchmarks.md, "The rush at six"). */
 const REQUESTS_A_REPORT = 1.4;
-/** How long a function runs before and after the query, together. */
+/** The time that a function runs before its query starts and after its query has ended, in total. */
 const BESIDE_QUERY_SECONDS = 1;
 
 /** The largest share of the account's active queries that one partner should have. */
@@ -78,8 +78,9 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
 }
 
 /**
- * The new reports per second that the limits of API Gateway let through. It is the lower of two rates: the reports that
- * the report routes take together, and the reports for which the waiting route takes enough requests.
+ * The new reports per second that the limits of API Gateway let through. The first requests of the reports may not
+ * exceed the limits of all report routes together. Their further requests may not exceed the limit of the waiting
+ * route. The result is the lower of the two rates.
  */
 function reportsLetIn(executions: number): number {
   const limits = limitsOfRoutes(executions);
@@ -95,7 +96,7 @@ function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
   { executions: needed, reservedConcurrency }: StageFacts,
 ): Finding[] {
-  // The executions that this stage reserves. If it is deployed, `reservedExecutions` already counts them.
+  // The executions that this stage reserves. If it is deployed, `reservedExecutions` already includes them.
   const { publish = 0, probe = 0 } = reservedConcurrency ?? {};
   const own = Math.min(reservedExecutions, publish + probe);
   if (!executions || executions.value + own >= needed) return [];
@@ -130,7 +131,7 @@ const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }
       ]
     : [];
 
-/** A finding only if the quota of active queries is the narrowest limit. Otherwise, more of them would not help. */
+/** A finding only if the quota of active queries is the narrowest limit. Otherwise, a larger quota would not help. */
 function tooFewQueries(
   { activeQueries }: AccountQuotas,
   first: Limit | undefined,

@@ -9,7 +9,7 @@ export async function readMovedAliases(stage: string): Promise<Finding[]> {
   const functions = await readLiveFunctions(retryingLambda(), stage);
   if (functions.length === 0) return [];
   const client = new CloudFormationClient({});
-  // While a deployment is under way, it may itself be the reason for a difference.
+  // A deployment that is under way moves aliases itself, so a difference is then no fault.
   if ((await stackStatus(client, stage)).endsWith('_IN_PROGRESS')) return [];
   return findMovedAliases(stage, functions, await readStackRelease(client, stage));
 }

@@ -50,7 +50,7 @@ export async function explainRequest(
   const job = makeJob(request, entitlement, data);
   const facts = { waits: undefined, scanLimit: config.scanLimit, hasTimeForAnother: true };
   const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
-  // The cached report of this data version decides. Without a usable one, the job record says what is under way.
+  // A usable cached report of this data version decides the answer. If there is none, the job record decides.
   const cached = await judged(cachedReportKey(job));
   const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;
   const file =

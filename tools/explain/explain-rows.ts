@@ -6,7 +6,10 @@ import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
 import type { Config } from '../../lib/config.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 
-/** Finds the rows of each report that a verified token gives access to now. Returns lines, and verdicts by report. */
+/**
+ * For each report, finds the rows that a verified token gives access to now. Returns lines for the operator, and the
+ * verdicts by report.
+ */
 export async function explainRows(
   claims: Claims,
   { entitlements }: Pick<Config, 'entitlements'>,

@@ -69,7 +69,8 @@ function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRul
 }
 
 /**
- * Why a valid token of the issuer gives no access to this API. `aud` matters only if the stage requires a claim.
+ * Says what a valid token of the issuer lacks: the claim that the stage requires, or the scope. If the stage requires a
+ * claim, the API's name in `aud` may replace the scope.
  */
 function missingIn(claims: Claims, rules: TokenRules): string {
   const { apiScope, requiredClaim } = rules;

@@ -46,7 +46,7 @@ async function check(
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
   using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace();
-  // DuckDB's file cache costs a fifth of the CPU. It would not help, because a check reads nothing twice.
+  // DuckDB's file cache costs a fifth of the CPU time. It would not help, because a check reads nothing twice.
   await workspace.connection.run('SET enable_external_file_cache = false');
   const source = isBucket(location)
     ? bucketSource(location, join(workspace.directory, 'copies'))

@@ -4,8 +4,8 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type CommandParts, sweep } from './command-parts.ts';
 
 /**
- * Removes a partner: first its rights, then its client. An inactive record without companies and contact stays. The
- * command can be repeated after it was killed at any step.
+ * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito. An inactive record
+ * without companies and contact stays. The command can be repeated after it was killed at any step.
  */
 export async function removePartner(parts: CommandParts, name: string): Promise<void> {
   const { register, cognito, stage, say } = parts;

@@ -44,8 +44,9 @@ export type DeploymentEnd = 'done' | 'put-back' | 'stopped';
 /**
  * The commit to go to if the operator names none: the commit before the release that was deployed last. If no
  * function runs that release any more, it has been taken back already. The stage then stays at its latest live
- * commit, so that the command can be repeated. After a stopped deployment, it is the commit that the stack holds.
- * Throws an OperatorFault if the operator has to name a commit.
+ * commit, so that the command can be repeated. If this command has stopped the deployment, the stage goes to the commit
+ * that the stack holds. Throws an OperatorFault if CloudFormation has put the last deployment back, or if there is no
+ * earlier commit.
  *
  * @param deployed the version of a function that the stack holds, by the function's name
  */

@@ -16,9 +16,9 @@ const USAGE = 'npm run rollback -- <stage> [<commit>] [--url <address of the API
 /** How long the command waits, in milliseconds. */
 const WAITS = {
   pause: 5_000,
-  /** At most, until CloudFormation has put the stack back. */
+  /** The longest wait until CloudFormation has put the stack back. */
   stack: 1_800_000,
-  /** At most, until every route answers with the commit. */
+  /** The longest wait until every route answers with the commit. */
   answers: 120_000,
 };
 

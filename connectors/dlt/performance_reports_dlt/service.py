@@ -205,8 +205,8 @@ class Service:
 
 
 class _Bearer(requests.auth.AuthBase):
-    """Sets the header as requests' `auth`. If it were a plain header, requests would replace it by a ~/.netrc entry
-    for the host.
+    """Sets the header `Authorization` by requests' parameter `auth`. If it were set in `headers`, requests would
+    replace it with credentials from ~/.netrc if that file has an entry for the host.
     """
 
     def __init__(self, token: str) -> None:

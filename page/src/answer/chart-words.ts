@@ -40,7 +40,10 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const ratioOf = (metric: string, { report, choice }: Asked) =>
   ratiosOf(report, choice.fields).find(({ name }) => name === metric);
 
-/** Whether the chart can be drawn without a split: it then still has several times, or two periods to compare. */
+/**
+ * Whether the chart has no split, or can be drawn without one: it then still has several times, or two periods to
+ * compare.
+ */
 export const canBeUnsplit = ({ by, times, isCompared }: ChartData): boolean =>
   by === undefined || times.length > 1 || isCompared === true;
 

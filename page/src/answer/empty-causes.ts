@@ -35,7 +35,7 @@ export interface JudgedFilter {
   readonly found?: FoundValues | undefined;
 }
 
-/** The reasons why no row passes the filters. Empty if there is no filter, or if a value of the only filter occurs. */
+/** The reasons why no row passes the filters. Empty if there is no filter, or if the only filter may let rows pass. */
 export function emptyCauses(filters: readonly JudgedFilter[], days: Days): readonly EmptyCause[] {
   if (filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
   const verdicts = filters.map((filter) => judge(filter, days, filters.length === 1));
@@ -49,7 +49,8 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
 
 /**
  * Returns `occurs` if at least one of a filter's values occurs, or if its operator may let rows pass anyway. If none
- * occurs, returns a cause for each value. Returns `unknown` if the page has not kept enough values to judge.
+ * occurs, returns a cause for each value. Returns `unknown` if the page has not kept enough values to judge. A time
+ * occurs if it is in the chosen days.
  *
  * @param isAlone whether this is the only filter. Then a value that the page did not keep does not occur at all: if it
  *   occurred, the report would have rows

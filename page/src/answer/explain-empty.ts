@@ -19,9 +19,9 @@ export interface EmptyReason {
 }
 
 /**
- * Why a report of this choice has no rows: a filter's value does not occur in these days, or the filters' values do not
- * occur together. To find the reason, this asks for one report for each filter by a text or a number, and keeps the
- * answers. Empty if no reason is found. Never rejects.
+ * Says why a report of this choice has no rows, with a sentence for each cause (EmptyCause). To find the causes, asks
+ * for one report for each filter by a text or a number, and caches the answers. If such a report fails, the only
+ * sentence says so. Empty if no cause is found. Never rejects.
  */
 export async function explainEmpty(
   caller: Caller,

@@ -4,15 +4,15 @@ import type { ReportProblem } from '../reader/reader-messages.ts';
 /** What the user can do on the page about a failure. */
 type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
 
-/** The sentence that says why there is no report, and what the user can do about it. */
+/** A sentence that says why there is no report, and the cure: what the user can do about it. */
 export interface FailureWords {
   readonly sentence: string;
   readonly cure: Cure;
 }
 
 /**
- * Returns the sentence that says why there is no report, and what the user can do about it. If the service sent a
- * fitting sentence (docs/problems.md), returns that sentence.
+ * Returns the sentence and the cure for a problem. The sentence has the problem's `detail` (docs/problems.md), unless
+ * the question has faults or the service failed (500): the page then says that in its own words.
  */
 export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
   if (errors && errors.length > 0)

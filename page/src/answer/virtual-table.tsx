@@ -177,7 +177,7 @@ export function VirtualTable({
   );
 }
 
-/** An empty row as high as all the rows that are not drawn. */
+/** An empty row that fills the place of the rows that are not drawn, above or below the drawn rows. */
 const Gap = ({ heightPx, columns }: { readonly heightPx: number; readonly columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
   <tr aria-hidden="true" class="gap">

@@ -1,6 +1,6 @@
 /**
- * The caller who was chosen at one moment. If the user has chosen another caller when an answer arrives, the page does
- * not show the answer. Only a report is shown, marked as an answer to an earlier question.
+ * The caller who was chosen at one moment. If an answer arrives after the user has chosen another caller, the page does
+ * not show it. A report is the exception: the page shows it, and marks it as the answer to an earlier question.
  */
 export interface Caller {
   /** Differs between callers. It stays in memory. */

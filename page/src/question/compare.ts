@@ -75,8 +75,8 @@ export const isDayAsked = ({ filters }: Choice, report: Report, day: string): bo
 
 /**
  * Limits the question to some days. The new window goes from the first of these days to the last. If days in between
- * are left out, a filter names the days. In filters by times, the values move with the days. Undefined if the
- * question's own filters leave no day.
+ * are left out, a filter names the days that stay. In filters by time, the values move with the days. Undefined if
+ * there are no days, or if the question's own filters leave none.
  *
  * @param moved the days to which the question is limited, each with the day that replaces it
  */

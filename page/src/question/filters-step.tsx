@@ -9,7 +9,7 @@ import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
 import { freeFilters, titleOf } from './free-filters.ts';
 
-/** The inputs for the filters, which choose the rows that count. */
+/** The inputs for the filters. The report adds up only rows that pass every filter. */
 export function FiltersStep() {
   const { filters } = choice.value;
   const free = freeFilters(report.value, filters);

@@ -23,9 +23,9 @@ export interface Comparing {
 }
 
 /**
- * Pairs the days of the window with the days of the period before. Leaves out each pair that has a day that is open or
- * has no data now, and each pair whose day the filters do not let pass. Undefined if no comparison is chosen, or if the
- * window has no days.
+ * Pairs the days of the window with the days of the period before. Leaves out a pair if one of its days is now open or
+ * without data, or if the filters do not let its day of the window pass. Undefined if no comparison is chosen, or if
+ * the window has no days.
  */
 export async function planComparison(
   caller: Caller,

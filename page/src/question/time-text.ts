@@ -3,8 +3,8 @@
 type Grain = 'day' | 'hour';
 
 /**
- * The text of a filter's value, `2026-02-01` or `2026-02-01 13:00`. A value that is no instant stays as the user typed
- * it.
+ * The text of a filter's value: `2026-02-01` for a day, `2026-02-01 13:00` for an hour. A value of another form stays
+ * as it is.
  */
 export const timeText = (value: string, grain: Grain): string => {
   const [, day, time, seconds] = /^([^T]*)T(\d\d:\d\d):(\d\d)Z$/.exec(value) ?? [];
@@ -14,8 +14,8 @@ export const timeText = (value: string, grain: Grain): string => {
 };
 
 /**
- * The filter's value for a typed text. The text may also have a T, lack the minutes, or be written as the service
- * writes it.
+ * The filter's value for a typed text. The text of an hour may have a T before the hour, and may lack the minutes. A
+ * text of another form, such as the service's own, stays as it is.
  */
 export const timeValue = (text: string, grain: Grain): string => {
   const typed = text.trim();

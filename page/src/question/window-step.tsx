@@ -21,7 +21,8 @@ export function WindowStep() {
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => preset !== 'latest' || isBehind);
   const isChosen = (preset: Preset) => {
     if (choice.value.window === preset) return true;
-    // If the events are up to date, the latest seven days are the last seven days.
+    // If the events are up to date, `latest` means the last seven days and is not offered. `last-7-days` then looks
+    // chosen in its place.
     return preset === 'last-7-days' && choice.value.window === 'latest' && !isBehind;
   };
   const told = windowFaults();

@@ -31,7 +31,7 @@ export interface Sums {
   of(slot: number): number[];
 }
 
-/** Adds up the rows for each slot. A row with slot -1 is not counted. */
+/** Adds up the rows for each slot. A row with slot -1 is left out. */
 export function sumsBySlot(
   store: ColumnStore,
   names: readonly string[],

@@ -7,7 +7,7 @@ const PROGRESS_MS = 250;
 
 /**
  * Sends the first rows of a file to the page as they arrive, the very first at once. After SHOWN_ROWS rows, sends only
- * the progress of the reading. Sends a few messages a second.
+ * the progress of the reading. Sends only a few messages a second.
  */
 export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
   let untold: Cell[][] = [];

@@ -34,8 +34,8 @@ export interface ViewResult {
 }
 
 /**
- * An exact total of the whole file. Only a comparison has the parts about the period before. They are null if that
- * period has no rows, or if a ratio has no value.
+ * An exact total of the whole file. Only a comparison has `before`, `change` and `percent`. Each is null if the
+ * period before has no rows, or if it needs a division by zero.
  */
 export interface Total {
   /** The metric's or the ratio's name. */

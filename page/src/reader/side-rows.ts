@@ -51,7 +51,10 @@ export const ofEither = (isFirst: (row: number) => boolean, first: Numbers, seco
   exact: (row) => (isFirst(row) ? first : second).exact(row),
 });
 
-/** The difference `now` minus `before`. If a side does not have a row, its number counts as zero. */
+/**
+ * The difference `now` minus `before`. If a side does not have a row, its number counts as zero. If a side has the row
+ * but no value in it, the difference has no value.
+ */
 export function differenceOf(
   now: Numbers,
   isNow: (row: number) => boolean,

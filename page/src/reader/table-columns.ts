@@ -51,7 +51,7 @@ export function dimensionColumn(
     : column;
 }
 
-/** The columns of a metric. In a comparison, also its value before, and its change. */
+/** The columns of a metric. In a comparison, also its value in the period before, its change, and its change in %. */
 export function metricColumns(
   { name, now: numbers, before: numbersBefore }: Sides<Numbers>,
   now: SideRows,

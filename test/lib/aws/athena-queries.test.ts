@@ -147,7 +147,7 @@ describe('stop', () => {
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('does nothing for an execution that has ended or that Athena has forgotten', async () => {
+  it('ignores Athena’s refusal to stop an execution that has ended or that Athena has forgotten', async () => {
     const { queries, planned } = athenaOf({ command: 'StopQueryExecution', answer: refused });
     await queries.stop('q1');
     expect(planned).toEqual([]);

@@ -81,8 +81,8 @@ describe('call', () => {
   });
 
   it.each<[string, unknown]>([
-    ["Athena's throttling", new TooManyRequestsException({ message: 'x', ...answered(400) })],
-    ["Athena's other throttling", ofAthena('ThrottlingException')],
+    ['TooManyRequestsException of Athena', new TooManyRequestsException({ message: 'x', ...answered(400) })],
+    ['ThrottlingException of Athena', ofAthena('ThrottlingException')],
     ["S3's throttling", ofS3(503, 'SlowDown')],
     ['a throttled HEAD, which has no body and so no error name', ofS3(503)],
     ['too many requests', ofS3(429)],

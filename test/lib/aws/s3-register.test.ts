@@ -60,7 +60,7 @@ describe('the register in S3', () => {
   });
 
   it.each([
-    ['is missing, and S3 answers 403, since the role may not list the bucket', named('AccessDenied', 403)],
+    ['is missing (S3 answers 403, since the role may not list the bucket)', named('AccessDenied', 403)],
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
     ['is empty', ''],

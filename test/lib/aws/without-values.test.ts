@@ -166,7 +166,7 @@ describe('withoutValues, given an error that quotes values,', () => {
       expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
   });
 
-  it('leaves out a number even after a character that the code itself uses to mark text to keep', () => {
+  it('leaves out a number even after the character by which the code itself marks the text that it keeps', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );

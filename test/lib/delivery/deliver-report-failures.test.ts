@@ -63,7 +63,7 @@ describe('a query without a result', () => {
 });
 
 describe('a query that fails', () => {
-  it('is retried once if the failure is retryable; both queries are counted', async () => {
+  it('is retried once if the failure is retryable; both queries are counted in the metrics', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.finished).toEqual(['failed', 'succeeded']);
@@ -223,7 +223,7 @@ describe('a query’s failure that no request has noticed', () => {
 });
 
 describe("a result that is not Athena's CSV", () => {
-  it('is recorded and counted as a failure; the next caller gets another query', async () => {
+  it('is recorded, and counted in the metrics, as a failure; the next caller gets another query', async () => {
     const of = setting({ csv: 'nonsense', afterMs: 2_000 }, { afterMs: 100 });
     const [first, joined] = await settled(Promise.all([request(of), request(of)]));
     for (const answer of [first, joined]) expect(answer?.error).toBeInstanceOf(QueryFailed);
@@ -235,7 +235,7 @@ describe("a result that is not Athena's CSV", () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('is counted as a failure when a caller comes after the query’s end; that caller gets another query at once', async () => {
+  it('is counted in the metrics as a failure when a caller comes after the query’s end; that caller gets another query at once', async () => {
     const of = setting({ csv: 'nonsense', afterMs: 40_000 }, { afterMs: 100 });
     await ask(of);
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -255,7 +255,7 @@ describe("a result that is not Athena's CSV", () => {
 });
 
 describe('an execution that has succeeded, but for which Athena names no location of a result', () => {
-  it('is recorded and counted as a failure; the next caller gets another query', async () => {
+  it('is recorded, and counted in the metrics, as a failure; the next caller gets another query', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 }, { afterMs: 100 });
     const { get } = of.queries;
     of.queries.get = async (id) => {

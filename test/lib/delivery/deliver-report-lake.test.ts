@@ -67,7 +67,7 @@ describe('a lake that changes', () => {
     expect(versionOf(await ask(of))).toBeUndefined();
   });
 
-  it('is listed again after a query, whatever age a listing may have', async () => {
+  it('is listed again after a query, even if the stage reuses listings', async () => {
     const of: Setting = setting({ onStart: change(() => of, 'b.parquet') });
     await ask(of, { listingMs: 60_000 });
     expect(of.lake.looks).toEqual([60_000, 0]);
@@ -194,7 +194,7 @@ describe('a lake that changes', () => {
     [9_999, true],
     [10_000, false],
   ])(
-    'but not during the query: a request that takes over %d ms after the query’s end makes a cached report: %s',
+    'but not during the query: a request that takes the attempt over %d ms after the query’s end makes a cached report: %s',
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();

@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 describe('a report that nobody has requested before', () => {
-  it('needs one query, and is written, cached and counted once', async () => {
+  it('is written and cached, and needs one query, which is counted once in the metrics', async () => {
     const of = setting({ afterMs: 500 });
     const answer = await ask(of);
     expect(answer.delivery).toMatchObject({
@@ -138,7 +138,7 @@ describe('a report that nobody has requested before', () => {
     await settled(first);
   });
 
-  it('makes a request that joins it log the execution if the record names the execution already', async () => {
+  it('lets a request that joins it log the execution if the record names the execution already', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -441,7 +441,7 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is recognised too if it records a failure, and the failed query is counted', async () => {
+  it('is recognised too if it records a failure, and the failed query is counted in the metrics', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     losing(of, 'replace', 'failed');
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
@@ -460,7 +460,7 @@ describe('a stored document of a job', () => {
       expect(stored).toMatchObject({ form: 2, executionId: 'q2' });
   });
 
-  it('is judged again if another request has written it first', async () => {
+  it('is read and judged again if another request creates it first', async () => {
     const of = setting({ afterMs: 100 });
     of.results.before('create jobs/', () => {
       const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';

@@ -68,7 +68,7 @@ describe('refusalOf', () => {
 });
 
 describe('recordEnd', () => {
-  it('counts the query in the request whose record was written, and in no other', async () => {
+  it('counts the query in the metrics only for the request whose record was written', async () => {
     const { run, target, results, key, hold, finished, facts } = await made();
     const held = hold();
     expect(await recordEnd(run, target, held, succeededRecord())).toEqual(await results.read(key));
@@ -79,7 +79,7 @@ describe('recordEnd', () => {
     expect(facts.finishedQueries).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
-  it('counts the query even if the answer to the write was lost', async () => {
+  it('counts the query in the metrics even if the answer to the write was lost', async () => {
     const { run, target, results, key, hold, finished } = await made();
     const held = hold();
     const { replace } = results;
@@ -88,7 +88,7 @@ describe('recordEnd', () => {
     expect(finished).toEqual(['succeeded']);
   });
 
-  it('does nothing if another request has replaced the record', async () => {
+  it('writes nothing and counts nothing in the metrics if another request has replaced the record', async () => {
     const { run, target, results, finished } = await made();
     expect(await recordEnd(run, target, undefined, succeededRecord())).toBeUndefined();
     expect([results.calls, finished]).toEqual([[], []]);

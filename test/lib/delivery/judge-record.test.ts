@@ -55,7 +55,7 @@ describe('judgeRecord, for an attempt that no request asks Athena about,', () =>
     ['takes the attempt over while its query may be under way', leftStarting, 3_599_999, 'take-over'],
     ['starts a new attempt if the old one’s query must have ended', leftStarting, 3_600_000, 'start'],
     [
-      'takes over an attempt of any age that is under way, to count its query',
+      'takes over an attempt of any age that is under way, to count its query in the metrics',
       leftUnderWay,
       3_600_000,
       'take-over',

@@ -220,7 +220,7 @@ describe('leadAttempt, on an error', () => {
 });
 
 describe('leadAttempt, if another request has taken the lease,', () => {
-  it('delivers the report, and does not count the query', async () => {
+  it('delivers the report, and does not count the query in the metrics', async () => {
     const { lead, results, key, finished } = await creating([{ afterMs: 5_000 }]);
     setTimeout(() => results.put(key, { form: 0 }), 1_000);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
@@ -234,7 +234,7 @@ describe('leadAttempt, if another request has taken the lease,', () => {
     expect([finished, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('begins again instead of retrying the failed query, and does not count that query', async () => {
+  it('begins again instead of retrying the failed query, and does not count that query in the metrics', async () => {
     const early = await creating([{ ends: 'retryable', afterMs: 1_000 }]);
     early.results.put(early.key, { form: 0 });
     expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
@@ -280,7 +280,7 @@ describe('leadAttempt, at the end of the query,', () => {
     expect([finished, queries.started.length]).toEqual([[], 1]);
   });
 
-  it('counts the failed query, and records that it was not repeated, if no time is left for a retry', async () => {
+  it('counts the failed query in the metrics, and records that it was not repeated, if no time is left for a retry', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1, giveUpAt: START + 60_000 },
@@ -360,8 +360,8 @@ describe('leadAttempt, at the end of the query,', () => {
   });
 });
 
-describe('leadAttempt, when it sees the result,', () => {
-  it('lists the lake and reads the result, once each, while it asks Athena', async () => {
+describe('leadAttempt, once the file of the result has appeared,', () => {
+  it('lists the lake once and reads the file once, without waiting for Athena’s answer', async () => {
     const { lead, lake, results, queries } = await creating([{ afterMs: 500 }]);
     let atQuestion: unknown;
     queries.onGet = () => {

@@ -53,7 +53,7 @@ describe('the pause before a request asks S3', () => {
     expect(looks(60_000)).toEqual([1_800, 2_000, 2_200]);
   });
 
-  it('is longer when S3 is slow: for a result twice the time of the last look, for a record five times that time', () => {
+  it('is longer when S3 is slow: for a result, twice as long as the last look took; for a record, five times as long', () => {
     expect(nextResultLookMs(2_000, 300)).toBe(600);
     expect(nextRecordLookMs(2_000, 300, 0.5)).toBe(1_500);
   });

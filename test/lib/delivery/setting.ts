@@ -73,7 +73,7 @@ export function setting(...plans: Plan[]) {
     backends,
     /** The facts that the request noted for the log. */
     facts,
-    /** How each counted query ended. */
+    /** For each query that was counted in the metrics: how it ended. */
     finished,
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),

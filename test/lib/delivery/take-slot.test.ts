@@ -153,7 +153,7 @@ describe('a client that requests more reports than it has slots', () => {
 });
 
 describe('a failed query that a request of another client repeats', () => {
-  it('takes a slot of the client that made the first attempt, and its repetition takes that client’s slot too', async () => {
+  it('takes a slot of the client that requested it first, and so does its repetition', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -228,7 +228,7 @@ describe('a query that nobody waits for any more', () => {
 });
 
 describe('a query that a request asks Athena about', () => {
-  it('keeps its slot until its end is recorded: a request for another report does not look for its result', async () => {
+  it('keeps its slot until its end is recorded: a request for another report does not look for the query’s result', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
@@ -253,7 +253,7 @@ describe('a slot that a request took a moment ago, for an attempt that is not cr
   });
 });
 
-describe('an attempt that is taken over before its start is recorded', () => {
+describe('an attempt whose start is not recorded yet when another request begins to take it over', () => {
   it('keeps its slot if the request that created the attempt goes on with it', async () => {
     const of = setting({ afterMs: 60_000 });
     const one = { queriesPerPartner: 1, waitUntil: Date.now() + 3_000 };
@@ -261,7 +261,7 @@ describe('an attempt that is taken over before its start is recorded', () => {
     const record = jobRecordKey(job, data);
     of.results.put(record, startingRecord({ slot: 'slot-1', leaseMs: 0 }));
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
-    // The request that created the attempt records its start before this request has taken the attempt over.
+    // Just before the request below replaces the record, the request that created the attempt records the start.
     of.results.before(`replace ${record}`, () => of.results.put(record, underWayRecord({ slot: 'slot-1' })));
     const answer = await settled(request(of, wanted, one));
     expect(answer.delivery?.state).toBe('waiting');

@@ -33,7 +33,7 @@ interface Watched {
   /** The execution as the watch last saw it. */
   readonly execution?: Execution | undefined;
   readonly runningAt?: number | undefined;
-  /** How often the callback for a seen result ran. */
+  /** How often the watch called back because it saw the result. */
   readonly begins: number;
   /** What that callback returned. */
   readonly begun?: string | undefined;

@@ -50,7 +50,7 @@ describe('a report that is ready', () => {
 });
 
 describe('a report whose large result is being published', () => {
-  it('is waited for at a waiting URL', async () => {
+  it('is answered with a redirect to a waiting URL', async () => {
     const { answer } = await answerTo({ plan: { bytes: 17_000_000 } });
     expect(answer).toMatchObject({
       statusCode: 303,

@@ -226,7 +226,7 @@ describe('the listing of the lake', () => {
   });
 });
 
-describe('a fault of the listing, for a caller that waits for a slot,', () => {
+describe('the waiting room, when the listing of the lake fails for a caller that waits for a slot,', () => {
   const LATER_MS = 50;
   const FAULTS: [string, number, () => Promise<never>][] = [
     ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for a slot,', () => {
   ];
 
   it.each(cases)(
-    'is hidden from a client that is not in the register (the client gets 404): %s (%d), which comes %s the register’s answer',
+    'answers “no such download” to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);
@@ -268,7 +268,7 @@ describe('a fault of the listing, for a caller that waits for a slot,', () => {
   );
 
   it.each(cases)(
-    'is the answer to a client that is in the register: %s (%d), which comes %s the register’s answer',
+    'answers with the failure to a client that is in the register: %s (status %d) %s the register’s answer',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

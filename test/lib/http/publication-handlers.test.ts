@@ -68,7 +68,7 @@ describe('the publishing function', () => {
 
   const named = { queryExecutionId: 'q1', partner: 'first-partner' };
   it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string, object]>([
-    ['the request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
+    ['the publication request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
     [
       'the result is gone',
       (results) => results.put(REQUEST, publication),

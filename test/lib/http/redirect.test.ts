@@ -26,7 +26,7 @@ describe('redirectToDownload', () => {
     ['hit', 'PerformanceReports; hit'],
     ['collapsed', 'PerformanceReports; fwd=miss; collapsed'],
   ] as const)(
-    'says %s in the words of RFC 9211, and has no Data-Version if the report has no single version',
+    'writes the cache status “%s” as RFC 9211 does, and has no Data-Version if the report has no single version',
     (cacheStatus, words) => {
       const { headers } = redirectToDownload(URL, { cacheStatus });
       expect(headers).toMatchObject({ 'Cache-Status': words });

@@ -325,7 +325,7 @@ describe('a request that gets no report', () => {
   });
 });
 
-describe('a fault of the listing', () => {
+describe('a report route, when the listing of the lake fails,', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
   const claims = { client_id: 'client-1' };
   const LATER_MS = 50;
@@ -357,14 +357,14 @@ describe('a fault of the listing', () => {
   };
 
   it.each(cases)(
-    'is hidden from a client that is not in the register (the client gets 401): %s (%d), which comes %s the register’s answer',
+    'answers 401 to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },
   );
 
   it.each(cases)(
-    'is the answer to a client that is in the register: %s (%d), which comes %s the register’s answer',
+    'answers with the failure to a client that is in the register: %s (status %d) %s the register’s answer',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

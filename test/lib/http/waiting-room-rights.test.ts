@@ -26,7 +26,10 @@ const record: PartnerRecord = {
 const PARTNERS = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
-/** A waiting caller, with a query that never ends. `hop` follows the Location of `before`, or of the last answer. */
+/**
+ * A waiting caller, with a query that never ends. `hop` requests the Location of the answer `before`. Without `before`,
+ * it requests the URL that the caller has already.
+ */
 async function waitingCaller(env: Record<string, string> = PARTNERS) {
   const made = functionSetting({ ...env, QUERY_WAIT_MS: '1000' }, { ends: 'never' }, { ends: 'never' });
   made.partners.set('client-1', record);

@@ -104,7 +104,7 @@ describe('dayStates', () => {
 });
 
 describe('listedWindow', () => {
-  it('begins 31 days earlier, to see whether the lake’s writers mark complete days', () => {
+  it('begins 31 days before the requested window, to show whether the lake’s writers mark complete days', () => {
     expect(listedWindow(window)).toEqual({
       start: window.start - MARKER_LOOKBACK_DAYS * 86_400_000,
       end: window.end,

@@ -130,7 +130,7 @@ describe('the answer to an error', () => {
     expect(document.errors).toEqual(faults(25));
   });
 
-  it('says that there is a fault even if no parameter is known', () => {
+  it('says that the request has a fault even if the error lists none', () => {
     expect(answerTo(new InvalidRequest([])).document).toMatchObject({
       detail: 'The request has a fault.',
       errors: [],

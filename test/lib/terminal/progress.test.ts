@@ -44,7 +44,7 @@ describe('progress in a log', () => {
       ['Days: 0/2\n'],
     ],
     [
-      'the next work, with its own timing, at the earliest ten seconds after the last line',
+      'the next work, timed separately, at least ten seconds after the line before',
       [
         [0, 'Footers', 0, 2],
         [9, 'Footers', 2, 2],

@@ -28,7 +28,7 @@ const { open } = answering();
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 
 describe('a comparison of the campaigns’ spend', () => {
-  it('with the week before shows the largest falls exactly, in eight clicks, without the open day', async () => {
+  it('shows the largest falls since the week before in eight clicks, without the open day', async () => {
     const watched = await open();
     const { page, clicks } = watched;
     await answered(page);
@@ -93,7 +93,7 @@ describe('a comparison of the campaigns’ spend', () => {
     await watched.close();
   });
 
-  it('with a year that has no data shows the report alone, without any change', async () => {
+  it('shows the report alone, without any change, if the year before has no data', async () => {
     const watched = await open(
       hashOf({
         report: 'advertiserperformance',

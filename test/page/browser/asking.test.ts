@@ -84,7 +84,7 @@ describe('the values of a filter', () => {
     await watched.close();
   });
 
-  it('show why a report is empty, and which similar value occurs', async () => {
+  it('are named for an empty report: the one that does not occur, and a similar one that does', async () => {
     const watched = await open(
       hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
     );

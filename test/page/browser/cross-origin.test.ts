@@ -147,7 +147,7 @@ describe.each([
   });
 
   describe('the service’s own page', () => {
-    it('can read a download, although the service does not list its origin', async () => {
+    it('can read a download, although its origin is not one of the allowed origins', async () => {
       const { page } = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
       const sent = await sentBy(page);
       expect(await fetchIn(page, urlFor(3))).toMatchObject({

@@ -27,7 +27,7 @@ const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
 describe('the first screen', () => {
-  it('shows the answer without scrolling, hatches open days, and lets keyboards read the chart', async () => {
+  it('holds the answer, hatches open days, and lets keyboard users read the chart', async () => {
     const watched = await open('', { viewport: SCREEN });
     const { page } = watched;
     await answered(page);
@@ -160,7 +160,7 @@ describe('the first screen', () => {
 });
 
 describe('on a phone', () => {
-  it('the Run button stays visible, nothing scrolls sideways, and a touch reads the chart', async () => {
+  it('the Run button stays visible, nothing scrolls sideways, and a touch shows chart values', async () => {
     const watched = await open('', { viewport: PHONE, hasTouch: true, isMobile: true });
     const { page } = watched;
     await answered(page);

@@ -24,8 +24,8 @@ const known = knownEvents(18, 3_000);
 const isOfLatestDays = ({ event_time }: { readonly event_time?: unknown }) =>
   String(event_time) < '2026-01-07';
 /**
- * Events up to `lastDay` of the stack. The page takes the newest day from the stack and later from the service, so both
- * must name the same day.
+ * Events up to the stack's `lastDay`. The page learns the newest day first from `lastDay`, and later from the days that
+ * the service reports. Both must therefore be the same day.
  */
 const events = {
   publisher_events: known.publisher_events.filter(isOfLatestDays),

@@ -40,7 +40,10 @@ export interface CampaignDay {
   readonly spend: bigint;
 }
 
-/** How much less each campaign spends on a day of the newer week, in millionths, by the campaign's id. */
+/**
+ * The amount by which each campaign's daily spend falls in the newer week, in millionths, by the campaign's id. A
+ * negative amount is a rise.
+ */
 const LOSSES: Readonly<Record<number, bigint>> = {
   20: 1_000_001n,
   21: 40_250_000n,

@@ -1,4 +1,4 @@
-/** Rule: each answer comes in time and has a status of the contract. A refusal or a failure has a cause. */
+/** Rule: each answer comes in time and has one of the statuses in `STATUSES`. A refusal or a failure has a cause. */
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import { failureFault } from './failures.ts';

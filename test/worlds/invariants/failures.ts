@@ -4,7 +4,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 import { isNamedHole } from './versions.ts';
 
-/** The error of a time: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
+/** A time may be wrong by this much: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
 const COARSE_MS = 3_000;
 /** Failing calls may delay the write that records a failure by this much. */
 const HELD_UP_MS = 10_000;

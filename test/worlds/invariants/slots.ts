@@ -1,11 +1,12 @@
-/** Rule: a client never has more queries under way than its limit, except in the cases of docs/decisions/0042. */
+/** Rule: a partner never has more queries under way than its limit, except in the cases of docs/decisions/0042. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;
   const { longestQueryMs } = world.plan.settings;
-  // The query of a second attempt keeps the slot of the first attempt until the time of the first attempt is over.
+  // A query holds its slot until it is stopped or its time is over. A second attempt keeps the slot of the first, so it
+  // loses the slot when the time of the first attempt is over, even if its own query still runs.
   const hasOutlivedItsSlot = (query: EngineQuery): boolean =>
     [query, ...athena.queries.values()].some(
       (earlier) =>
@@ -18,7 +19,7 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
       if (hasOutlivedItsSlot(query)) return false;
-      // If no request has received the answer to the query's start, the query holds its slot for a minute only.
+      // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;

@@ -26,7 +26,7 @@ const TOLD_LATELY_MS = 2_000;
 
 /** The request that learns that a query is overdue must stop it within this time. */
 const STOPPED_WITHIN_MS = 10_000;
-/** The error of a query's times, which Athena gives in whole seconds. */
+/** A query counts as overdue only this long after its limit, because Athena gives its times in whole seconds. */
 const LATE_MS = 5_000;
 
 /**
@@ -36,8 +36,8 @@ const LATE_MS = 5_000;
 const isSound = ({ isDead, faults }: Invocation): boolean => !isDead && faults.length === 0;
 
 /**
- * Called when Athena answers an invocation that a query is under way. The first invocation that learns that the query
- * runs must record it for later invocations.
+ * Called when an invocation learns from Athena that a query is under way. The first invocation that sees the query run
+ * must record this for later invocations.
  */
 export function checkOverdue(
   { world }: Pick<Parts, 'world'>,

@@ -16,15 +16,18 @@ export function versionFault(
   return isRight || isNamedHole({ lake, world }, query) ? undefined : 'version-with-other-numbers';
 }
 
-/** The lake is listed again at most 10 s after the query's end. Two more seconds allow for times in whole seconds. */
+/**
+ * The service lists the lake again at most 10 s after the query's end. Two more seconds allow for times in whole
+ * seconds.
+ */
 const LAST_LISTING_MS = 12_000;
 /** Failing calls may delay that listing by this much. */
 const DELAYED_MS = 28_000;
 
 /**
  * Whether a query read, or missed, a file that came and went between the two listings, while the marker of the file's
- * day did not change. docs/decisions/0042 accepts this hole. A file that is removed after the second listing must have
- * happened is no excuse.
+ * day did not change. docs/decisions/0042 accepts this hole. If the file was still there at the latest moment of the
+ * second listing, that listing shows the file, so this is no such hole.
  */
 export const isNamedHole = (
   { lake, world }: Pick<Parts, 'lake' | 'world'>,

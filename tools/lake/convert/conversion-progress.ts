@@ -2,18 +2,21 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OnProgress } from '../../../lib/terminal/progress.ts';
 import type { InputFile } from '../input/input-files.ts';
 
-/** How often progress is shown. Work of less than this time shows none. */
+/** The time between two messages about the progress. Work that ends within this time shows no progress. */
 const POLL_EVERY_MS = 1_000;
 
 /** Progress is counted from 0 to this number. With a total as large as this, it is shown as a percentage. */
 const WHOLE = 1_000_000;
 
-/** The share of the time that reading takes. Text takes three times as long as writing days, Parquet half as long. */
+/**
+ * The share of the time that reading takes. To read text takes three times as long as to write the days. To read
+ * Parquet takes half as long as to write them.
+ */
 const READING_SHARE = { text: 0.75, parquet: 0.35 };
 
 /** Turns the progress of reading files and of writing days into one number for the whole conversion. */
 export interface ConversionProgress extends Disposable {
-  /** Call it when the reading of a file begins. `bytesBefore`: the bytes of the files read before. */
+  /** Call it when a query begins to read files with `bytes` bytes. `bytesBefore`: the bytes that were read before. */
   readFrom(bytesBefore: number, bytes: number): void;
   /** Call it when the writing of a day begins. `rowsBefore`: the rows of the days written before. */
   writeFrom(rowsBefore: number, rows: number, allRows: number): void;
@@ -26,7 +29,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Returns two functions. The first gives the stretch of reading a file, the second the stretch of writing a day. */
+/** Returns two functions. One gives the stretch of a query that reads files, the other that of writing a day. */
 export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[]) {
   const share = files.some(({ isText }) => isText) ? READING_SHARE.text : READING_SHARE.parquet;
   const allBytes = files.reduce((sum, { bytes }) => sum + bytes, 0) || 1;
@@ -51,7 +54,7 @@ export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[])
 export const wholeAt = ({ from, to }: Stretch, percentage: number): number =>
   Math.floor(WHOLE * (from + (to - from) * (Math.min(100, Math.max(0, percentage)) / 100)));
 
-/** Polls the progress of DuckDB's query every second, until it is disposed of. */
+/** Polls the progress of DuckDB's query every second, until `end` is called or the result is disposed of. */
 export function followProgress(
   connection: DuckDBConnection,
   files: readonly InputFile[],

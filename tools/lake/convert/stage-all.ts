@@ -8,9 +8,10 @@ import { refusal } from './refusal.ts';
 import { filesWithFailedChecks, type Staged, stageFiles, sumUp } from './stage.ts';
 
 /**
- * Reads the files into the workspace, by day, and finds what is changed on the way. The files of a batch are read a
- * second time if one of their records has failed a check. A file is also read a second time if a column of it needs a
- * tally. If a file can't be converted, all files are read again, and an OperatorFault lists every reason.
+ * Reads the files into the workspace, by day, and finds the values that the conversion changes. The files of a batch
+ * are read a second time if one of their records has failed a check. A file is also read a second time if one of its
+ * columns needs a tally. If a file can't be converted, all files are read again, and an OperatorFault lists every
+ * reason.
  */
 export async function stageAll(
   workspace: Workspace,

@@ -1,6 +1,6 @@
 /** What a file of hours was made of. A final day has this note in `_SUCCESS`, an open day in the file itself. */
 export interface DayNote {
-  /** The raw lake, as the operator wrote it. */
+  /** The raw lake's location, as the operator wrote it. */
   readonly from: string;
   /** Whether the raw day had `_SUCCESS`. */
   readonly isMarked: boolean;

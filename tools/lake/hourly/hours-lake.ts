@@ -42,9 +42,9 @@ export const hoursLake = (location: string, directory: string): HoursLake =>
   isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
 
 /**
- * A day is one object, so that its hours always belong to one version. A write succeeds only if nobody has replaced
- * the object since it was listed. Of two runs at the same time, the slower one is therefore refused. A marker is
- * refused if the other run's marker exists.
+ * A day of hours is one object, so that all its hours come from one version of the raw day. A write succeeds only if
+ * nobody has replaced the object since it was listed. Of two runs at the same time, the slower one is therefore
+ * refused. A marker is refused if the other run's marker exists.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);

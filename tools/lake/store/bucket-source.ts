@@ -9,7 +9,7 @@ import { type Bucket, openBucket } from './bucket.ts';
 
 const AT_ONCE = 8;
 
-/** Most footers are smaller. A larger footer takes a second request. */
+/** The bytes to read first from the end of a file. Most footers are smaller. A larger one takes a second request. */
 const FOOTER_GUESS_BYTES = 64 * 1024;
 
 /** The end of a Parquet file: the footer's length in four bytes, little endian, and `PAR1`. */
@@ -26,7 +26,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
       copies(directory, listed, async ({ path }, target) =>
         pipeline(await bucket.read(path), createWriteStream(target)),
       ),
-    // The ETag of the listing serves as the digest, without reading the file.
+    // The ETag of the listing serves as the digest, so that the file need not be read.
     digestOf: async ({ path, digest }) => digest ?? path,
   };
 }

@@ -44,7 +44,7 @@ export const numberFaults = (x: string): Reason[] => [
   { when: 'true', loss: 'is no number. Write digits with a point, like 1234.5, or leave it empty' },
 ];
 
-/** The hint how to write a number that has separators, for example `1.234,50` as 1234.50. */
+/** Says how to write a number that has separators. For `1.234,50`, for example, it says `Write 1234.50`. */
 export function withoutSeparators(example: string): string {
   const number = example.replaceAll(/[^0-9.,+-]/g, '');
   const last = Math.max(number.lastIndexOf(','), number.lastIndexOf('.'));

@@ -5,7 +5,8 @@ import { type Ambiguous, offsetOf, type ZoneClocks } from './time-zone.ts';
 const numberOf = (count: Aggregate | undefined): number => Number(count ?? 0);
 
 /**
- * Counts the times without an offset, and says in which zone they were read.
+ * Counts the times without an offset, and says in which zone they were read. Also counts the times that occur twice in
+ * this zone, and says which of the two instants was taken.
  *
  * @param offset SQL: the offset that was chosen for a local time
  */

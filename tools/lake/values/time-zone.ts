@@ -73,7 +73,10 @@ export function offsetOf(local: string, { first, changes }: ZoneClocks, ambiguou
   return search(local, spans);
 }
 
-/** The local times from `from` to the next span. */
+/**
+ * The local times from `from` to the beginning of the next span. Without `offset`, they do not exist, or they occur
+ * twice and nobody has said which instant is meant.
+ */
 interface Span {
   readonly from: number;
   readonly offset: number | undefined;

@@ -14,7 +14,7 @@ const LOCK = 'lock.duckdb';
 /** Every command locks its directory within this time after making it. */
 const NEW_MS = 60_000;
 
-/** The directories of this process. Their locks keep out only other processes. */
+/** The directories of this process. Their locks do not keep this process out, so it looks into this set as well. */
 const own = new Set<string>();
 
 /** A directory for unfinished files. */
