@@ -79,7 +79,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) throw error;
       if (code === 'ENOENT' && isLink) listed.push(unread(path, 'the link leads nowhere'));
-      // ENOENT without a link: the file was removed while the folder was being listed.
+      // A file that was removed while the folder was being listed (ENOENT, and no link) is left out.
       else if (code !== 'ENOENT') listed.push(unread(path, `it can't be read (${code})`));
     }
   }

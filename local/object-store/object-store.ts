@@ -24,7 +24,10 @@ export interface ObjectStore {
   readonly url: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly region: string;
-  /** Makes a file on the same disk an object, by moving it. Throws if the bucket does not exist. */
+  /**
+   * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
+   * not exist.
+   */
   putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
   close(): Promise<void>;
 }

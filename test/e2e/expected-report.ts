@@ -89,7 +89,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
     return time >= Date.parse(question.start) && time < Date.parse(question.end);
   });
   const { lets = anyOf } = question;
-  /** Whether a record of the publisher report is container-level. No filter on placements lets such a record pass. */
+  /** Whether a publisher record is container-level. Every filter on placements leaves such a record out. */
   const isOfContainer = (row: EventRow) => row['placement_id'] === null && report === 'publisherperformance';
   const passes = (row: EventRow, leftOut?: string) =>
     filters.every(([field, wanted]) => {

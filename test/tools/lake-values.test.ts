@@ -461,7 +461,7 @@ describe('times', () => {
     ]);
   });
 
-  it('are refused with an error that names each fault and how to correct it', async () => {
+  it('in a form that is not known are refused with an error that names each fault and its correction', async () => {
     const texts = [
       '',
       'NaT',

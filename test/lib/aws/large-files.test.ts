@@ -88,7 +88,7 @@ describe('uploadFile', () => {
     ['a small', ['a,b\n'], 0],
     ['a large', [Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB)], 1],
   ])(
-    'throws an error in the content of %s file after one try, and aborts an upload in parts',
+    'if the content of %s file fails, throws that error after one try, and aborts a multipart upload that has begun',
     async (_, chunks, begun) => {
       const key = freshFile();
       const fault = new NotEngineCsv('a quote', 4, 1);

@@ -341,7 +341,7 @@ describe('leadAttempt, at the end of the query,', () => {
     }
   });
 
-  it('lists the lake after a failure only if the lake can be listed', async () => {
+  it('lists the lake again after a failed query only if it could be listed before the query', async () => {
     for (const isListed of [true, false]) {
       const { run, phase, lake, target } = await creating([{ ends: 'failed' }]);
       const data = { ...target.data, isListed };

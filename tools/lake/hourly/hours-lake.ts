@@ -12,10 +12,10 @@ import { bucketSource } from '../store/bucket-source.ts';
 import { folderTarget } from '../store/folder-target.ts';
 import type { DayNote } from './hourly-plan.ts';
 
-/** The only file of a day of hours. Its name never changes, so that one write replaces the whole day. */
+/** The file that holds a day of the lake of hours. Its name never changes, so that one write replaces the whole day. */
 export const HOURS_FILE = 'hours.parquet';
 
-/** A day of hours to write. */
+/** A day to write into a lake of hours: the day's records, summed by the hour. */
 interface NewHours {
   readonly table: string;
   readonly day: string;
@@ -42,8 +42,8 @@ export const hoursLake = (location: string, directory: string): HoursLake =>
   isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
 
 /**
- * A day of hours is one object, so that all its hours come from one version of the raw day. A write succeeds only if
- * nobody has replaced the object since it was listed. Of two runs at the same time, the slower one is therefore
+ * A day of a lake of hours is one object, so that all its hours come from one version of the raw day. A write succeeds
+ * only if nobody has replaced the object since it was listed. Of two runs at the same time, the slower one is therefore
  * refused. A marker is refused if the other run's marker exists.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
