@@ -8,7 +8,7 @@ import { rowPredicates } from './row-predicates.ts';
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in
  * `sql`. The ids and texts that the caller wrote go into `parameters` and never into `sql`. Times go into `sql`, but
- * they are parsed and formatted anew.
+ * they are parsed, and formatted by this service.
  */
 export interface CompiledQuery {
   readonly sql: string;
