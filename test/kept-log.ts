@@ -4,8 +4,8 @@ import type { Log } from '../local/gateway/log.ts';
 const kept: string[] = [];
 
 /**
- * Keeps what services log during a test, and prints it if the test fails. With `LOGS=1`, everything is printed at once
- * instead.
+ * Keeps what services log during a test, and adds it to the error if the test fails. With `LOGS=1`, everything is
+ * printed at once instead.
  */
 export const keptLog: Log = (text) => {
   if (process.env['LOGS']) process.stderr.write(text);
@@ -13,6 +13,7 @@ export const keptLog: Log = (text) => {
 };
 
 afterEach(({ task }) => {
-  if (task.result?.state === 'fail') process.stderr.write(kept.join(''));
+  const [error] = task.result?.errors ?? [];
+  if (error && kept.length > 0) error.message += `\nWhat the services logged:\n${kept.join('')}`;
   kept.length = 0;
 });

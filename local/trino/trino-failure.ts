@@ -1,6 +1,12 @@
 import { QueryFailure } from '../athena/query-failure.ts';
 import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 
+/**
+ * The types of errors that come from the state of the cluster: a node is lost, or memory is short. The same query may
+ * succeed a moment later. Trino's retry policy for queries goes by these types too.
+ */
+const RETRYABLE: readonly string[] = ['INTERNAL_ERROR', 'INSUFFICIENT_RESOURCES'];
+
 /** An error in Trino's protocol. */
 export interface TrinoError {
   readonly message: string;
@@ -20,6 +26,6 @@ export function failureOf(
   const [summary = ''] = message.split('\n', 1);
   return new QueryFailure(errorName, summary, {
     fault: errorType === 'USER_ERROR' ? 'user' : 'system',
-    retryable: errorType === 'INSUFFICIENT_RESOURCES',
+    retryable: RETRYABLE.includes(errorType),
   });
 }

@@ -129,6 +129,7 @@ it.each([
   ['DIVISION_BY_ZERO', 'USER_ERROR', { category: 2, type: 1000, retryable: false }],
   ['HIVE_BAD_DATA', 'EXTERNAL', { category: 1, type: 200, retryable: false }],
   ['EXCEEDED_LOCAL_MEMORY_LIMIT', 'INSUFFICIENT_RESOURCES', { category: 1, type: 0, retryable: true }],
+  ['NO_NODES_AVAILABLE', 'INTERNAL_ERROR', { category: 1, type: 200, retryable: true }],
   ['QUERY_QUEUE_FULL', 'INSUFFICIENT_RESOURCES', { category: 1, type: 200, retryable: true }],
 ])('the Trino engine reports %s as Athena reports such an error', async (errorName, errorType, failure) => {
   const error = { message: 'line 1:1: no\nmore', errorCode: 1, errorName, errorType };

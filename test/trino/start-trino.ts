@@ -6,6 +6,7 @@ import { LaneFault } from '../lane-fault.ts';
 import { freePort, stopServer, untilReady } from '../server-process.ts';
 import { JAVA } from './install-trino.ts';
 import { configure, parametersFor } from './trino-configuration.ts';
+import { CATALOG, runStatement } from './trino-tables.ts';
 
 const START_MS = 120_000;
 const STOP_MS = 10_000;
@@ -38,10 +39,22 @@ export async function startTrino(home: string): Promise<TrinoServer> {
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
+/**
+ * Whether the server reads a table. That it has started is not enough: for a second or two, it then finds no node for
+ * its catalog's tables.
+ */
 async function isServing(url: string): Promise<boolean> {
-  const info = await fetch(`${url}/v1/info`).then(
-    (response) => response.json() as Promise<{ starting?: boolean }>,
-    () => undefined,
-  );
-  return info?.starting === false;
+  const cluster = { url, user: 'test', catalog: CATALOG, schema: 'readiness' };
+  const table = `${CATALOG}.readiness.one_row`;
+  const statements = [
+    `CREATE SCHEMA IF NOT EXISTS ${CATALOG}.readiness`,
+    `CREATE TABLE IF NOT EXISTS ${table} AS SELECT 1 AS one`,
+    `SELECT one FROM ${table}`,
+  ];
+  try {
+    for (const sql of statements) await runStatement(cluster, sql);
+    return true;
+  } catch {
+    return false;
+  }
 }

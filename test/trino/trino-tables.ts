@@ -35,11 +35,14 @@ export async function declareTables(
 ): Promise<TrinoCluster> {
   const schema = `events_${randomUUID().replaceAll('-', '')}`;
   const cluster = { url, user: 'test', catalog: CATALOG, schema };
-  await run(cluster, `CREATE SCHEMA ${schema}`);
+  await runStatement(cluster, `CREATE SCHEMA ${schema}`);
   for (const table of tables) {
-    await run(cluster, tableDefinition(table, join(eventsDirectory, table.name), firstDay));
+    await runStatement(cluster, tableDefinition(table, join(eventsDirectory, table.name), firstDay));
     if (firstDay === undefined)
-      await run(cluster, `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`);
+      await runStatement(
+        cluster,
+        `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`,
+      );
   }
   return cluster;
 }
@@ -58,6 +61,7 @@ function tableDefinition({ name, columns }: Table, directory: string, firstDay: 
           external_location = ${quoteText(`local://${directory}`)})`;
 }
 
-async function run(cluster: TrinoCluster, sql: string): Promise<void> {
+/** Runs a statement to its end, without its rows. Throws what `pagesOf` throws. */
+export async function runStatement(cluster: TrinoCluster, sql: string): Promise<void> {
   for await (const _ of pagesOf(cluster, sql));
 }
