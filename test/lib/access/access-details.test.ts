@@ -6,6 +6,7 @@ const NEVER = [
   '',
   'login.example/token',
   'ftp://login.example/token',
+  'xhttps://login.example/token',
   'https://',
   'https://user:secret@login.example/token',
   'https://login.example/to ken',

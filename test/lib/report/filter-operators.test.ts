@@ -9,8 +9,8 @@ import {
 } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
-import type { Filter } from '../../../lib/report/filter.ts';
-import { type OperatorName, operatorNames } from '../../../lib/report/filter-operators.ts';
+import { type Filter, inFixedOrder } from '../../../lib/report/filter.ts';
+import { type OperatorName, operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
@@ -180,4 +180,15 @@ describe('the rows of a report', () => {
       }),
     );
   });
+});
+
+it('two filters on one field have one order, whichever the request names first', () => {
+  const dimensions = dimensionsOf(publisherReport);
+  const column = dimensions.find((dimension) => dimension.type === 'string');
+  const filters = [operatorOf('filter'), allBut].flatMap((operator): Filter[] =>
+    column ? [{ kind: 'column', operator, dimension: column, values: [] }] : [],
+  );
+  const order = inFixedOrder(dimensions);
+  expect(filters).toHaveLength(2);
+  expect(filters.toReversed().sort(order)).toEqual(filters.toSorted(order));
 });
