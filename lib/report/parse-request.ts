@@ -179,7 +179,7 @@ function unknownParameter(parameter: string): string {
   return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, ...forms])}`;
 }
 
-/** Whether `Accept` is absent or allows a report's only media type: by `*\/*`, `text/*`, `text/csv` or its full name. */
+/** Whether `Accept` is absent or allows `text/csv`, with the charset of the reports or without one. */
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
-  new Negotiator({ headers: { accept } }).mediaType(['text/csv; charset=utf-8']) !== undefined;
+  new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;

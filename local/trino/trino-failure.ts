@@ -2,8 +2,8 @@ import { QueryFailure } from '../athena/query-failure.ts';
 import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 
 /**
- * The types of errors that come from the state of the cluster: a node is lost, or memory is short. The same query may
- * succeed a moment later. Trino's retry policy for queries goes by these types too.
+ * The types of errors that the cluster causes and not the query: a node is lost, or memory is short. The same query may
+ * succeed a moment later. If Trino itself retries queries (`retry-policy=QUERY`), it retries after such errors too.
  */
 const RETRYABLE: readonly string[] = ['INTERNAL_ERROR', 'INSUFFICIENT_RESOURCES'];
 

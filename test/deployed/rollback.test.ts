@@ -56,13 +56,13 @@ afterAll(() => service.close());
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
 /**
- * The commits in the header `Service-Version` of the answers at all routes and at an unknown path. For an answer without
- * the header, its path, status and text instead.
+ * The commits in the header `Service-Version` of the answers at all routes and at an unknown path. An answer without
+ * this header is in the set by its path, status and text.
  */
 async function answered(): Promise<ReadonlySet<string>> {
   const address = await operate.apiAddress(stage);
   const versions = new Set<string>();
-  // One after another: a function starts at its first request, and the emulator counts that time as the function's.
+  // One request after another: the first one starts the function, and the emulator counts the start as running time.
   for (const path of ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))]) {
     const answer = await fetch(address + path, { redirect: 'manual' });
     const text = await answer.text();

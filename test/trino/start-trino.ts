@@ -40,8 +40,8 @@ export async function startTrino(home: string): Promise<TrinoServer> {
 }
 
 /**
- * Whether the server reads a table. That it has started is not enough: for a second or two, it then finds no node for
- * its catalog's tables.
+ * Whether the server can read a table. A server that says it has started may still fail: for a second or two, it finds
+ * no node that has the catalog (NO_NODES_AVAILABLE).
  */
 async function isServing(url: string): Promise<boolean> {
   const cluster = { url, user: 'test', catalog: CATALOG, schema: 'readiness' };

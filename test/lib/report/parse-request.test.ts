@@ -114,6 +114,7 @@ describe('parseRequest', () => {
     'text/csv',
     'TEXT/CSV',
     'text/csv; charset=utf-8',
+    'text/csv, text/csv; charset=utf-8; q=0',
     'application/json, text/csv;q=0.1',
   ])('accepts the Accept header %s', (accept) => {
     expect(() => parse({}, accept)).not.toThrow();

@@ -35,8 +35,8 @@ const events = {
 const LATEST = { start: '2025-12-31T00:00:00Z', end: '2026-01-07T00:00:00Z' };
 
 /**
- * The lines that the service has logged. They tell which requests the page's worker has sent. The browser's events do
- * not always tell it: those of a worker that has just started can be missing.
+ * The lines that the service has logged. The tests count the requests of the page's worker by them, because Playwright
+ * sometimes reports no requests of a worker that has just started.
  */
 const logged: string[] = [];
 const linesOf = (message: string) =>
