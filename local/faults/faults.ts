@@ -45,7 +45,9 @@ type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
 
 /** The faults that are set at the moment, by a test or by hand. */
 export interface Faults {
-  /** Replaces all faults by these. Throws a ValiError if they are malformed. */
+  /**
+   * Replaces all faults by these, and ends the delays of the replaced ones. Throws a ValiError if these are malformed.
+   */
   set(faults: readonly FaultInput[]): void;
   current(): readonly ArmedFault[];
   /**
@@ -59,11 +61,14 @@ export interface Faults {
 
 export function createFaults(): Faults {
   let armed: { readonly fault: Fault; matched: number; struck: number }[] = [];
+  let replaced = new AbortController();
   const matching = (on: Fault['on'], what: string) =>
     armed.filter(({ fault }) => fault.on === on && what.includes(fault.match ?? ''));
   return {
     set(faults) {
       armed = v.parse(v.array(faultSchema), faults).map((fault) => ({ fault, matched: 0, struck: 0 }));
+      replaced.abort();
+      replaced = new AbortController();
     },
     current: () => armed.map(({ fault, ...counts }) => ({ ...fault, ...counts })),
     queuedMs: (query) => Math.max(0, ...matching('query', query).map(({ fault }) => fault.queuedMs)),
@@ -75,7 +80,10 @@ export function createFaults(): Faults {
         return true;
       });
       const delayMs = Math.max(0, ...striking.map(({ fault }) => fault.delayMs));
-      if (delayMs > 0) await delay(delayMs, undefined, signal ? { signal } : {});
+      if (delayMs > 0) {
+        const ended = AbortSignal.any([replaced.signal, ...(signal ? [signal] : [])]);
+        await delay(delayMs, undefined, { signal: ended }).catch(() => signal?.throwIfAborted());
+      }
       return striking.map(({ fault }) => fault);
     },
   };

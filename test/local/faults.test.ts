@@ -125,3 +125,11 @@ it('if a fault has the status 500, the call fails with AWS’s internal error', 
   });
   await expect(getExecution()).rejects.toMatchObject({ name: 'InternalServerException' });
 });
+
+it('a delayed call goes on when the faults are replaced', async () => {
+  faults.set([{ on: 's3', match: 'GET file', delayMs: 3_600_000 }]);
+  const answer = getFile();
+  await struck(1);
+  faults.set([]);
+  expect(await (await answer).Body?.transformToString()).toBe('x');
+});

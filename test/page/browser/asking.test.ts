@@ -65,7 +65,7 @@ describe('the values of a filter', () => {
     expect(reports).toHaveLength(1);
 
     // While a report is being made, the page does not ask for values.
-    service().stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    service().stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
     await values.click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByRole('progressbar').waitFor();
@@ -113,12 +113,12 @@ describe('a run that takes long or fails', () => {
     const { page } = watched;
     await answered(page);
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
-    service().stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    service().stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
     await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
     await page.getByText(/^You have waited \d+ s; the longest query may take 10 min\.$/).waitFor();
     expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
-    await answered(page);
     service().stack.faults.set([]);
+    await answered(page);
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
 
     await page.route('**/reporting/publisherperformance?**', (route) =>
