@@ -46,7 +46,8 @@ type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
 /** The faults that are set at the moment, by a test or by hand. */
 export interface Faults {
   /**
-   * Replaces all faults by these, and ends the delays of the replaced ones. Throws a ValiError if these are malformed.
+   * Replaces all faults with these. Queries and calls that the replaced faults delay go on at once. Throws a ValiError
+   * if the new faults are malformed; the old ones then stay.
    */
   set(faults: readonly FaultInput[]): void;
   current(): readonly ArmedFault[];

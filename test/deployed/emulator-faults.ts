@@ -16,7 +16,10 @@ const slower = (fault: FaultInput): FaultInput =>
  */
 export const SLOWNESS = 5;
 
-/** The emulator's faults. `faults.py` reads them from the file at each call. */
+/**
+ * The emulator's faults. `faults.py` reads them from the file at each call. Here, a delay that has begun lasts even if
+ * the faults are replaced.
+ */
 export function faultsIn(file: string): Faults {
   const counts = `${file}.counts`;
   let current: readonly FaultInput[] = [];

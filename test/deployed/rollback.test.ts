@@ -56,8 +56,8 @@ afterAll(() => service.close());
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
 /**
- * The commits in the header `Service-Version` of the answers at all routes and at an unknown path. An answer without
- * this header is in the set by its path, status and text.
+ * The commits in the header `Service-Version` of the answers at all routes and at an unknown path. If an answer lacks
+ * this header, the set has the answer's path, status and text instead.
  */
 async function answered(): Promise<ReadonlySet<string>> {
   const address = await operate.apiAddress(stage);

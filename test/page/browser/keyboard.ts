@@ -13,7 +13,8 @@ export const focused = (page: Page): Promise<string> =>
  * control on the way must show its focus.
  */
 export async function tabTo(page: Page, name: string): Promise<number> {
-  // The page moves the focus in the frame after a press of a button. A Tab before that would be lost.
+  // After a button was pressed, the page moves the focus in the next frame. That must not happen between the Tab and the
+  // look at what has the focus.
   await page.evaluate(() => new Promise(requestAnimationFrame));
   for (let presses = 1; presses <= 80; presses++) {
     await page.keyboard.press('Tab');
