@@ -180,6 +180,8 @@ describe('the days of a report', () => {
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
     const entitledToNothing = service({ env: CLAIMED });
     expect((await entitledToNothing.ask()).statusCode).toBe(401);
+    // A caller without rights learns nothing about its parameters.
+    expect((await entitledToNothing.ask({})).statusCode).toBe(401);
     expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
   });
 
