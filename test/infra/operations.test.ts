@@ -158,6 +158,30 @@ describe('the alarms', () => {
     for (const count of Object.values(counts)) expect(count).toMatchObject({ MetricStat: { Period: 3_600 } });
   });
 
+  it.each([
+    ['reports-fail-fast-in-60-minutes', { failed: 2, of: 20 }],
+    // A small stage has few reports in five minutes, and still pages.
+    ['reports-fail-fast-in-5-minutes', { failed: 1, of: 2 }],
+    ['reports-fail-slowly-in-360-minutes', { failed: 2, of: 60 }],
+    ['reports-fail-slowly-in-30-minutes', { failed: 1, of: 5 }],
+  ])('fire in the window %s from the fewest reports %j', (name, fewest) => {
+    const { Expression } = mathOf(name)['expr_1'] as unknown as { Expression: string };
+    const of = Number(/^IF\(SUM\(\[.+?\]\) >= (\d+), /.exec(Expression)?.[1]);
+    expect({ failed: Math.ceil(of * Number(named(name)?.['Threshold'])), of }).toEqual(fewest);
+  });
+
+  it.each([
+    ['probe-gets-no-report', 'ProbePulled'],
+    ['no-data-came', 'ProbeRows'],
+  ])('let no good pull of the same period hide a bad one (%s)', (name, MetricName) => {
+    expect(named(name)).toMatchObject({
+      MetricName,
+      Statistic: 'Minimum',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+    });
+  });
+
   it('read at most as many metrics as AWS allows for an alarm', () => {
     for (const { AlarmName } of metricAlarms)
       expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
