@@ -414,6 +414,14 @@ describe('npm run lake -- check, on single records', () => {
       ],
     ],
     [
+      `${DAY}/rounded.parquet`,
+      [
+        publisherRecord({ event_time: time('2026-01-31 12:59:59.999499+00') }),
+        publisherRecord({ event_time: time('2026-01-31 12:59:59.9995+00') }),
+        publisherRecord({ event_time: time('2026-01-31 23:59:59.9995+00') }),
+      ],
+    ],
+    [
       `${DAY}/counts.parquet`,
       [
         publisherRecord({ clicks: '-5::BIGINT' }),
@@ -442,6 +450,7 @@ describe('npm run lake -- check, on single records', () => {
       'counts placement_opens 1 record without',
       'days event_time 1 record without',
       'days event_time 3 records of',
+      'rounded event_time 2 records finer',
     ]);
   });
 });
