@@ -25,9 +25,9 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
     // Only requests to the service carry these headers, because the headers hold the token.
     while (isBelow(serviceUrl, url)) {
       init?.signal?.throwIfAborted();
-      const { functionName, pathParameters } = routeOf(
-        url.pathname.slice(new URL(serviceUrl).pathname.length),
-      );
+      // Not the length of serviceUrl's own path: a URL without a path has the path "/".
+      const below = url.pathname.slice(serviceUrl.length - url.origin.length);
+      const { functionName, pathParameters } = routeOf(below);
       const version = versions[functionName];
       if (version === undefined) throw new Error(`There is no version of ${functionName} to ask`);
       const answer = await invoke(version, eventOf(url, headers, pathParameters), init?.signal);

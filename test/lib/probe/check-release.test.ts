@@ -136,3 +136,20 @@ describe('the check of a release', () => {
     expect(told).toEqual([]);
   });
 });
+
+describe('a fetch from the versions of a release', () => {
+  it.each([
+    ['https://reports.example/prod', '/reporting/fields', 'version'],
+    ['https://reports.example', '/reporting/fields', 'version'],
+    ['https://reports.example/prod', '-results/report.csv', 'network'],
+    ['https://reports.example', '.other.example/reporting/fields', 'network'],
+  ])('of the service %s: a URL that goes on with %s is answered by the %s', async (serviceUrl, rest, by) => {
+    const ask = fetchFromVersions({
+      serviceUrl,
+      versions: { fields: 'arn:fields:3' },
+      invoke: async () => ({ statusCode: 200, body: 'version' }),
+      fetch: async () => new Response('network'),
+    });
+    expect(await (await ask(serviceUrl + rest, {})).text()).toBe(by);
+  });
+});
