@@ -53,6 +53,18 @@ describe('a job', () => {
     expect(other.id).not.toBe(job.id);
   });
 
+  it.each([
+    ['DateTime', ['2026-01-02T03:00:00Z', '2026-01-02T03:00:00Z']],
+    ['Day', ['2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z']],
+    ['DeviceOrProxy', ['phone', 'phone']],
+    ['PlacementId', ['7', '007']],
+    ['PlacementId', ['0', '-0']],
+  ])('is the same if a filter on %s gives one value twice, %j', (field, values) => {
+    const withValues = (given: string[]) =>
+      makeJob(requestFor({ [`filter[${field}]`]: given }), 'every-company', data);
+    expect(withValues(values)).toEqual(withValues(values.slice(0, 1)));
+  });
+
   it('has another id for each set of values of a filter', () => {
     const idWith = (...values: string[]) =>
       makeJob(requestFor({ 'filter[PlacementId]': values }), 'every-company', data).id;
