@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conditionalRequestConflict } from '../../local/object-store/s3-error.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { DAY, type HoursWorld, restateAndKill, startHoursWorld } from './hours-world.ts';
 
@@ -62,6 +63,23 @@ describe('npm run lake -- hourly', () => {
         expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
         expect((await world.look())[day]).toBe(world.version);
       }
+    },
+  );
+
+  it.each(['hours.parquet', '_SUCCESS'])(
+    'makes a day again whose %s was answered 409: only another try shows which of two simultaneous writes won',
+    async (name) => {
+      await world.restate();
+      let writes = 0;
+      world.onCall((call) => {
+        if (RegExp(`^PUT \\S*hours/.*/${name}`).test(call) && ++writes === 1)
+          throw conditionalRequestConflict();
+      });
+      const run = await world.hourly();
+      world.onCall(() => {});
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect(writes).toBe(2);
+      expect((await world.look())[DAY]).toBe(world.version);
     },
   );
 
