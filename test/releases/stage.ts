@@ -20,12 +20,15 @@ export const COMPANIES = [1, 2];
 export function stage(code: ServiceCode, { settings, engine }: Scene) {
   const time = takeOverTime(BEGINNING, 1, runners);
   const plan: Plan = {
+    // The time of a machine is never wrong here.
+    isMixed: false,
     partners: { [PARTNER]: COMPANIES },
     settings: {
       queriesPerPartner: 0,
       longestQueryMs: 60_000,
       listingSeconds: 0,
       isListed: true,
+      keysAPage: 1_000,
       marks: false,
       tooManyDays: Number.POSITIVE_INFINITY,
       largeFromDays: Number.POSITIVE_INFINITY,
@@ -41,12 +44,13 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
       forgets: 0,
       junk: 0,
       elsewhere: 0,
+      late: 0,
       tokensKeptMs: 3_600_000,
       ...engine,
     },
     outages: [],
     faults: { rate: 0, only: undefined },
-    clocks: { skewMs: 0, wrong: undefined },
+    clocks: { skewMs: 0, wrong: undefined, set: undefined },
     days: [OTHER_DAY, DAY],
     filesADay: 1,
     callers: [],

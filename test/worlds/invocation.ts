@@ -6,8 +6,9 @@ import type { Runners } from './virtual-time.ts';
 /** An execution environment of a function. It has its own clock and caches, and serves one request at a time. */
 export interface Machine {
   readonly name: string;
-  readonly skewMs: number;
-  /** Whether it runs the code of the release before, if the world has that code. */
+  /** By how many milliseconds the clock is ahead. It may change while a function runs. */
+  skewMs: number;
+  /** Whether it runs the code of the release before. */
   readonly isOfReleaseBefore: boolean;
 }
 

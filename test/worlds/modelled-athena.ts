@@ -1,3 +1,4 @@
+import type { QueryExecution, QueryExecutionStatus } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import type { Invocation } from './invocation.ts';
 import {
@@ -10,13 +11,10 @@ import {
   sumByDay,
 } from './modelled-lake.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
-import { statusError } from './port-call.ts';
 import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
+import { statusError } from './sdk-client.ts';
 import type { World } from './world.ts';
-
-/** The service's name for the state of a query that has exceeded the scan limit. */
-const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
 
 type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 
@@ -32,7 +30,8 @@ export interface EngineQuery {
   /** No two queries scan the same number of bytes, so the metric shows which query it counts. */
   readonly bytesScanned: number;
   state: 'QUEUED' | 'RUNNING' | EndState;
-  runsSince?: number;
+  /** When the query began to run; if Athena has put it back into its queue, when it began to run again. */
+  runsSince?: number | undefined;
   endedAt?: number;
   shownAt?: number;
   reason?: string;
@@ -50,6 +49,8 @@ export interface EngineQuery {
   isLarge?: boolean;
   stopAskedAt?: number;
   stoppedBy?: Invocation;
+  /** The invocations that have called Athena to stop the query, with or without success. */
+  readonly stopTriedBy: Set<Invocation>;
   /** Whether a request has received the answer to the query's start. */
   isHeardOf?: boolean;
   /** When Athena last answered that the query is queued. */
@@ -67,7 +68,8 @@ export interface ModelledAthena {
   readonly queries: ReadonlyMap<string, EngineQuery>;
   /** The effect of the call that starts a query. Gives the execution's id. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
-  get(id: string): unknown;
+  /** The execution as Athena describes it; undefined if Athena does not know the id. */
+  get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
   stop(id: string, by: Invocation): void;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
@@ -77,10 +79,15 @@ export interface ModelledAthena {
 
 export const LARGE_BYTES = 17 * 1024 * 1024;
 
+/** The least and the most time from a query's end until its result appears, if it appears late. */
+const RESULT_LATE_MS = [1_000, 8_000] as const;
 /** The most time from a query's end until Athena shows the end. */
 const SHOWN_LATE_MS = 150;
 /** The most time from a call that stops a query until the query ends. */
 const STOPPED_LATE_MS = 2_000;
+
+/** The value of a row, in an engine's message. No line of the log may have it. */
+export const ROW_VALUE = "'value-of-a-row'";
 
 const HEADER = '"Day","Clicks"\n';
 
@@ -90,8 +97,6 @@ const engineCsv = (clicks: Clicks): string =>
 /** The report that the service must make of the result. */
 export const reportCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');
-
-const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 /** Models Athena's queue, states and tokens. A query reads the lake file by file. */
 export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3): ModelledAthena {
@@ -121,19 +126,21 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function run(query: EngineQuery, isAgain = false): void {
     const draw = draws.get(query) as Dice;
     query.state = 'RUNNING';
-    query.runsSince ??= time.now();
+    query.runsSince = time.now();
     tell(query, 'runs');
     const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
+    const { putBack } = engine;
     if (goesBack) {
       time.after(
-        between(draw, 200, 1_500),
+        between(draw, ...(putBack?.afterMs ?? ([200, 1_500] as const))),
         () => {
           busy -= 1;
           if (query.state !== 'RUNNING') return runNext();
           query.state = 'QUEUED';
+          query.runsSince = undefined;
           tell(query, 'goes back to the queue');
           time.after(
-            between(draw, 500, 4_000),
+            between(draw, ...(putBack?.queuedMs ?? ([500, 4_000] as const))),
             () => {
               if (query.state !== 'QUEUED') return;
               busy += 1;
@@ -201,7 +208,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     if (query.asked.days.length >= plan.settings.tooManyDays)
       fail(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded', isRetryable: false });
     else if (fails < engine.fails && troubles.happens('query fails', query.id))
-      fail(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR', isRetryable: isRetryable < 0.6 });
+      fail(query, {
+        cause: 'engine',
+        reason: `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}`,
+        isRetryable: isRetryable < 0.6,
+      });
     if (query.cause) return;
     query.clicks = sumByDay(query.read, query.companies);
     query.isLarge = plan.settings.largeFromDays <= query.asked.days.length;
@@ -210,7 +221,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     query.location = `s3://results/${key}`;
     query.isJunk = junk < engine.junk && troubles.happens('result is no CSV of the engine', query.id);
     const text = query.isJunk ? 'Day,Clicks\n2026-01-01,7\n' : engineCsv(query.clicks);
-    s3.put(key, text, query.isLarge ? { bytes: LARGE_BYTES } : {});
+    const put = () => void s3.put(key, text, query.isLarge ? { bytes: LARGE_BYTES } : {});
+    const late = namedDice(seed, `result of ${query.id}`);
+    if (late() < engine.late && troubles.happens('result appears late', query.id))
+      time.after(between(late, ...RESULT_LATE_MS), put, true);
+    else put();
     ended(query, 'SUCCEEDED');
   }
 
@@ -228,6 +243,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       bytesScanned: number * 1_000_003,
       state: 'QUEUED',
       read: [],
+      stopTriedBy: new Set(),
       toldEndTo: [],
     };
     const text = JSON.stringify([compiled.sql, compiled.parameters]);
@@ -273,34 +289,34 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       const now = time.now();
       if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
         world.count('execution forgotten');
-        return { state: 'forgotten', id };
+        return undefined;
       }
-      const { submittedAt } = query;
-      const observedAt = seconds(now);
-      if (query.shownAt === undefined || query.shownAt > now)
-        return {
-          state: 'under-way',
-          id,
-          submittedAt,
-          observedAt,
-          isQueued: query.state === 'QUEUED',
-          bytesScanned: query.bytesScanned,
-        };
-      const figures = {
-        id,
-        submittedAt,
-        completedAt: query.endedAt as number,
-        observedAt,
-        bytesScanned: query.bytesScanned,
-        engineMs: query.runsSince === undefined ? 0 : (query.endedAt as number) - query.runsSince,
-      };
-      if (query.state === 'SUCCEEDED') return { state: 'succeeded', ...figures, location: query.location };
-      if (query.cause === 'scan limit') return { state: SCAN_LIMIT_STATE, ...figures };
+      const { submittedAt, endedAt, runsSince, bytesScanned, location } = query;
+      const isShown = query.shownAt !== undefined && query.shownAt <= now;
+      // Until Athena shows a query's end, it shows the state before.
+      const before = runsSince === undefined ? 'QUEUED' : 'RUNNING';
       return {
-        state: 'failed',
-        ...figures,
-        reason: `${query.state}: ${query.reason}`,
-        isRetryable: query.isRetryable ?? false,
+        QueryExecutionId: id,
+        Status: {
+          State: isShown
+            ? query.state
+            : endedAt === undefined
+              ? (query.state as 'QUEUED' | 'RUNNING')
+              : before,
+          SubmissionDateTime: new Date(submittedAt),
+          ...(isShown && {
+            CompletionDateTime: new Date(endedAt as number),
+            ...(query.reason !== undefined && { StateChangeReason: query.reason }),
+            ...(query.cause === 'engine' && { AthenaError: { Retryable: query.isRetryable === true } }),
+          }),
+        },
+        Statistics: {
+          DataScannedInBytes: bytesScanned,
+          ...(isShown && {
+            EngineExecutionTimeInMillis: runsSince === undefined ? 0 : (endedAt as number) - runsSince,
+          }),
+        },
+        ResultConfiguration: { OutputLocation: location ?? `s3://results/athena/${id}.csv` },
       };
     },
     stop(id, by) {

@@ -38,17 +38,36 @@ export function modelledLambda(world: World): ModelledLambda {
   const made = new Map<string, number>();
   let underWay = 0;
 
+  /** When a machine's clock is to be set. It is set while the machine serves no request. */
+  const sets = new Map<Machine, number>();
+  const setClock = (machine: Machine): void => {
+    const { set } = plan.clocks;
+    if (!set || (sets.get(machine) ?? Number.POSITIVE_INFINITY) > time.now()) return;
+    machine.skewMs += set.byMs;
+    sets.delete(machine);
+    world.count('clock is set');
+    world.tell?.(machine.name, `its clock is set by ${set.byMs} ms`);
+  };
+
   const machineOf = (functionName: string): { machine: Machine; isCold: boolean } => {
     const spare = idle.get(functionName)?.pop();
-    if (spare) return { machine: spare, isCold: false };
+    if (spare) {
+      setClock(spare);
+      return { machine: spare, isCold: false };
+    }
     const number = made.get(functionName) ?? 0;
     made.set(functionName, number + 1);
     const name = `${functionName}-${number}`;
     const draw = namedDice(seed, `machine ${name}`);
     const own = (draw() - 0.5) * 2 * plan.clocks.skewMs;
     const skewMs = plan.clocks.wrong?.machine === name ? plan.clocks.wrong.skewMs : own;
-    const isOfReleaseBefore = draw() < 0.5;
-    return { machine: { name, skewMs: Math.round(skewMs), isOfReleaseBefore }, isCold: true };
+    const isOfReleaseBefore = draw() < 0.5 && plan.isMixed;
+    const machine: Machine = { name, skewMs: Math.round(skewMs), isOfReleaseBefore };
+    sets.set(
+      machine,
+      plan.clocks.set?.machine === name ? time.now() + plan.clocks.set.afterMs : Number.POSITIVE_INFINITY,
+    );
+    return { machine, isCold: true };
   };
 
   return {
@@ -77,7 +96,9 @@ export function modelledLambda(world: World): ModelledLambda {
             partner,
             machine,
             startedAt: time.now(),
-            skewMs: machine.skewMs,
+            get skewMs() {
+              return machine.skewMs;
+            },
             random: namedDice(seed, `numbers of ${id}`),
             portDice,
             isDead: false,

@@ -60,6 +60,8 @@ export interface OperatorPlan {
 
 /** Everything that is decided before a world begins. */
 export interface Plan {
+  /** Whether half of the machines run the release before. That release does not stand all that this one stands. */
+  readonly isMixed: boolean;
   readonly partners: Readonly<Record<string, readonly number[] | 'every-company'>>;
   readonly settings: {
     readonly queriesPerPartner: number;
@@ -67,6 +69,8 @@ export interface Plan {
     readonly listingSeconds: number;
     /** Whether the service may list the lake. */
     readonly isListed: boolean;
+    /** The most keys that S3 gives in one page of a listing. */
+    readonly keysAPage: number;
     /** Whether the lake's writers mark complete days. */
     readonly marks: boolean;
     /** Windows of this many days or more exceed the scan limit. */
@@ -83,6 +87,16 @@ export interface Plan {
     readonly forgets: number;
     readonly junk: number;
     readonly elsewhere: number;
+    /** How often a result appears seconds after its query's end. */
+    readonly late: number;
+    /**
+     * After which time a query is put back into the queue, and how long it stays there. Undefined: after a second, for
+     * some seconds.
+     */
+    readonly putBack?: {
+      readonly afterMs: readonly [number, number];
+      readonly queuedMs: readonly [number, number];
+    };
     readonly tokensKeptMs: number;
   };
   /** Times in which a service refuses every call for some keys or for all keys. */
@@ -91,6 +105,8 @@ export interface Plan {
   readonly clocks: {
     readonly skewMs: number;
     readonly wrong: { readonly machine: string; readonly skewMs: number } | undefined;
+    /** A machine whose clock is set, forward or back, when it has served requests for this long. */
+    readonly set: { readonly machine: string; readonly afterMs: number; readonly byMs: number } | undefined;
   };
   readonly days: readonly string[];
   readonly filesADay: number;
@@ -121,9 +137,20 @@ const REWRITE_MS = 800;
 
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
+const SET_CLOCK = 'a clock is set while its machine lives';
 
-/** Makes the plan of a world. `without` names the parts to leave out: actors, clock differences, or the wrong clock. */
-export function planOf(seed: number, without: ReadonlySet<string> = new Set()): Plan {
+/**
+ * Makes the plan of a world.
+ *
+ * @param without the parts to leave out: actors, clock differences, the wrong clock, or the clock that is set
+ * @param hasReleaseBefore whether machines may run the release before
+ */
+export function planOf(
+  seed: number,
+  without: ReadonlySet<string> = new Set(),
+  hasReleaseBefore = false,
+): Plan {
+  const isMixed = hasReleaseBefore && chance(namedDice(seed, 'mixed'), 0.5);
   const draw = namedDice(seed, 'plan');
   const isCalm = chance(draw, 0.15);
   const days = DAYS.slice(0, whole(draw, 1, 3));
@@ -138,6 +165,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     longestQueryMs: pick(draw, [30, 60, 120, 600]) * SECOND,
     listingSeconds: chance(draw, 0.12) ? 30 : 0,
     isListed: chance(draw, 0.97),
+    keysAPage: pick(namedDice(seed, 'pages'), [1_000, 1_000, 1_000, 2, 4]),
     marks: chance(draw, 0.7),
     tooManyDays: chance(draw, 0.06) ? Math.max(2, days.length) : Number.POSITIVE_INFINITY,
     largeFromDays: chance(draw, 0.12) ? whole(draw, 1, days.length) : Number.POSITIVE_INFINITY,
@@ -161,6 +189,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     forgets: engineTrouble(0.1, 0.2),
     junk: engineTrouble(Number.isFinite(settings.largeFromDays) ? 0.3 : 0.06, 0.4),
     elsewhere: engineTrouble(0.15, 0.5),
+    late: !isMixed && !isCalm && chance(namedDice(seed, 'late results'), 0.07) ? 0.5 : 0,
     tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
   };
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
@@ -189,6 +218,15 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 9_000], fails: 0, hangs: 0 });
     Object.assign(faults, { rate: 0 });
   }
+  // In some worlds, Athena puts queries back into its queue after they have run for long.
+  const back = namedDice(seed, 'put back');
+  if (!isMixed && !isLeft && !isRestless && chance(back, 0.04)) {
+    const limitMs = pick(back, [30, 60]) * SECOND;
+    const share = (least: number, most: number) => [least * limitMs, most * limitMs] as const;
+    Object.assign(settings, { longestQueryMs: limitMs });
+    Object.assign(engine, { queueMs: [0, 3_000], runMs: share(0.2, 0.6), hangs: 0 });
+    Object.assign(engine, { putBack: { afterMs: share(0.2, 0.7), queuedMs: share(0.2, 0.6) } });
+  }
   const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
@@ -200,8 +238,18 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
           skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR,
         }
       : undefined,
+    set: undefined,
   };
   if (without.has(WRONG_CLOCK)) Object.assign(clocks, { wrong: undefined });
+  const setting = namedDice(seed, 'clock is set');
+  if (!isMixed && !without.has(SET_CLOCK) && chance(setting, 0.08))
+    Object.assign(clocks, {
+      set: {
+        machine: pick(setting, wrongMachines),
+        afterMs: between(setting, 0, 20) * SECOND,
+        byMs: Math.round((chance(setting, 0.3) ? 1 : -1) * between(setting, 0.5, 5) * HOUR),
+      },
+    });
   const window = (draw: Dice): readonly string[] => {
     const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
     return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
@@ -228,6 +276,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     return { kind: usual, stepMs, atMs: when(draw) };
   };
   return {
+    isMixed,
     partners,
     settings,
     engine,
@@ -274,6 +323,7 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
   ...[...callers, ...writers, ...operator, ...outages].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
+  ...(clocks.set ? [SET_CLOCK] : []),
 ];
 
 /**

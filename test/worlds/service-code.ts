@@ -8,7 +8,11 @@ export interface ServiceCode {
   readonly downloadsHandler: typeof import('../../lib/http/downloads-handler.ts').downloadsHandler;
   readonly publicationHandler: typeof import('../../lib/http/publication-handler.ts').publicationHandler;
   readonly abandonmentHandler: typeof import('../../lib/http/publication-abandoned-handler.ts').abandonmentHandler;
-  readonly call: typeof import('../../lib/aws/call.ts').call;
+  readonly athenaQueries: typeof import('../../lib/aws/athena-queries.ts').athenaQueries;
+  readonly keepAnswerDates: typeof import('../../lib/aws/answer-date.ts').keepAnswerDates;
+  readonly s3Lake: typeof import('../../lib/aws/s3-lake.ts').s3Lake;
+  readonly s3LargeFiles: typeof import('../../lib/aws/large-files.ts').s3LargeFiles;
+  readonly s3ResultsBucket: typeof import('../../lib/aws/results-bucket.ts').s3ResultsBucket;
   readonly s3Register: typeof import('../../lib/aws/s3-register.ts').s3Register;
   readonly partnerKey: typeof import('../../lib/access/register.ts').partnerKey;
   readonly readConfig: typeof import('../../lib/config.ts').readConfig;
@@ -33,13 +37,21 @@ export const loadReleases = async ({ current, before }: Roots): Promise<Releases
   before: before === undefined ? undefined : await loadService(before),
 });
 
+const ADAPTERS = [
+  'aws/answer-date.ts',
+  'aws/athena-queries.ts',
+  'aws/large-files.ts',
+  'aws/results-bucket.ts',
+  'aws/s3-lake.ts',
+  'aws/s3-register.ts',
+];
+
 const FILES = [
   'http/report-handler.ts',
   'http/downloads-handler.ts',
   'http/publication-handler.ts',
   'http/publication-abandoned-handler.ts',
-  'aws/call.ts',
-  'aws/s3-register.ts',
+  ...ADAPTERS,
   'access/register.ts',
   'config.ts',
   'report/catalogue.ts',
@@ -51,8 +63,7 @@ const FILES_OF_1_0_0 = [
   'handlers/downloads-handler.ts',
   'handlers/publication-handler.ts',
   'handlers/abandonment-handler.ts',
-  'aws/call.ts',
-  'aws/s3-register.ts',
+  ...ADAPTERS,
   'partners/register.ts',
   'config.ts',
   'report/catalogue.ts',

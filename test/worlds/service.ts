@@ -3,25 +3,15 @@ import type { FunctionDependencies } from '../../lib/http/function-dependencies.
 import type { FailedInvocation } from '../../lib/http/publication-abandoned-handler.ts';
 import type { ObjectCreated } from '../../lib/http/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
+import { athenaClient } from './athena-client.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
-import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';
-import type { ModelledLake } from './modelled-lake.ts';
+import type { EngineQuery } from './modelled-athena.ts';
 import type { InvocationContext } from './modelled-lambda.ts';
-import type { ModelledRegister } from './modelled-register.ts';
-import type { ModelledS3 } from './modelled-s3.ts';
-import { type KeptListings, lakePort, queriesPort, registerClient } from './other-ports.ts';
+import type { Backends } from './parts.ts';
 import type { Plan } from './plan.ts';
-import { type FileWrite, resultsPort } from './results-port.ts';
+import { type FileWrite, s3Client } from './s3-client.ts';
 import type { Releases, ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
-
-/** The modelled services that the service's functions call. */
-export interface Backends {
-  readonly lake: ModelledLake;
-  readonly s3: ModelledS3;
-  readonly athena: ModelledAthena;
-  readonly register: ModelledRegister;
-}
 
 /** Called when the service's functions do something that a rule checks. */
 export interface Listeners {
@@ -46,7 +36,7 @@ const configs = new WeakMap<ServiceCode, Map<string, ReturnType<ServiceCode['rea
 export function modelledService(
   world: World,
   { current, before }: Releases,
-  { lake, s3, athena, register }: Backends,
+  aws: Backends,
   { onFile, onUnderWay, onMetric, onLine }: Listeners,
 ): ModelledService {
   const alive = (act: (by: Invocation) => void) => {
@@ -61,32 +51,41 @@ export function modelledService(
     addMetric: (name: string, _unit: string, value: number) => alive((by) => onMetric(name, value, by)),
     publishStoredMetrics: () => {},
   } as unknown as FunctionDependencies['metrics'];
-  const partners = registerClient(world, register);
-
-  const dependenciesOf = (code: ServiceCode): FunctionDependencies => {
-    const kept: KeptListings = new Map();
+  /** The service's own adapters, over clients of this machine's own. */
+  const dependenciesOf = (code: ServiceCode) => {
+    const s3 = code.keepAnswerDates(s3Client(world, aws, onFile));
+    const athena = code.keepAnswerDates(athenaClient(world, aws.athena, onUnderWay));
+    const listings: Parameters<ServiceCode['s3Lake']>[2]['cache'] = new Map();
     const records: Parameters<ServiceCode['s3Register']>[2]['cache'] = new Map();
+    // Release 1.0.0 has the second name.
+    const ignored = { onListingUnavailable: () => {}, onUnlistable: () => {} };
     return {
       config: configOf(code, world.plan),
       log,
       metrics,
-      backendsUntil: (until) => ({
-        queries: queriesPort(world, athena, code, until, onUnderWay),
-        results: resultsPort(world, s3, code, until, onFile),
-        lake: lakePort(world, lake, code, { until, kept }),
-        register: code.s3Register(partners, 'partners', { until, cache: records }),
+      backendsUntil: (until: number) => ({
+        queries: code.athenaQueries(athena, { database: 'reports', workgroup: 'reports' }, until),
+        results: {
+          ...code.s3ResultsBucket(s3, 'results', until),
+          // The SDK's presigner needs a real client: `test/lib/aws` tests it.
+          presign: async (key: string, seconds: number) =>
+            `https://results.example/${key}?until=${world.time.now() + seconds * 1_000}`,
+        },
+        lake: code.s3Lake(s3, { bucket: 'lake', prefix: '' }, { until, cache: listings, ...ignored }),
+        register: code.s3Register(s3, 'partners', { until, cache: records }),
       }),
+      largeFilesUntil: (until: number) => code.s3LargeFiles(s3, 'results', until),
     };
   };
   const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
 
-  const perMachine = <T>(make: (code: ServiceCode, dependencies: FunctionDependencies) => T) => {
+  const perMachine = <T>(make: (code: ServiceCode, dependencies: ReturnType<typeof dependenciesOf>) => T) => {
     const made = new Map<Machine, T>();
     return (machine: Machine): T => {
       const known = made.get(machine);
       if (known) return known;
       const code = (machine.isOfReleaseBefore && before) || current;
-      if (code === before) {
+      if (code !== current) {
         world.count('machine of the release before');
         world.tell?.(machine.name, 'runs the release before');
       }
@@ -99,12 +98,7 @@ export function modelledService(
     code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }),
   );
   const downloads = perMachine((code, dependencies) => code.downloadsHandler(dependencies));
-  const publishes = perMachine((code, dependencies) =>
-    code.publicationHandler({
-      ...dependencies,
-      largeFilesUntil: (until) => resultsPort(world, s3, code, until, onFile),
-    }),
-  );
+  const publishes = perMachine((code, dependencies) => code.publicationHandler(dependencies));
   const abandons = perMachine((code, dependencies) => code.abandonmentHandler(dependencies));
   const contextOf = (context: InvocationContext) => ({ ...context }) as unknown as Context;
   return {

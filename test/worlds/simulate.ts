@@ -6,7 +6,6 @@ import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile } from './invariants/files.ts';
-import type { Parts } from './invariants/parts.ts';
 import { checkPublication } from './invariants/publications.ts';
 import { queriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
@@ -18,6 +17,7 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
+import type { Parts } from './parts.ts';
 import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
@@ -53,7 +53,7 @@ export async function simulate(
   { without = new Set<string>(), isTold = false }: { without?: ReadonlySet<string>; isTold?: boolean } = {},
 ): Promise<Simulated> {
   const time = takeOverTime(BEGINNING, seed, runners);
-  const plan = planOf(seed, without);
+  const plan = planOf(seed, without, releases.before !== undefined);
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const history: string[] = [];

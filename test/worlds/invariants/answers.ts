@@ -1,9 +1,9 @@
 /** Rule: each answer comes in time and has one of the statuses in `STATUSES`. A refusal or a failure has a cause. */
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
+import type { Parts } from '../parts.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
-import type { Parts } from './parts.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
 import { unavailableFault } from './unavailable.ts';
 

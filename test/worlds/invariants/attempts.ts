@@ -1,5 +1,5 @@
 /** Rule: an attempt that may have been started keeps its token. Athena gives the same execution for the same token. */
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 /**
  * After an hour, the query of an attempt has ended, if it was started (docs/decisions/0042). One second is subtracted,

@@ -2,7 +2,7 @@
 import { METRIC } from '../../../lib/metric-names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 /** Checks the metrics of a world. `finish` must be called at the end of the world. */
 export function countingRule({ world, athena }: Parts) {

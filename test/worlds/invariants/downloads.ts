@@ -3,8 +3,8 @@ import type { Download } from '../caller.ts';
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
+import type { Parts } from '../parts.ts';
 import { executionOf } from './files.ts';
-import type { Parts } from './parts.ts';
 import { REGISTER_MS } from './refusals.ts';
 import { equal, isNamedHole, versionFault } from './versions.ts';
 

@@ -1,7 +1,7 @@
 /** Rule: a 500 has a cause: a query or publication that failed, or a result that is not the engine's CSV. */
 import type { AnsweredRequest } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 import { isNamedHole } from './versions.ts';
 
 /** A time may be wrong by this much: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */

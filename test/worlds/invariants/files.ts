@@ -1,7 +1,7 @@
 /** Rule: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. */
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
-import type { FileWrite } from '../results-port.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
+import type { FileWrite } from '../s3-client.ts';
 import { isNamedHole, versionFault } from './versions.ts';
 
 const KEY = /^reports\/([^/]+)\/([^/]+\.csv)(\.gz)?$/;

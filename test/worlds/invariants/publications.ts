@@ -1,5 +1,5 @@
 /** Rule: a publication fails only if its result is not the engine's CSV, or if its result or its request is gone. */
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
   const [, execution = ''] = /^\w+:([^.]+)/.exec(id) ?? [];

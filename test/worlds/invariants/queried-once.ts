@@ -2,8 +2,8 @@
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
+import type { Parts } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
-import type { Parts } from './parts.ts';
 
 /**
  * A request must see the end of a query within this time. Otherwise new callers do not get the report

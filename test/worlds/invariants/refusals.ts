@@ -2,7 +2,7 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 /** How long a function may cache an entry of the register. */
 export const REGISTER_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Rule: a partner never has more queries under way than its limit, except in the cases of docs/decisions/0042. */
 import type { EngineQuery } from '../modelled-athena.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;

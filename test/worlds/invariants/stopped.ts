@@ -2,7 +2,7 @@
 import { LIMIT_TOLERANCE } from '../../../lib/delivery/judge-execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 export const stoppedRule =
   ({ world }: Parts) =>

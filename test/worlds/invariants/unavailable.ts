@@ -1,6 +1,6 @@
 /** Rule: a 503 has a cause: refused calls, a time limit, slots that stayed full, or data that kept changing. */
 import type { AnsweredRequest } from '../caller.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 export function unavailableFault(
   { world, lake, athena }: Parts,

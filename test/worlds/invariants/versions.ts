@@ -1,7 +1,7 @@
 /** Rule: a report with a data version counts exactly the files that the lake had at that version. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts.ts';
 
 /** The fault of a query whose numbers are not those of a version. Undefined if the numbers are correct. */
 export function versionFault(

@@ -1,0 +1,72 @@
+import {
+  type AthenaClient,
+  GetQueryExecutionCommand,
+  InvalidRequestException,
+  StartQueryExecutionCommand,
+  StopQueryExecutionCommand,
+} from '@aws-sdk/client-athena';
+import { type Invocation, running } from './invocation.ts';
+import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';
+import { portCall } from './port-call.ts';
+import { checkClock, sdkClient } from './sdk-client.ts';
+import type { World } from './world.ts';
+
+const CALL_MS = [30, 90] as const;
+/** Athena refuses a request whose time differs by more than this. */
+const SKEW = { mostMs: 300_000, name: 'InvalidSignatureException', status: 400 };
+
+/**
+ * The client of Athena that one function uses.
+ *
+ * @param onUnderWay called when a function learns that a query has not ended
+ */
+export function athenaClient(
+  world: World,
+  athena: ModelledAthena,
+  onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void,
+): AthenaClient {
+  return sdkClient(world, async (command, signal, signedAt) => {
+    const made = <T>(name: string, key: string, effect: (by: Invocation) => T): Promise<T> =>
+      portCall(world, { name: `Athena ${name}`, key, takesMs: CALL_MS }, signal, (by) => {
+        checkClock(world, signedAt, SKEW);
+        return effect(by);
+      });
+    if (command instanceof StartQueryExecutionCommand) {
+      const {
+        QueryString: sql = '',
+        ExecutionParameters: parameters = [],
+        ClientRequestToken = '',
+      } = command.input;
+      const key = ClientRequestToken.slice(0, 8);
+      const id = await made('StartQueryExecution', key, (by) =>
+        athena.start({ sql, parameters }, ClientRequestToken, by),
+      );
+      const started = athena.queries.get(id);
+      if (started) started.isHeardOf = true;
+      return { QueryExecutionId: id };
+    }
+    const id = (command as GetQueryExecutionCommand | StopQueryExecutionCommand).input.QueryExecutionId ?? '';
+    const query = athena.queries.get(id);
+    const by = running.getStore();
+    if (command instanceof StopQueryExecutionCommand) {
+      if (by) query?.stopTriedBy.add(by);
+      return made('StopQueryExecution', id, (by) => athena.stop(id, by)).then(() => ({}));
+    }
+    if (!(command instanceof GetQueryExecutionCommand))
+      throw new Error(`unplanned: ${command.constructor.name}`);
+    const execution = await made('GetQueryExecution', id, () => athena.get(id) ?? unknown());
+    const state = execution.Status.State;
+    if (by && query) {
+      if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: world.time.now() });
+      else onUnderWay(query, by, state === 'QUEUED');
+    }
+    return { QueryExecution: execution };
+  }) as unknown as AthenaClient;
+}
+
+function unknown(): never {
+  throw new InvalidRequestException({
+    message: 'QueryExecution was not found',
+    $metadata: { httpStatusCode: 400 },
+  });
+}

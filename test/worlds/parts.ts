@@ -1,0 +1,18 @@
+import type { ModelledAthena } from './modelled-athena.ts';
+import type { ModelledLake } from './modelled-lake.ts';
+import type { ModelledRegister } from './modelled-register.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import type { World } from './world.ts';
+
+/** The modelled services that the service's functions call. */
+export interface Backends {
+  readonly lake: ModelledLake;
+  readonly s3: ModelledS3;
+  readonly athena: ModelledAthena;
+  readonly register: ModelledRegister;
+}
+
+/** The parts of a world that a rule can look at. */
+export interface Parts extends Backends {
+  readonly world: World;
+}
