@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type JobRecord, readRecord } from '../results/job-record.ts';
 import { cachedReportKey, jobRecordKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { createAttempt, following, type NewAttempt } from './attempt.ts';
@@ -14,7 +15,7 @@ import { takeSlot } from './take-slot.ts';
  * Delivers the cached report if there is one; otherwise joins the attempt under way, or starts a query. Starts
  * all its reads together, but waits only for the records that it needs.
  */
-export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
+export async function arrive(run: Run, { target, waited, waitsForSlot }: Arrived): Promise<Step> {
   const { job, data } = target;
   const { results } = run.backends;
   const cachedRead = begun(results.read(cachedReportKey(job)));
@@ -29,7 +30,8 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
     if (step) return step;
   }
   const latest = await latestRead;
-  const start = () => startAttempt(run, target, { latest, slotsRead });
+  const isRetry = (waited !== undefined || waitsForSlot) && endsBeforeRetry(readRecord(latest));
+  const start = () => startAttempt(run, target, { latest, slotsRead, isRetry });
   const verdict = judgeRecord(latest, requestFacts(run.terms));
   switch (verdict.next) {
     case 'watch':
@@ -48,6 +50,10 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
       return start();
   }
 }
+
+/** Whether the next attempt repeats a query that failed, and that no request had a slot to repeat. */
+const endsBeforeRetry = (record: JobRecord | undefined): boolean =>
+  record?.state === 'failed' && record.cause === 'not-repeated' && record.isRetry === true;
 
 /**
  * Creates a job's next attempt if the client has a free slot. Otherwise pauses; the request then looks for a slot

@@ -11,7 +11,8 @@ const MAX_ATTEMPTS = 6;
 
 /**
  * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
- * record is stored, or to `theirs` with the document that is stored instead.
+ * record is stored, or to `theirs` with the document that is stored instead. `wasStored` says whether this request's
+ * record was stored before that document.
  *
  * @param was the record as it was read; undefined if there was none
  */
@@ -19,16 +20,22 @@ export async function writeRecord<T extends JobRecord>(
   { backends: { results } }: Run,
   { job, data }: Target,
   was: StoredDocument | undefined,
-  record: T,
-): Promise<{ readonly mine: StoredRecord<T> } | { readonly theirs: StoredDocument | undefined }> {
+  given: T,
+): Promise<
+  | { readonly mine: StoredRecord<T> }
+  | { readonly theirs: StoredDocument | undefined; readonly wasStored: boolean }
+> {
   const key = jobRecordKey(job, data);
+  const replaces = readRecord(was)?.writer;
+  const record = { ...given, ...(replaces !== undefined && { replaces }) };
   const written = await (was ? results.replace(was, key, record) : results.create(key, record));
   if (written) return { mine: { stored: written, record } };
   // Perhaps S3 stored the first write, but the answer was lost, and S3 then refused the repeated write.
-  const found = await results.read(key);
-  return found && readRecord(found)?.writer === record.writer
-    ? { mine: { stored: found, record } }
-    : { theirs: found };
+  const stored = await results.read(key);
+  const latest = readRecord(stored);
+  return stored && latest?.writer === record.writer
+    ? { mine: { stored, record } }
+    : { theirs: stored, wasStored: latest?.replaces === record.writer };
 }
 
 /** Members of each record that a request writes. By the random id `writer`, the request recognises its own write. */
@@ -71,11 +78,12 @@ export async function createAttempt(
     isRetry,
     ...(slot !== undefined && { slot }),
   });
+  const isStored = 'mine' in outcome || outcome.wasStored;
+  if (ended && isStored) run.note({ finishedQueries: [finishedQuery(ended)] });
   if ('theirs' in outcome) return following(target, outcome.theirs);
-  if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
   const next = { ...target, attempts: target.attempts + 1 };
   const cacheStatus = left?.cacheStatus ?? 'miss';
-  return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
+  return { at: 'leading', target: next, held: outcome.mine, cacheStatus, isCreator: left === undefined };
 }
 
 /**
@@ -95,7 +103,7 @@ export async function takeOver(
     ...leaseOf(run),
   });
   if ('theirs' in outcome) return following(target, outcome.theirs, cacheStatus);
-  return { at: 'leading', target, held: outcome.mine, cacheStatus };
+  return { at: 'leading', target, held: outcome.mine, cacheStatus, isCreator: false };
 }
 
 /** The phase of a request that has found this document: `following`; if it holds no readable record, `arrived`. */
@@ -118,7 +126,11 @@ export async function release(
   run: Run,
   target: Target,
   { stored, record }: StoredRecord<OpenRecord>,
-  known: { readonly elapsedMs?: number; readonly runningAt?: number | undefined } = {},
+  known: {
+    readonly elapsedMs?: number;
+    readonly runningAt?: number | undefined;
+    readonly hasRun?: boolean;
+  } = {},
 ): Promise<StoredRecord<OpenRecord> | undefined> {
   const { leaseMs: _, ...free } = record;
   const isUnderWay = record.state === 'under-way';

@@ -45,9 +45,8 @@ export async function recordEnd(
 ): Promise<StoredDocument | undefined> {
   if (!held) return undefined;
   const outcome = await writeRecord(run, target, held.stored, record);
-  if ('theirs' in outcome) return outcome.theirs;
-  run.note({ finishedQueries: [finishedQuery(record)] });
-  return outcome.mine.stored;
+  if ('mine' in outcome || outcome.wasStored) run.note({ finishedQueries: [finishedQuery(record)] });
+  return 'mine' in outcome ? outcome.mine.stored : outcome.theirs;
 }
 
 /**
@@ -73,6 +72,7 @@ type Held = StoredRecord<OpenRecord> | undefined;
 export interface Failure {
   readonly execution: FailedExecution;
   readonly cause?: FailedRecord['cause'];
+  readonly isRetry?: boolean;
   /** When Athena reported the failure, by this machine's clock. */
   readonly answeredAt: number;
 }
@@ -82,7 +82,7 @@ export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,
   held: Held,
-  { execution, cause, answeredAt }: Failure,
+  { execution, cause, isRetry, answeredAt }: Failure,
 ): Promise<Step> {
   const { reason, observedAt, completedAt } = execution;
   const ended = {
@@ -91,6 +91,7 @@ export async function endWithFailure(
     seenAfterMs: observedAt - completedAt + Date.now() - answeredAt,
     reason,
     ...(cause && { cause }),
+    ...(isRetry && { isRetry }),
   } as const;
   return following(target, await recordEnd(run, target, held, ended), cacheStatus);
 }

@@ -9,7 +9,7 @@ import type {
 
 /** What a request does next with an execution. */
 export type ExecutionVerdict =
-  /** This request's time is up. The query goes on, and the caller's next request waits for it. */
+  /** The query goes on: this request's time is up, or its caller's. */
   | { readonly next: 'wait' }
   /** The execution's result is the report. */
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
@@ -23,8 +23,6 @@ export type ExecutionVerdict =
    * caller to come back.
    */
   | { readonly next: 'stop'; readonly hasTimeForAnother: boolean; readonly execution: RunningExecution }
-  /** The caller's time is up, and the query goes on for other callers. */
-  | { readonly next: 'give-up' }
   /** The query was stopped because it took too long, and the caller has no time for another query. */
   | { readonly next: 'took-too-long'; readonly execution: FailedExecution }
   /** Files changed during the query: start again with the data as they are now. */
@@ -38,6 +36,8 @@ export interface ExecutionFacts {
   readonly longestQueueMs: number;
   /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
   readonly runningAt: number | undefined;
+  /** Whether Athena has reported the query as running before, even if it is queued again. */
+  readonly hasRun: boolean;
   /** How long this request's caller still waits, in milliseconds. */
   readonly callerLeftMs: number;
   /** How long this request's caller has waited, in milliseconds. */
@@ -72,11 +72,11 @@ export function judgeExecution(execution: Execution | undefined, facts: Executio
     case 'failed':
       return judgeFailed(execution, facts);
     case undefined:
-      return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
+      return { next: 'wait' };
     case 'under-way':
       if (limitLeftMs(execution, facts) <= 0)
         return { next: 'stop', hasTimeForAnother: hasTimeForAnother(facts), execution };
-      return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
+      return { next: 'wait' };
   }
 }
 
@@ -104,7 +104,8 @@ export const isStale = (
 /**
  * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
  * the running time counts from the first answer that reports the query as running. The time in the queue and the
- * running time together may also not exceed the sum of both limits.
+ * running time together may also not exceed the sum of both limits. If Athena has put a query back into its queue, only
+ * this sum limits its time there.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,
@@ -112,10 +113,11 @@ export function limitLeftMs(
     longestQueryMs,
     longestQueueMs,
     runningAt,
-  }: Pick<ExecutionFacts, 'longestQueryMs' | 'longestQueueMs' | 'runningAt'>,
+    hasRun,
+  }: Pick<ExecutionFacts, 'longestQueryMs' | 'longestQueueMs' | 'runningAt' | 'hasRun'>,
 ): number {
   const queueLeftMs = submittedAt + longestQueueMs - observedAt;
-  if (isQueued) return queueLeftMs;
+  if (isQueued) return hasRun ? longestQueryMs + queueLeftMs : queueLeftMs;
   return longestQueryMs + Math.min((runningAt ?? observedAt) - observedAt, queueLeftMs);
 }
 

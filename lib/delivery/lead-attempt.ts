@@ -36,17 +36,19 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
     const {
       execution,
       runningAt,
+      hasRun,
       elapsedMs,
       begun: early,
     } = await watchExecution(run.backends, watched, terms, () => startEarlyReads(run, target, watched.id));
     if (execution && 'completedAt' in execution) note(endFacts(execution));
     const answeredAt = Date.now();
-    known = knownOf(execution, elapsedMs, runningAt);
+    known = knownOf(execution, elapsedMs, runningAt, hasRun);
     const wait = waitOf(run, phase);
     const isFailed = execution?.state === 'failed';
     const verdict: ExecutionVerdict = judgeExecution(execution, {
       ...terms,
       runningAt,
+      hasRun,
       callerLeftMs: terms.giveUpAt - Date.now(),
       ...wait,
       isRetry: phase.held.record.isRetry,
@@ -74,8 +76,8 @@ async function start(
   onRecorded: (underWay: Promise<Held | undefined>) => void,
 ): Promise<WatchedExecution> {
   if (record.state === 'under-way') {
-    const { executionId, elapsedMs, runningAt } = record;
-    return { id: executionId, elapsedMs, runningAt, isTakenOver: true };
+    const { executionId, elapsedMs, runningAt, hasRun = false } = record;
+    return { id: executionId, elapsedMs, runningAt, hasRun, isTakenOver: true };
   }
   const id = await run.backends.queries.start(target.job.query, record.attempt);
   const underWay = {
@@ -93,7 +95,7 @@ async function start(
       ),
     ),
   );
-  return { id, elapsedMs: 0, runningAt: undefined, isTakenOver: false };
+  return { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false };
 }
 
 function startEarlyReads(run: Run, target: Target, id: string): Early {
@@ -107,9 +109,15 @@ function startEarlyReads(run: Run, target: Target, id: string): Early {
 }
 
 /** The facts that this request passes on to the next request that asks Athena about the execution. */
-const knownOf = (execution: Execution | undefined, elapsedMs: number, runningAt: number | undefined) => ({
+const knownOf = (
+  execution: Execution | undefined,
+  elapsedMs: number,
+  runningAt: number | undefined,
+  hasRun: boolean,
+) => ({
   ...((!execution || execution.state === 'under-way') && { elapsedMs }),
   runningAt,
+  ...(hasRun && { hasRun }),
 });
 
 interface Judged {
@@ -131,32 +139,34 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const { record } = phase.held;
   const createNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
-    const latest = held.stored;
-    // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be too old.
-    const isTimeUp = Date.now() >= run.terms.giveUpAt;
-    if (target.attempts > 0 && !isTimeUp)
-      return createAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
-    // Perhaps this request gets no slot. It gives up the lease first, so that a request with a slot need not wait.
+    // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be another client's,
+    // or too old.
+    const hasSlot = phase.isCreator || run.terms.queriesPerPartner === undefined;
+    if (hasSlot && Date.now() < run.terms.giveUpAt)
+      return createAttempt(run, target, held.stored, { isRetry, slot: record.slot, ended });
+    // Perhaps this request gets no slot, or its caller's time is up. So the end is recorded and counted first, and any
+    // request that waits may create the next attempt.
+    if (ended) {
+      const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
+      return endWithFailure(run, phase, held, { execution, cause: 'not-repeated', isRetry, answeredAt });
+    }
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
-    const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
-    // This caller's time is up, so it starts no attempt. The recorded failure lets other requests start the next one.
-    // It also counts this query in the metrics, which may be the last chance: perhaps no other request comes.
-    if ('refusal' in step && ended) {
-      const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
-      await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', answeredAt });
-    }
-    return step;
+    return startAttempt(run, target, { latest: free.stored, isRetry });
+  };
+  /** Gives up the lease, and leads the caller on to its next request, if it has time for one. */
+  const goOn = async (): Promise<Step> => {
+    if (held) await release(run, target, held, known).catch(() => {});
+    return Date.now() < run.terms.giveUpAt ? waiting(progressOf(phase)) : { refusal: tookTooLong() };
   };
   switch (verdict.next) {
     case 'wait':
-    case 'give-up':
-      if (held) await release(run, target, held, known).catch(() => {});
-      return verdict.next === 'wait' ? waiting(progressOf(phase)) : { refusal: tookTooLong() };
+      return goOn();
     case 'deliver': {
       const { execution } = verdict;
       try {
-        const step = await settleReport(run, phase, { held, execution, early });
+        const step = await settleReport(run, phase, { held, execution, early, answeredAt });
+        if (step === 'late') return goOn();
         return step ?? createNext(record.isRetry, execution);
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;

@@ -52,6 +52,8 @@ export type Phase = { readonly target: Target } & (
       /** The request holds the lease of an attempt: it asks Athena for all the requests that wait. */
       readonly at: 'leading';
       readonly held: StoredRecord<OpenRecord>;
+      /** Whether this request has created the attempt, and so has taken the attempt's slot for its own client. */
+      readonly isCreator: boolean;
       /**
        * `miss`: the attempt was created for this caller; `collapsed`: this caller has joined another caller's attempt.
        */

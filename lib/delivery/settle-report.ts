@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DataState } from '../lake/data-version.ts';
 import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from '../results/job-record.ts';
 import { reportKey } from '../results/keys.ts';
@@ -23,18 +24,29 @@ interface Succeeded {
   readonly held: StoredRecord<OpenRecord> | undefined;
   readonly execution: SucceededExecution;
   readonly early: Early | undefined;
+  /** When Athena reported the success, by this machine's clock. */
+  readonly answeredAt: number;
 }
 
 /**
+ * How long after a query's end its result may appear. Athena reports a success only after it has written the result,
+ * but results have appeared seconds later. After this time, a missing result counts as removed.
+ */
+const RESULT_LATE_MS = 30_000;
+
+/** The pause between two looks for a late result. */
+const LATE_LOOK_MS = 250;
+
+/**
  * Makes the report from an execution's result, and records the success. For a large result, only records the success:
- * the waiting requests start the publication. Resolves to undefined if the result is gone. Throws NotEngineCsv if the
- * result can't be read.
+ * the waiting requests start the publication. Resolves to undefined if the result is gone, and to `late` if it has not
+ * appeared within this request's time. Throws NotEngineCsv if the result can't be read.
  */
 export async function settleReport(
   run: Run,
   phase: Leading,
-  { held, execution, early: begun }: Succeeded,
-): Promise<Step | undefined> {
+  { held, execution, early: begun, answeredAt }: Succeeded,
+): Promise<Step | 'late' | undefined> {
   const { target, cacheStatus } = phase;
   const { record } = phase.held;
   const { results } = run.backends;
@@ -42,11 +54,13 @@ export async function settleReport(
   const { location } = execution;
   // The early work is valid only for the result that was seen. A result that Athena reuses has another location.
   const early = begun?.location === location ? begun : undefined;
+  const lateAt = answeredAt + execution.completedAt + RESULT_LATE_MS - execution.observedAt;
   const [result, closing] = await Promise.all([
-    early?.result ?? results.readResult(location, MAX_SMALL_BYTES),
+    early?.result.then((seen) => seen ?? appearing(run, location, lateAt)) ??
+      appearing(run, location, lateAt),
     isSeenInTime(execution) ? (early?.closing ?? stateAfterQuery(run, target)) : undefined,
   ]);
-  if (!result) return undefined;
+  if (!result) return Date.now() < lateAt ? 'late' : undefined;
   const isOfVersion = closing !== undefined && closing.fingerprint === data.fingerprint;
   const recordOf = (files?: ReportFiles): SucceededRecord => ({
     state: 'succeeded',
@@ -71,6 +85,23 @@ export async function settleReport(
   const ended = recordOf(files);
   await end(ended);
   return ready(run, target, ended, files, cacheStatus);
+}
+
+/**
+ * Reads a result, and looks for it until `until` or until the request must answer. Resolves to undefined if it has not
+ * appeared.
+ */
+async function appearing(
+  { backends: { results }, terms: { waitUntil, giveUpAt } }: Run,
+  location: string,
+  until: number,
+): Promise<EngineResult | undefined> {
+  for (;;) {
+    const result = await results.readResult(location, MAX_SMALL_BYTES);
+    const leftMs = Math.min(until, waitUntil, giveUpAt) - Date.now();
+    if (result || leftMs <= 0) return result;
+    await delay(Math.min(LATE_LOOK_MS, leftMs));
+  }
 }
 
 /**

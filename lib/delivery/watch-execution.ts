@@ -13,6 +13,8 @@ export interface WatchedExecution {
   readonly elapsedMs: number;
   /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
   readonly runningAt: number | undefined;
+  /** Whether Athena has reported the query as running before, even if it is queued again. */
+  readonly hasRun: boolean;
   /** Whether this request took the execution over from another request. */
   readonly isTakenOver: boolean;
 }
@@ -22,6 +24,7 @@ export interface WatchedState<T> {
   /** Undefined if Athena has not answered. */
   readonly execution: Execution | undefined;
   readonly runningAt: number | undefined;
+  readonly hasRun: boolean;
   /** How long Athena has had the query now. */
   readonly elapsedMs: number;
   /** The work that was begun when the result was seen. */
@@ -42,7 +45,7 @@ const LAST_ASK_MS = 1_500;
  */
 export async function watchExecution<T>(
   { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,
-  { id, elapsedMs, runningAt: runningBefore, isTakenOver }: WatchedExecution,
+  { id, elapsedMs, runningAt: runningBefore, hasRun: ranBefore, isTakenOver }: WatchedExecution,
   terms: Pick<DeliveryTerms, 'waitUntil' | 'giveUpAt' | 'longestQueryMs' | 'longestQueueMs'>,
   begin: () => T,
 ): Promise<WatchedState<T>> {
@@ -52,6 +55,7 @@ export async function watchExecution<T>(
   const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
   let execution: Execution | undefined;
   let runningAt = runningBefore;
+  let hasRun = ranBefore;
   let begun: T | undefined;
   let tooLongAt = began + terms.longestQueryMs - elapsedMs;
   let askAt = began + nextAskMs(ageMs(), Math.random());
@@ -78,7 +82,8 @@ export async function watchExecution<T>(
         );
         // Athena sometimes puts a query back into its queue: then the running time counts from the beginning again.
         runningAt = execution.isQueued ? undefined : (runningAt ?? execution.observedAt);
-        const leftMs = limitLeftMs(execution, { ...terms, runningAt });
+        hasRun ||= !execution.isQueued;
+        const leftMs = limitLeftMs(execution, { ...terms, runningAt, hasRun });
         if (leftMs <= 0) break;
         tooLongAt = Date.now() + Math.max(leftMs, DATE_ERROR_MS);
       } else if (execution) break;
@@ -87,7 +92,7 @@ export async function watchExecution<T>(
       // Athena did not answer. Wait until `askAt`, instead of asking again at once.
       if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
     }
-    return { execution, runningAt, elapsedMs: ageMs(), begun };
+    return { execution, runningAt, hasRun, elapsedMs: ageMs(), begun };
   } finally {
     ending.abort();
   }

@@ -7,6 +7,11 @@ const every = {
   /** A random id, new with each write. If S3's answer was lost, a request recognises its own write by this id. */
   writer: v.string(),
   /**
+   * The `writer` of the record that this one replaced. A request whose write was stored and then replaced, before it
+   * knew of either, learns so from this. Absent in a job's first record.
+   */
+  replaces: v.optional(v.string()),
+  /**
    * The attempt's random token, chosen by the request that creates the attempt. For the same token, Athena returns the
    * same execution.
    */
@@ -48,6 +53,8 @@ const jobRecord = v.variant('state', [
     elapsedMs: v.number(),
     /** When Athena first reported the query as running, by Athena's clock. */
     runningAt: v.optional(v.number()),
+    /** Set if Athena has reported the query as running, even if Athena has put it back into its queue since then. */
+    hasRun: v.optional(v.boolean()),
   }),
   v.object({
     state: v.literal('succeeded'),
@@ -83,6 +90,8 @@ const jobRecord = v.variant('state', [
      * another attempt was needed, but the caller of the request that held the lease had no time left.
      */
     cause: v.optional(v.picklist(['data-changed', 'took-too-long', 'not-repeated'])),
+    /** For `not-repeated`: whether the other attempt would repeat a query that failed, so that it is the last one. */
+    isRetry: v.optional(v.boolean()),
   }),
 ]);
 

@@ -1,15 +1,9 @@
 import type { StoredObject } from '../s3/memory-s3.ts';
 import type { Answer, Gateway } from './gateway.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
+import type { Pull } from './parts.ts';
 import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
-
-/** One request for a report with the waiting hops that follow it. */
-interface Pull {
-  readonly caller: CallerPlan;
-  /** When the request for the report was sent. */
-  readonly startedAt: number;
-}
 
 /** One request of a pull, with its answer. */
 export interface AnsweredRequest {
@@ -32,6 +26,7 @@ export interface Download {
 
 /** Called with the answers and downloads that callers receive. */
 export interface CallerListeners {
+  readonly onPull: (pull: Pull) => void;
   readonly onAnswer: (request: AnsweredRequest) => void;
   readonly onDownload: (download: Download) => void;
 }
@@ -61,7 +56,7 @@ export async function pull(
   world: World,
   { gateway, s3 }: { readonly gateway: Gateway; readonly s3: ModelledS3 },
   plan: CallerPlan,
-  { onAnswer, onDownload }: CallerListeners,
+  { onPull, onAnswer, onDownload }: CallerListeners,
   untilMs = Number.POSITIVE_INFINITY,
 ): Promise<Ending> {
   const { time } = world;
@@ -80,7 +75,10 @@ export async function pull(
     if (time.now() - began > untilMs) return 'gave up';
     const requestId = `${id}.${count}`;
     const startedAt = time.now();
-    if (hop === 0) current = { caller: plan, startedAt };
+    if (hop === 0) {
+      current = { caller: plan, startedAt };
+      onPull(current);
+    }
     world.tell?.(
       requestId,
       `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${acceptsGzip ? ' gzip' : ''}`,

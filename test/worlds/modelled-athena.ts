@@ -55,10 +55,11 @@ export interface EngineQuery {
   isHeardOf?: boolean;
   /** When Athena last answered that the query is queued. */
   toldQueuedAt?: number;
-  /** The invocation that first learnt that the query runs. */
+  /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** The last invocation that learnt that the query had run for too long. It has to stop the query. */
-  toldOverdue?: { readonly by: Invocation; readonly at: number };
+  /** The invocations that learnt that the query runs, or that it had run for too long. */
+  readonly toldRunningTo: Set<Invocation>;
+  readonly toldOverdueTo: Set<Invocation>;
   forgottenAt?: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
@@ -244,6 +245,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       state: 'QUEUED',
       read: [],
       stopTriedBy: new Set(),
+      toldRunningTo: new Set(),
+      toldOverdueTo: new Set(),
       toldEndTo: [],
     };
     const text = JSON.stringify([compiled.sql, compiled.parameters]);

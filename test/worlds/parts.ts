@@ -2,6 +2,7 @@ import type { ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLake } from './modelled-lake.ts';
 import type { ModelledRegister } from './modelled-register.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
+import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** The modelled services that the service's functions call. */
@@ -12,7 +13,16 @@ export interface Backends {
   readonly register: ModelledRegister;
 }
 
+/** One request for a report with the waiting hops that follow it. */
+export interface Pull {
+  readonly caller: CallerPlan;
+  /** When the request for the report was sent. */
+  readonly startedAt: number;
+}
+
 /** The parts of a world that a rule can look at. */
 export interface Parts extends Backends {
   readonly world: World;
+  /** Every pull so far. */
+  readonly pulls: readonly Pull[];
 }

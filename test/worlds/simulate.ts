@@ -6,10 +6,11 @@ import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile } from './invariants/files.ts';
+import { checkLine } from './invariants/log-lines.ts';
 import { checkPublication } from './invariants/publications.ts';
-import { queriedOnceRule } from './invariants/queried-once.ts';
+import { queriedOnceRule, retriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
-import { checkOverdue, stoppedRule } from './invariants/stopped.ts';
+import { noteUnderWay, stoppedRule } from './invariants/stopped.ts';
 import { runners, running } from './invocation.ts';
 import { modelledAthena } from './modelled-athena.ts';
 import { modelledLake } from './modelled-lake.ts';
@@ -17,7 +18,7 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
-import type { Parts } from './parts.ts';
+import type { Parts, Pull } from './parts.ts';
 import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
@@ -79,17 +80,19 @@ export async function simulate(
   const athena = modelledAthena(world, lake, s3);
   const register = modelledRegister(world, releases.current);
   const lambda = modelledLambda(world);
-  const parts: Parts = { world, lake, s3, athena, register };
+  const pulls: Pull[] = [];
+  const parts: Parts = { world, lake, s3, athena, register, pulls };
   const counting = countingRule(parts);
-  athena.onStart.push(slotsRule(parts), queriedOnceRule(parts));
+  athena.onStart.push(slotsRule(parts), queriedOnceRule(parts), retriedOnceRule(parts));
   athena.onStop.push(stoppedRule(parts));
   attemptsRule(parts);
   s3.onCreated.push((key, stored) => void running.getStore()?.written.set(key, stored));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
-    onUnderWay: (query, by, isQueued) => checkOverdue(parts, query, by, isQueued),
+    onUnderWay: (query, by, isQueued) => noteUnderWay(parts, query, by, isQueued),
     onMetric: counting.onMetric,
     onLine: (message, facts, by) => {
+      checkLine(parts, message, facts);
       if (message === 'request') by.line = facts;
     },
   };
@@ -97,6 +100,7 @@ export async function simulate(
   eventBridge(world, s3, lambda, service, (id, error) => checkPublication(parts, id, error));
   const gate = gateway(world, lambda, service);
   const callerListeners: CallerListeners = {
+    onPull: (pull) => void pulls.push(pull),
     onAnswer: (request) => checkAnswer(parts, request),
     onDownload: (download) => checkDownload(parts, download),
   };

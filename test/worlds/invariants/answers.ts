@@ -5,6 +5,7 @@ import type { Parts } from '../parts.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
+import { leavesOverdue } from './stopped.ts';
 import { unavailableFault } from './unavailable.ts';
 
 /** The longest time of a first answer: some 8 seconds, a cold start, and the last calls. */
@@ -38,6 +39,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
     waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
+    leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
     causeFault(parts, request),
   ];
 }
@@ -87,12 +89,17 @@ function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: Answere
  * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
  * next request from asking. Any fault of a call is an excuse: it may use up the time for giving the lease back.
  */
-const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation } }: AnsweredRequest): boolean =>
+const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
   invocation.faults.length === 0 &&
-  [...invocation.written].some(
-    ([key, stored]) =>
-      key.startsWith('jobs/') && s3.objects.get(key) === stored && stored.text.includes('"leaseMs"'),
-  );
+  [...invocation.written].some(([key, stored]) => {
+    if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
+    const { leaseMs = 0 } = stored.document as { readonly leaseMs?: number };
+    // A lease that ends at once keeps nobody from asking.
+    return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
+  });
+
+/** The ages of objects in S3 are whole seconds. */
+const LEASE_ERROR_MS = 1_000;
 
 function causeFault(parts: Parts, request: AnsweredRequest): string | undefined {
   switch (request.answer.status) {

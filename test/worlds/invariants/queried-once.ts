@@ -1,4 +1,7 @@
-/** Rule: if nothing goes wrong, a report over unchanged data is queried once, however many callers request it. */
+/**
+ * Rules: if nothing goes wrong, a report over unchanged data is queried once, however many callers request it. A failed
+ * query is run again once at most, whatever goes wrong, unless a caller comes that has not waited for the failure.
+ */
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
@@ -15,7 +18,7 @@ const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
 /** Troubles that are no reason to query again. */
-const HARMLESS = /^(query goes back|event comes|result lies elsewhere)/;
+const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
 
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
   const { listingSeconds, isListed } = world.plan.settings;
@@ -43,5 +46,34 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     if (!isPlain) return;
     const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
     if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
+  };
+}
+
+/** A caller that comes this long before a query's end may be treated as one that came after it. */
+const COARSE_MS = 3_000;
+
+/**
+ * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
+ * change: for the new companies they are new callers.
+ */
+export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
+  return (started) => {
+    const failed = [...athena.queries.values()].filter(
+      ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY }) =>
+        cause === 'engine' &&
+        asked.days === started.asked.days &&
+        companies === started.companies &&
+        forgottenAt === undefined &&
+        endedAt <= started.submittedAt,
+    );
+    const [first, second] = failed.slice(-2);
+    if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
+    const from = first.endedAt - COARSE_MS;
+    const hasNewCaller = pulls.some(({ startedAt }) => startedAt >= from);
+    const isSame =
+      statesDuring(lake.states, { from: first.submittedAt, to: started.submittedAt }).length === 1 &&
+      world.plan.operator.every(({ atMs }) => BEGINNING + atMs > started.submittedAt);
+    if (isSame && !hasNewCaller)
+      world.violate('retried-again', `${started.id} after ${first.id} and ${second.id} had failed`);
   };
 }

@@ -1,31 +1,66 @@
-/** Rule: a 503 has a cause: refused calls, a time limit, slots that stayed full, or data that kept changing. */
+/**
+ * Rule: nobody gets a 503 who has time left and whose query, slot or publication goes on. What is left for a 503: calls
+ * of a first request that AWS refuses to the end, before the caller has a ticket; time that is up; a query that took too
+ * long; slots that stayed full; data that kept changing.
+ */
 import type { AnsweredRequest } from '../caller.ts';
 import type { Parts } from '../parts.ts';
+import { BEGINNING } from '../world.ts';
 
-export function unavailableFault(
-  { world, lake, athena }: Parts,
-  { answer, pull, answeredAt }: AnsweredRequest,
-): string | undefined {
+/** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
+const COARSE_MS = 5_000;
+/** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
+const CALLER_LIMITS = 2.05;
+/** A caller that has waited this many limits has no time for another query. */
+const TOO_LATE_LIMITS = 0.55;
+
+export function unavailableFault(parts: Parts, request: AnsweredRequest): string | undefined {
+  const { world, lake, athena } = parts;
+  const { answer, pull, answeredAt } = request;
   const { invocation, body } = answer;
   const waitedMs = answeredAt - pull.startedAt;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
+  const isTimeUp = waitedMs >= CALLER_LIMITS * longestQueryMs - COARSE_MS;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    // If only Athena fails, S3 can store the ticket. The caller is then sent to the waiting room and gets no 503.
-    return invocation.faults.some(({ operation }) => operation.startsWith('S3')) ||
-      world.plan.outages.some(({ service }) => service === 'S3')
-      ? undefined
-      : 'overloaded-without-cause';
+    return isTimeUp ? undefined : overloadedFault(parts, request);
   if (body.includes('took too long')) {
-    const hadOldQuery = [...athena.queries.values()].some(
-      ({ submittedAt, endedAt = answeredAt }) => endedAt - submittedAt > 0.5 * longestQueryMs,
+    if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
+    const isOverdue = [...athena.queries.values()].some(
+      ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
+        asked.days.join() === pull.caller.days.join() &&
+        (stopAskedAt !== undefined || endedAt - submittedAt >= 0.9 * longestQueryMs),
     );
-    return waitedMs < 0.45 * longestQueryMs && !hadOldQuery ? 'given-up-early' : undefined;
+    return isTimeUp || isOverdue ? undefined : 'given-up-early';
   }
   if (body.includes('were under way'))
-    return queriesPerPartner === 0 || waitedMs < 0.9 * longestQueryMs ? 'slot-given-up-early' : undefined;
+    return queriesPerPartner > 0 && isTimeUp ? undefined : 'slot-given-up-early';
   if (body.includes('being rewritten')) {
     const changes = lake.states.filter(({ from }) => from >= pull.startedAt - 60_000 && from <= answeredAt);
     return changes.length < 3 ? 'rewritten-without-cause' : undefined;
   }
-  return world.troubles.happened.length === 0 ? 'unavailable-without-cause' : undefined;
+  return 'unavailable-without-cause';
+}
+
+/** The fault of a 503 because AWS refuses calls, for a caller that has time left. */
+function overloadedFault({ world, athena }: Parts, { answer, hop, answeredAt }: AnsweredRequest) {
+  const { invocation } = answer;
+  // Release 1.0.0 ends a hop if S3 refuses its ticket, its register entry or its listing.
+  if (invocation.machine.isOfReleaseBefore) return undefined;
+  if (hop > 0) return 'overloaded-while-waiting';
+  const at = answeredAt - BEGINNING;
+  const isOut = (key: string) =>
+    world.plan.outages.some(
+      ({ service, prefix, atMs, lastsMs }) =>
+        service === 'S3' && key.startsWith(prefix) && atMs <= at && at <= atMs + lastsMs + COARSE_MS,
+    );
+  const isTicketRefused =
+    isOut('waiting/') || invocation.faults.some(({ key }) => key.startsWith('waiting/'));
+  const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
+  if (query && query.endedAt === undefined && !isTicketRefused) return 'overloaded-while-waiting';
+  const isRefused =
+    isTicketRefused ||
+    world.plan.outages.some(({ service }) => service === 'S3') ||
+    invocation.faults.some(({ operation }) => operation.startsWith('S3'));
+  // If only Athena fails, S3 can store the ticket. The caller is then sent to the waiting room and gets no 503.
+  return isRefused ? undefined : 'overloaded-without-cause';
 }
