@@ -128,7 +128,10 @@ export class NotFound extends Problem {
   }
 }
 
-/** 404: a waiting URL that was never given out or has expired, or whose partner has lost its right to the report. */
+/**
+ * 404: a waiting URL that was never given out or has expired, whose partner has lost its right to the report, or whose
+ * request this release does not know.
+ */
 export class NoSuchDownload extends Problem {
   readonly status = 404;
   readonly slug = 'no-such-download';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { NoSuchDownload } from '../problems/problem.ts';
-import { reportOf } from '../report/catalogue.ts';
-import { type Entitlement, entitlementTo, storedEntitlement } from '../report/entitlement.ts';
+import { InvalidRequest, NoSuchDownload } from '../problems/problem.ts';
+import { type Report, reportOf } from '../report/catalogue.ts';
+import { type Entitlement, entitlementTo, isCompanyId, storedEntitlement } from '../report/entitlement.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import { ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
@@ -43,7 +43,7 @@ const ticketDocument = v.object({
   report: v.string(),
   parameters: v.record(v.string(), v.array(v.string())),
   /** The companies' ids in decimal digits: JSON has no integers of 64 bits. */
-  companies: v.union([v.literal('every-company'), v.array(v.string())]),
+  companies: v.union([v.literal('every-company'), v.array(v.pipe(v.string(), v.check(isCompanyId)))]),
   client: v.string(),
   progress,
   /** How long the caller had waited when the ticket was written, in milliseconds. */
@@ -97,7 +97,10 @@ export async function issueTicket(
   return id;
 }
 
-/** Reads a ticket and parses its request. Throws NoSuchDownload if there is no such ticket. */
+/**
+ * Reads a ticket and parses its request. Throws NoSuchDownload if there is no such ticket, or if this release can't use
+ * what the ticket holds.
+ */
 export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
   const stored = ID.test(id) ? await results.read(ticketKey(id)) : undefined;
   const parsed = v.safeParse(ticketDocument, stored?.document);
@@ -109,8 +112,7 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
   if (!report || !entitlement) throw new NoSuchDownload();
   return {
     id,
-    // The Accept header was checked by the request that got the ticket.
-    request: parseRequest(report, { parameters, accept: undefined }),
+    request: parsedAgain(report, parameters),
     entitlement,
     client: ticket.client,
     progress: ticket.progress,
@@ -118,6 +120,18 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
     stored,
     ticket,
   };
+}
+
+function parsedAgain(report: Report, parameters: Ticket['parameters']): ReportRequest {
+  try {
+    // The Accept header was checked by the request that got the ticket.
+    return parseRequest(report, { parameters, accept: undefined });
+  } catch (error) {
+    // Another release accepted this request. Its caller must hear the faults at the report's own URL: here, a 400 would
+    // be about a request that it did not send.
+    if (error instanceof InvalidRequest) throw new NoSuchDownload();
+    throw error;
+  }
 }
 
 /**
