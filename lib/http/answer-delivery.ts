@@ -27,8 +27,12 @@ const LAST_ANSWER_MS = 60_000;
 const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
+/** Until when a caller may wait for its report, publication included. Times are milliseconds since 1970. */
+export const publishUntil = (config: Config, askedAt: number): number =>
+  askedAt + callerWaitMs(config) + PUBLISHING_MS;
+
 /** How long a ticket is valid, in milliseconds. */
-export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
+export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + LAST_ANSWER_MS;
 
 /**
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
@@ -44,6 +48,19 @@ export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began
     deliverBy: Math.max(waitUntil, firstAnswer) + LAST_CALLS_MS,
     answerBy: Math.max(began + queryWaitMs, firstAnswer) + TICKET_MS,
   };
+}
+
+/** A throttled call may end this much before `deliverBy`: its longest pause between two tries (`lib/aws/call.ts`). */
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * When the caller of a hop sent its first request, at the latest: for a hop whose ticket can't be read. Each hop before
+ * it lasted until its `waitUntil`, or, if its calls were throttled, nearly until its `deliverBy`.
+ */
+export function askedAtTheLatest(config: Config, began: number, hop: number): number {
+  const { waitUntil, deliverBy } = requestTimes(config, began, hop);
+  const shortestHopMs = Math.min(waitUntil, deliverBy - LONGEST_PAUSE_MS) - began;
+  return began - (hop - 1) * shortestHopMs;
 }
 
 /** One request for a report, on the route of the report or of the waiting room. Times are milliseconds since 1970. */
@@ -74,13 +91,12 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const giveUpAt = askedAt + callerWaitMs(config);
   const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
     askedAt,
     waitUntil,
-    giveUpAt,
-    publishUntil: giveUpAt + PUBLISHING_MS,
+    giveUpAt: askedAt + callerWaitMs(config),
+    publishUntil: publishUntil(config, askedAt),
     longestQueryMs,
     longestQueueMs,
     listingMs,

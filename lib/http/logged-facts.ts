@@ -18,6 +18,8 @@ export interface LoggedFacts extends DeliveryFacts {
   /** The number of the hop in the waiting room. */
   hop?: number;
   cacheStatus?: CacheStatus;
+  /** The throttled AWS call because of which a waiting hop only led to the next one. */
+  cause?: string;
   /** Whether the answer led to the report. */
   isReady?: boolean;
 }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
-import { NoRecords, Unavailable } from '../../../lib/problems/problem.ts';
+import { NoRecords, Overloaded } from '../../../lib/problems/problem.ts';
 import { byOwner } from '../../../lib/report/catalogue.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
@@ -48,6 +48,10 @@ const PARTNER: PartnerRecord = {
   active: true,
 };
 const OF_COMPANIES = { entitlement: [7n, 9n] } as const;
+
+/** The error of a call that AWS throttled until the request's time was up. */
+const throttled = () =>
+  new Overloaded('Later.', 30, { cause: new Error('S3 GetObject failed: SlowDown, status 503') });
 
 interface Room {
   readonly plans?: Plan[];
@@ -191,6 +195,31 @@ describe('the waiting room', () => {
     expect((await room.get()).statusCode).toBe(404);
   });
 
+  it('answers 404 for a ticket whose request this release does not know', async () => {
+    const room = await waitingRoom();
+    const parameters = { ...PARAMETERS, requestedFields: ['Day,FieldOfAnotherRelease'] };
+    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), parameters });
+    const answer = await room.get();
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).toContain('Request the report again.');
+  });
+
+  it('answers 404 for a ticket whose companies can not be read', async () => {
+    const room = await waitingRoom();
+    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), companies: ['7.5'] });
+    expect((await room.get()).statusCode).toBe(404);
+  });
+
+  it('answers 400 if the query exceeds the scan limit', async () => {
+    const room = await waitingRoom({
+      plans: [{ ends: 'scan-limit-exceeded' }],
+      env: { QUERY_WAIT_MS: '25000' },
+    });
+    const answer = await room.get();
+    expect(answer.statusCode).toBe(400);
+    expect(answer.body).toContain('report-too-large');
+  });
+
   it('answers 503 for the minute after the caller’s time is up, and then 404', async () => {
     const late = await waitingRoom({ waitedMs: TICKET_MS });
     expect((await late.get()).statusCode).toBe(503);
@@ -199,6 +228,159 @@ describe('the waiting room', () => {
     const expired = await waitingRoom({ waitedMs: TICKET_MS + 1 });
     expect((await expired.get()).statusCode).toBe(404);
     expect(expired.metrics).toEqual({});
+  });
+});
+
+describe('a waiting hop that S3 throttles', () => {
+  const partnerRoom = async (more: Room = {}) => {
+    const room = await waitingRoom({
+      env: BY_REGISTER,
+      asks: OF_COMPANIES,
+      plans: [{ ends: 'never' }],
+      ...more,
+    });
+    room.partners.set('client-1', PARTNER);
+    return room;
+  };
+  type Made = Awaited<ReturnType<typeof partnerRoom>>;
+  const failing = (call: string) => (room: Made) =>
+    room.results.before(call, () => {
+      throw throttled();
+    });
+  const noRegister = (room: Made) => {
+    room.register.find = () => Promise.reject(throttled());
+  };
+  const noListing = (room: Made) => {
+    room.lake.list = () => Promise.reject(throttled());
+  };
+  const ledOn = (room: Made, hop: number, cacheStatus = 'PerformanceReports; fwd=miss') => ({
+    statusCode: 303,
+    headers: expect.objectContaining({
+      Location: `/prod/reporting/downloads/${room.id}/${hop}`,
+      'Cache-Control': 'no-store',
+      'Cache-Status': cacheStatus,
+    }),
+  });
+
+  it.each<[string, Room, (room: Made) => void]>([
+    ['the read of its ticket', {}, failing('read waiting/')],
+    ['the read of the register', {}, noRegister],
+    ['the listing, for a caller that waits for a slot', { progress: WAITS_FOR_SLOT }, noListing],
+    ['the listing, for a caller with other companies', { asks: { entitlement: [7n] } }, noListing],
+    [
+      'the read of the cached report, for a caller with other companies',
+      { asks: { entitlement: [7n] } },
+      failing('read cached/'),
+    ],
+  ])('leads to the next waiting URL: %s', async (_, more, fault) => {
+    const room = await partnerRoom(more);
+    const before = room.stored();
+    fault(room);
+    expect(await room.get()).toMatchObject(ledOn(room, 2));
+    expect(room.lines).toMatchObject([
+      {
+        level: 'info',
+        facts: {
+          hop: 1,
+          status: 303,
+          isReady: false,
+          cacheStatus: 'miss',
+          cause: 'S3 GetObject failed: SlowDown, status 503',
+        },
+      },
+    ]);
+    expect(room.lines[0]?.facts).not.toHaveProperty('problem');
+    expect(room.metrics).toEqual({});
+    expect(room.queries.started).toEqual([]);
+    expect(room.stored()).toEqual(before);
+  });
+
+  it('leads to a later hop, which delivers the report when S3 answers again', async () => {
+    const room = await partnerRoom({ plans: [{}] });
+    failing('read waiting/')(room);
+    failing('read waiting/')(room);
+    expect(await room.get()).toMatchObject(ledOn(room, 2));
+    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
+    const answer = await room.get({ ticket: room.id, hop: '3' });
+    expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
+  });
+
+  it('leads on until the caller’s time is up by its ticket, and then is answered 503', async () => {
+    const upMs = TICKET_MS - 60_000;
+    const early = await partnerRoom({ waitedMs: upMs - 1 });
+    noRegister(early);
+    expect((await early.get()).statusCode).toBe(303);
+    const late = await partnerRoom({ waitedMs: upMs });
+    noRegister(late);
+    expect(await late.get()).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '30' } });
+    expect(late.metrics).toEqual({ Unavailable: 1, FailedReports: 1 });
+  });
+
+  // The caller’s time is 1,105 s. Each earlier hop waited for `QUERY_WAIT_MS`. Or it was throttled: until 1.5 s after
+  // 25 s (8 s, if it waits for less), or up to 5 s less, if the next try would have come too late.
+  it.each([
+    { waitMs: 25_000, throttledMs: 26_500, lastHop: 51 },
+    { waitMs: 1_000, throttledMs: 9_500, lastHop: 1_096 },
+  ])(
+    'is answered 503 without its ticket when so many hops must have used up the caller’s time: %o',
+    async ({ waitMs, throttledMs, lastHop }) => {
+      const room = await partnerRoom({ env: { QUERY_WAIT_MS: String(waitMs) } });
+      room.results.read = async () => {
+        await delay(throttledMs);
+        throw throttled();
+      };
+      expect(await room.get({ ticket: room.id, hop: String(lastHop) })).toMatchObject(
+        ledOn(room, lastHop + 1),
+      );
+      expect(await room.get({ ticket: room.id, hop: String(lastHop + 1) })).toMatchObject({
+        statusCode: 503,
+        headers: { 'Retry-After': '30' },
+      });
+    },
+  );
+
+  it('is answered 404 at once if its ticket does not have the form of a ticket', async () => {
+    const room = await partnerRoom();
+    failing('read ')(room);
+    expect((await room.get({ ticket: 'a-ticket', hop: '1' })).statusCode).toBe(404);
+    expect(room.results.calls).toEqual([]);
+  });
+
+  it('does not lead a partner that has lost its right to the report', async () => {
+    const room = await partnerRoom({ plans: [{}] });
+    const { find } = room.register;
+    room.partners.delete('client-1');
+    failing('read waiting/')(room);
+    expect(await room.get()).toMatchObject(ledOn(room, 2));
+    noRegister(room);
+    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
+    room.register.find = find;
+    expect((await room.get({ ticket: room.id, hop: '3' })).statusCode).toBe(404);
+    expect(room.queries.started).toEqual([]);
+  });
+
+  it('leads to a hop that goes on with the new query, even if the ticket could not be written', async () => {
+    const room = await partnerRoom({ progress: WAITS_FOR_SLOT });
+    failing('replace waiting/')(room);
+    expect(await room.get()).toMatchObject(ledOn(room, 2));
+    expect(room.stored()).toMatchObject({ progress: WAITS_FOR_SLOT });
+    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(
+      ledOn(room, 3, 'PerformanceReports; fwd=miss; collapsed'),
+    );
+    expect(room.queries.started).toHaveLength(1);
+    expect(room.stored()).toMatchObject({ progress: { waitsFor: 'attempt' } });
+  });
+
+  it('leads to a hop that sees the partner’s new companies again, if the ticket could not be written', async () => {
+    const room = await partnerRoom({ asks: { entitlement: [7n] } });
+    failing('replace waiting/')(room);
+    expect(await room.get()).toMatchObject(ledOn(room, 2));
+    expect(room.stored()).toMatchObject({ companies: ['7'] });
+    expect((await room.get({ ticket: room.id, hop: '2' })).statusCode).toBe(303);
+    expect(room.stored()).toMatchObject({ companies: ['7', '9'] });
+    expect(room.queries.started.map(({ query }) => query.sql)).toEqual([
+      expect.stringContaining('publisher_company_id IN (7, 9)'),
+    ]);
   });
 });
 
@@ -230,7 +412,7 @@ describe('the waiting room, when the listing of the lake fails for a caller that
   const LATER_MS = 50;
   const FAULTS: [string, number, () => Promise<never>][] = [
     ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
-    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
+    ['AWS at its limit', 303, () => Promise.reject(throttled())],
     ['an internal error', 500, () => Promise.reject(new Error('boom'))],
   ];
   const ORDERS = [
@@ -254,27 +436,24 @@ describe('the waiting room, when the listing of the lake fails for a caller that
     };
     return made;
   };
-  const problem = ({ statusCode, body }: Awaited<ReturnType<Awaited<ReturnType<typeof meeting>>['get']>>) => [
-    statusCode,
-    JSON.parse(body).type.split(':').at(-1),
-  ];
-
   it.each(cases)(
     'answers “no such download” to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
-      expect(problem(await made.get())).toEqual([404, 'no-such-download']);
+      const answer = await made.get();
+      expect(answer.statusCode).toBe(404);
+      expect(answer.body).toContain('no-such-download');
     },
   );
 
   it.each(cases)(
-    'answers with the failure to a client that is in the register: %s (status %d) %s the register’s answer',
+    'answers a client that is in the register by the failure: %s (status %d) %s the register’s answer',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);
-      const [answered, slug] = problem(await made.get());
-      expect(answered).toBe(status);
-      expect(slug).not.toBe('no-such-download');
+      const answer = await made.get();
+      expect(answer.statusCode).toBe(status);
+      expect(answer.body).not.toContain('no-such-download');
     },
   );
 });
