@@ -39,6 +39,8 @@ export interface EngineQuery {
   /** Why the query failed, for the rules. */
   cause?: 'engine' | 'file vanished' | 'scan limit' | 'stopped';
   location?: string;
+  /** When the result appears, if it appears after the query's end. */
+  resultAt?: number;
   /** The files that the query read. */
   readonly read: LakeFile[];
   /** The file that was gone when the query tried to read it. */
@@ -224,9 +226,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     const text = query.isJunk ? 'Day,Clicks\n2026-01-01,7\n' : engineCsv(query.clicks);
     const put = () => void s3.put(key, text, query.isLarge ? { bytes: LARGE_BYTES } : {});
     const late = namedDice(seed, `result of ${query.id}`);
-    if (late() < engine.late && troubles.happens('result appears late', query.id))
-      time.after(between(late, ...RESULT_LATE_MS), put, true);
-    else put();
+    if (late() < engine.late && troubles.happens('result appears late', query.id)) {
+      const lateMs = between(late, ...RESULT_LATE_MS);
+      query.resultAt = time.now() + lateMs;
+      time.after(lateMs, put, true);
+    } else put();
     ended(query, 'SUCCEEDED');
   }
 

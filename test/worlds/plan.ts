@@ -299,7 +299,15 @@ export function planOf(
         ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
         : {
             service: pick(draw, ['S3', 'S3', 'Athena']),
-            prefix: '',
+            // In some worlds, S3 throttles one prefix only.
+            prefix: pick(namedDice(seed, 'prefix'), [
+              '',
+              '',
+              'waiting/',
+              'partners/',
+              'publisher_events/',
+              'jobs/',
+            ]),
             atMs: when(draw),
             lastsMs: between(draw, 3, 45) * SECOND,
           }),

@@ -47,7 +47,7 @@ function neverLearnt(by: Invocation | undefined): boolean {
 
 function judgeUncounted(
   world: Parts['world'],
-  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause }: EngineQuery,
+  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause, resultAt = 0 }: EngineQuery,
 ): void {
   if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ by }) => by.isDead))
     world.count('apart: not counted, a function died');
@@ -56,6 +56,8 @@ function judgeUncounted(
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(neverLearnt))
     world.count('apart: not counted, its record was replaced before its write was known');
   else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
+  else if (toldEndTo.length > 0 && toldEndTo.every(({ at }) => at < resultAt))
+    world.count('apart: not counted, its result had not appeared when its end was seen');
   else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
   else
     world.violate(

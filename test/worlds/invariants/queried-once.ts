@@ -53,11 +53,13 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
 const COARSE_MS = 3_000;
 
 /**
- * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
- * change: for the new companies they are new callers.
+ * A query is charged each time it runs. Excused are failures that Athena has forgotten; callers whose companies change,
+ * because for the new companies they are new callers; and a lake that can't be listed, where no two callers share a
+ * query.
  */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
+    if (!world.plan.settings.isListed) return;
     const failed = [...athena.queries.values()].filter(
       ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY }) =>
         cause === 'engine' &&
