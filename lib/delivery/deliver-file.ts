@@ -1,4 +1,5 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { Overloaded } from '../problems/problem.ts';
 import type { ReportFiles, SucceededRecord } from '../results/job-record.ts';
 import { cachedReportKey, gzippedKey, reportKey } from '../results/keys.ts';
 import type { Publication } from '../results/publication-request.ts';
@@ -43,7 +44,9 @@ export async function deliverFile(
 ): Promise<Step | undefined> {
   const { results } = run.backends;
   const key = reportKey(record.executionId, target.job.fileName);
-  const files = record.files ?? (await filesOf(results, key)) ?? (await publishedFiles(run, target, record));
+  const look = async () => (await filesOf(results, key)) ?? publishedFiles(run, target, record);
+  // AWS throttles this request, and the files may be there soon: the caller goes on waiting.
+  const files = record.files ?? (await look().catch(unlessOverloaded));
   if (files === undefined) return undefined;
   if (typeof files === 'object') return ready(run, target, record, files, cacheStatus);
   if (files === 'abandoned') {
@@ -81,6 +84,11 @@ async function publishedFiles(
     ...(partner !== undefined && { partner }),
   };
   return awaitPublication(results, publication, waitUntil);
+}
+
+function unlessOverloaded(error: unknown): 'under-way' {
+  if (error instanceof Overloaded) return 'under-way';
+  throw error;
 }
 
 function unlessUnreadable(error: unknown): undefined {

@@ -12,8 +12,8 @@ export interface ModelledRegister {
   set(partner: string, entry: Entry): void;
   textAt(key: string): string | undefined;
   entryOf(partner: string): Entry;
-  /** The entries that a partner had at any moment between `from` and `to`. */
-  during(partner: string, from: number, to: number): Entry[];
+  /** The entries that a partner had at any moment between `from` and `to`, and since when it had them. */
+  during(partner: string, from: number, to: number): { readonly from: number; readonly entry: Entry }[];
 }
 
 /** A partner's client id. */
@@ -49,11 +49,9 @@ export function modelledRegister(
       });
     },
     during: (partner, from, to) =>
-      (history.get(partner) ?? [])
-        .filter(
-          (each, index, all) => each.from <= to && (all[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from,
-        )
-        .map(({ entry }) => entry),
+      (history.get(partner) ?? []).filter(
+        (each, index, all) => each.from <= to && (all[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from,
+      ),
   };
 }
 

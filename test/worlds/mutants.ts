@@ -1,12 +1,14 @@
 /**
- * Breaks the service's code in many ways, one at a time, and looks for a world that fails because of it.
+ * Breaks the service's code in many ways, one at a time. Each fault must be found: by a world that fails because of it,
+ * or, if no world can see it, by the test that owns it.
  *
  *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/judge-slot.ts'
  */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type CodeFolder, codeFolder } from '../code-folder.ts';
+import { codeFolder } from '../code-folder.ts';
 import type { Batch } from './worker.ts';
 import { startWorkers, type Workers } from './workers.ts';
 
@@ -18,11 +20,18 @@ export interface Mutant {
   readonly replace: string;
   /** A name for the fault, and what goes wrong because of it. */
   readonly why: string;
+  /** The test file that fails with the fault, if no world finds it. */
+  readonly owner?: string;
 }
 
 const { values } = parseArgs({
   options: {
-    within: { type: 'string', default: '10000' },
+    /** The list of mutants. */
+    list: { type: 'string', default: join(import.meta.dirname, 'mutants/mutants.json') },
+    /** The most worlds that are run for each mutant. */
+    within: { type: 'string', default: '2000' },
+    /** The first world's seed. */
+    from: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
     /** Only the mutants whose file or `why` contains this text are tried. */
     only: { type: 'string', default: '' },
@@ -30,52 +39,87 @@ const { values } = parseArgs({
 });
 
 const BATCH = 50;
+/** A batch takes a second. One that takes this long goes round in circles, which no world can break off. */
+const LONGEST_BATCH_MS = 120_000;
 const root = join(import.meta.dirname, '../..');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** A copy of the code with the fault in it. */
-const broken = ({ file, find, replace }: Mutant): CodeFolder =>
-  codeFolder((folder) => {
-    cpSync(join(root, 'lib'), join(folder, 'lib'), { recursive: true });
-    cpSync(join(root, 'package.json'), join(folder, 'package.json'));
-    const path = join(folder, file);
-    const parts = readFileSync(path, 'utf8').split(find);
-    if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times: ${find}`);
-    writeFileSync(path, parts.join(replace));
-  });
+/** A copy of all files that git tracks, in which the mutants are tried one after the other. */
+using copy = codeFolder((folder) => {
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 2 ** 26 }).toString();
+  for (const file of tracked
+    .split('\0')
+    .filter((name) => /^(lib|test|local|tools|infra|functions)\/|^[^/]+$/.test(name))) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    cpSync(join(root, file), join(folder, file));
+  }
+});
+
+/** Calls `act` while the copy has the fault. */
+async function withFault<T>({ file, find, replace }: Mutant, act: () => Promise<T>): Promise<T> {
+  const path = join(copy.folder, file);
+  const text = readFileSync(path, 'utf8');
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times: ${find}`);
+  writeFileSync(path, parts.join(replace));
+  try {
+    return await act();
+  } finally {
+    writeFileSync(path, text);
+  }
+}
 
 /** The first world that breaks a rule with the fault and does not break this rule without the fault. */
-async function firstFailing(mutant: Workers, original: Workers, within: number) {
-  for (let from = 1; from <= within; from += BATCH * Number(values.workers)) {
-    const starts = Array.from({ length: Number(values.workers) }, (_, index) => from + index * BATCH);
-    const batches = await Promise.all(
-      starts.map((start) => mutant.run<Batch>({ from: start, worlds: BATCH })),
-    );
+async function firstFailing(mutant: Workers, original: Workers): Promise<string | undefined> {
+  const first = Number(values.from);
+  const count = Number(values.workers);
+  for (let from = first; from < first + Number(values.within); from += BATCH * count) {
+    const starts = Array.from({ length: count }, (_, index) => from + index * BATCH);
+    const limit = Promise.withResolvers<undefined>();
+    const timer = setTimeout(limit.resolve, LONGEST_BATCH_MS, undefined);
+    const batches = await Promise.race([
+      Promise.all(starts.map((start) => mutant.run<Batch>({ from: start, worlds: BATCH }))),
+      limit.promise,
+    ]);
+    clearTimeout(timer);
+    if (!batches) return `seeds from ${from}: never ends`;
     for (const { seed, kinds } of batches.flatMap(({ failures }) => failures)) {
       const { failures } = await original.run<Batch>({ from: seed, worlds: 1 });
       const usual = failures[0]?.kinds ?? [];
       const kind = kinds.find((each) => !usual.includes(each));
-      if (kind !== undefined) return { seed, kind };
+      if (kind !== undefined) return `seed ${seed}: ${kind}`;
     }
   }
   return undefined;
 }
 
-const all: readonly Mutant[] = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'mutants/mutants.json'), 'utf8'),
-);
+/** How a mutant is found; undefined if it survives. */
+async function foundBy(mutant: Mutant, original: Workers): Promise<string | undefined> {
+  if (mutant.owner !== undefined) {
+    const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'unit', mutant.owner], {
+      cwd: copy.folder,
+    });
+    return status === 1 ? mutant.owner : undefined;
+  }
+  const workers = await startWorkers(Number(values.workers), { current: copy.folder });
+  try {
+    return await firstFailing(workers, original);
+  } finally {
+    await workers.end();
+  }
+}
+
+const all: readonly Mutant[] = JSON.parse(readFileSync(values.list, 'utf8'));
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
 // All machines run the same code. Machines with the release before would hide the fault.
 const original = await startWorkers(1, { current: root });
 let survivors = 0;
 for (const mutant of chosen) {
-  using copy = broken(mutant);
-  const workers = await startWorkers(Number(values.workers), { current: copy.folder });
-  const found = await firstFailing(workers, original, Number(values.within));
-  await workers.end();
-  if (!found) survivors += 1;
-  const verdict = found ? `seed ${found.seed}: ${found.kind}` : `SURVIVES ${values.within} worlds`;
-  print(`${verdict}  —  ${mutant.file}: ${mutant.why}`);
+  const found = await withFault(mutant, () => foundBy(mutant, original));
+  if (found === undefined) survivors += 1;
+  print(
+    `${found ?? `SURVIVES ${mutant.owner ?? `${values.within} worlds`}`}  —  ${mutant.file}: ${mutant.why}`,
+  );
 }
 await original.end();
 print(`${chosen.length - survivors} of ${chosen.length} found`);

@@ -218,9 +218,23 @@ export function planOf(
     Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 9_000], fails: 0, hangs: 0 });
     Object.assign(faults, { rate: 0 });
   }
+  // In some worlds, listings are kept, and files change just while the first query runs.
+  const isKept = !isLeft && !isRestless && chance(namedDice(seed, 'kept listings'), 0.04);
+  if (isKept) {
+    Object.assign(settings, { listingSeconds: 30, marks: true, queriesPerPartner: 0 });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 9_000], fails: 0, hangs: 0 });
+    Object.assign(faults, { rate: 0 });
+  }
+  // In some worlds, a partner that waits for a report gets the companies of another partner, whose queries may fail.
+  const isMoved = !isLeft && !isRestless && !isKept && chance(namedDice(seed, 'moved'), 0.04);
+  if (isMoved) {
+    Object.assign(partners, { p2: [3] });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [2_000, 28_000], fails: 0.5, hangs: 0, slots: 4 });
+    Object.assign(settings, { largeFromDays: Number.POSITIVE_INFINITY });
+  }
   // In some worlds, Athena puts queries back into its queue after they have run for long.
   const back = namedDice(seed, 'put back');
-  if (!isMixed && !isLeft && !isRestless && chance(back, 0.04)) {
+  if (!isMixed && !isLeft && !isRestless && !isKept && !isMoved && chance(back, 0.04)) {
     const limitMs = pick(back, [30, 60]) * SECOND;
     const share = (least: number, most: number) => [least * limitMs, most * limitMs] as const;
     Object.assign(settings, { longestQueryMs: limitMs });
@@ -264,6 +278,7 @@ export function planOf(
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
     if (isRestless && isFirst) return 0;
+    if (isMoved || isKept) return between(draw, 0, 4) * SECOND;
     if (!isLeft) return when(draw);
     return isFirst ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND;
   };
@@ -272,6 +287,7 @@ export function planOf(
     if (isRestless) return { kind: 'rewrites for minutes', stepMs: REWRITE_MS, atMs: 100 };
     if (isLeft)
       return { kind: 'adds and removes a file', stepMs: 15 * SECOND, atMs: between(draw, 1, 4) * SECOND };
+    if (isKept) return { kind: 'restates', stepMs: 100, atMs: between(draw, 1, 6) * SECOND };
     const stepMs = usual === 'rewrites for minutes' ? REWRITE_MS : pick(draw, STEPS_MS);
     return { kind: usual, stepMs, atMs: when(draw) };
   };
@@ -286,8 +302,8 @@ export function planOf(
     filesADay: whole(draw, 1, 2),
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
-      partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
-      days: window(draw),
+      partner: isMoved ? pick(draw, ['p1', 'p2']) : chance(draw, 0.7) ? 'p1' : pick(draw, names),
+      days: isMoved ? days : window(draw),
       atMs: arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
@@ -312,16 +328,28 @@ export function planOf(
             lastsMs: between(draw, 3, 45) * SECOND,
           }),
     })),
-    writers: actors('w', isLeft || isRestless ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
+    writers: actors('w', isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
       const { kind, stepMs, atMs } = writes(draw);
-      return { id, kind, day: pick(draw, days), atMs, stepMs: stepMs * (0.5 + draw()) };
+      const day = pick(draw, days);
+      const isSoon = isMoved && chance(draw, 0.7);
+      return {
+        id,
+        kind,
+        day,
+        atMs: isSoon ? between(draw, 3, 25) * SECOND : atMs,
+        stepMs: stepMs * (0.5 + draw()),
+      };
     }),
-    operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
+    operator: actors('o', isMoved ? 1 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
-      kind: pick(draw, OPERATOR_KINDS),
-      partner: pick(draw, names),
-      companies: pick(draw, [[1], [1, 2, 3], [4], [2, 3]]),
-      atMs: when(draw),
+      ...(isMoved
+        ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: between(draw, 4, 30) * SECOND }
+        : {
+            kind: pick(draw, OPERATOR_KINDS),
+            partner: pick(draw, names),
+            companies: pick(draw, [[1], [1, 2, 3], [4], [2, 3]]),
+            atMs: when(draw),
+          }),
     })),
   };
 }

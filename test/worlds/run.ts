@@ -2,8 +2,12 @@
  * Runs many worlds, or prints the history of one.
  *
  *     node test/worlds/run.ts --worlds 1000 --from 1 --workers 2
+ *     node test/worlds/run.ts --worlds 100000 --keep
  *     node test/worlds/run.ts --seed 17 --without 'actor c1;throttled c0.0/3 S3 GetObject'
  */
+import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { codeOfReleaseBefore } from '../releases/release-before.ts';
 import type { Shrunk } from './shrink.ts';
@@ -15,7 +19,10 @@ import type { Violation } from './world.ts';
 const { values } = parseArgs({
   options: {
     worlds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
+    /** The first seed. By default it is drawn at random, and printed. */
+    from: { type: 'string', default: String(randomInt(2 ** 31)) },
+    /** Whether the seeds of failing worlds are added to `failed-seeds.json`, so that `npm test` runs them from then on. */
+    keep: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
     seed: { type: 'string' },
     /** The parts to leave out of the world of `--seed`, separated by semicolons. */
@@ -35,6 +42,7 @@ const { values } = parseArgs({
 });
 
 const BATCH = 100;
+const FAILED_SEEDS = join(import.meta.dirname, 'failed-seeds.json');
 using before = values.alone ? undefined : codeOfReleaseBefore('worlds with machines of the release before');
 const roots = { current: values.root, before: before?.folder };
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -65,7 +73,9 @@ async function runMany(): Promise<void> {
     ),
   );
   const tookMs = Number(process.hrtime.bigint() - began) / 1e6;
-  process.stderr.write(`${(tookMs / 1_000).toFixed(1)} s, ${(tookMs / worlds).toFixed(2)} ms a world\n`);
+  process.stderr.write(
+    `${(tookMs / 1_000).toFixed(1)} s, ${(tookMs / worlds).toFixed(2)} ms a world, the first with seed ${from}\n`,
+  );
 
   const counts = new Map<string, number>();
   for (const batch of batches)
@@ -94,9 +104,17 @@ async function runMany(): Promise<void> {
     ),
   );
   for (const failure of small) tellSmall(failure, each === 1);
+  if (values.keep && seeds.size > 0) keep([...new Set([...seeds.values()].flat())]);
   if (seeds.size === 0) print(`${worlds} worlds from seed ${from}: every rule held`);
   process.exitCode = seeds.size > 0 || missing.length > 0 ? 1 : 0;
   await workers.end();
+}
+
+function keep(failed: readonly number[]): void {
+  const known: number[] = JSON.parse(readFileSync(FAILED_SEEDS, 'utf8'));
+  const all = [...new Set([...known, ...failed])].sort((one, other) => one - other);
+  writeFileSync(FAILED_SEEDS, `${JSON.stringify(all, undefined, 2)}\n`);
+  print(`The failed seeds stand in ${FAILED_SEEDS} now.`);
 }
 
 function tellSmall({ seed, kind, without, needs, history }: Shrunk, isWhole: boolean): void {

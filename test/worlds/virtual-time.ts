@@ -14,8 +14,8 @@ export interface VirtualTime {
   delay(ms: number): Promise<void>;
   /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves a turn of the event loop. */
   after(ms: number, act: () => void, isSilent?: boolean): Timer;
-  /** Lets time pass until no timer is left, or until `until` returns true. */
-  run(until?: () => boolean): Promise<void>;
+  /** Lets time pass until no timer is left, until `until` returns true, or until `mostTimers` have acted. */
+  run(until?: () => boolean, mostTimers?: number): Promise<void>;
 }
 
 /** The invocation whose code runs now. */
@@ -137,12 +137,14 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
     now: () => clock,
     delay: (ms) => pause(ms),
     after: add,
-    run: (until = () => false) =>
+    run: (until = () => false, mostTimers = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
+        let left = mostTimers;
         // When a turn begins, all promises have settled, except those that wait for a timer.
         const turn = () => {
           try {
-            for (let timer = timers.take(); timer && !until(); timer = timers.take()) {
+            for (let timer = timers.take(); timer && left > 0 && !until(); timer = timers.take()) {
+              left -= 1;
               if (timer.isOff) continue;
               clock = timer.at;
               timer.act();

@@ -50,10 +50,18 @@ describe('worlds', () => {
   /** These worlds take some seven seconds of CPU. `npm run worlds -- --worlds 100000` runs more worlds. */
   const WORLDS = 600;
 
-  it('break no rule while half of the machines run the release before', async () => {
+  it('break no rule, also while half of the machines run the release before', async () => {
     const { failures, counts } = await workers.run<Batch>({ from: 1_000_000, worlds: WORLDS });
     expect(failures).toEqual([]);
-    if (before) expect(counts.get('machine of the release before')).toBeGreaterThan(WORLDS);
+    if (before) expect(counts.get('machine of the release before')).toBeGreaterThan(WORLDS / 2);
+  });
+
+  it('that have failed once break no rule any more', async () => {
+    const seeds: number[] = JSON.parse(readFileSync(join(import.meta.dirname, 'failed-seeds.json'), 'utf8'));
+    for (const from of seeds) {
+      const { failures } = await workers.run<Batch>({ from, worlds: 1 });
+      expect(failures).toEqual([]);
+    }
   });
 });
 
@@ -100,7 +108,7 @@ describe('the mutants', () => {
   it('each replace a text that occurs exactly once in its file', () => {
     const path = join(import.meta.dirname, 'mutants/mutants.json');
     const mutants: { file: string; find: string }[] = JSON.parse(readFileSync(path, 'utf8'));
-    expect(mutants).toHaveLength(38);
+    expect(mutants.length).toBeGreaterThanOrEqual(60);
     const places = ({ file, find }: { file: string; find: string }) =>
       readFileSync(join(import.meta.dirname, '../..', file), 'utf8').split(find).length - 1;
     expect(mutants.filter((mutant) => places(mutant) !== 1)).toEqual([]);

@@ -32,7 +32,9 @@ function faultsOf(
   const { partner, days } = pull.caller;
   const version = answer.headers['Data-Version'];
   const ofFile = stored?.file?.metadata['data-version'];
-  const opened = parts.register.during(partner, startedAt - REGISTER_MS, answeredAt).map(openedBy);
+  const opened = parts.register
+    .during(partner, startedAt - REGISTER_MS, answeredAt)
+    .map(({ entry }) => openedBy(entry));
   return [
     query.clicks && text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
     query.asked.days.join() === days.join() ? undefined : 'other-window',

@@ -1,7 +1,10 @@
 /** Rule: a 500 has a cause: a query or publication that failed, or a result that is not the engine's CSV. */
 import type { AnsweredRequest } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
+import { maskOf } from '../modelled-lake.ts';
+import { openedBy } from '../modelled-register.ts';
 import type { Parts } from '../parts.ts';
+import { REGISTER_MS } from './refusals.ts';
 import { isNamedHole } from './versions.ts';
 
 /** A time may be wrong by this much: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
@@ -18,7 +21,7 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
   const query = athena.queries.get(String(id));
   switch (name) {
     case 'QueryFailed':
-      if (query && isOfOthers(parts, query, pull.startedAt)) return 'failure-of-others';
+      if (query && isOfOthers(parts, query, pull)) return 'failure-of-others';
       return queryFault(parts, query);
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
@@ -33,11 +36,19 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
   }
 }
 
+/**
+ * Whether a query ended before the caller came, or before the register gave it the companies that the query is for. Such
+ * a failure is the answer for earlier callers.
+ */
 function isOfOthers(
-  { world }: Parts,
-  { endedAt = Number.POSITIVE_INFINITY }: EngineQuery,
-  cameAt: number,
+  { world, register }: Parts,
+  { endedAt = Number.POSITIVE_INFINITY, companies }: EngineQuery,
+  { caller, startedAt }: AnsweredRequest['pull'],
 ): boolean {
+  const entitled = register
+    .during(caller.partner, startedAt - REGISTER_MS, world.time.now())
+    .find(({ entry }) => maskOf(openedBy(entry)) === companies);
+  const cameAt = Math.max(startedAt, entitled?.from ?? 0);
   const isHeldUp =
     world.plan.outages.length > 0 || world.troubles.happened.some((each) => each.includes('PutObject'));
   return endedAt < cameAt - COARSE_MS - (isHeldUp ? HELD_UP_MS : 0);

@@ -16,7 +16,7 @@ export const refusedFault = (parts: Parts, request: AnsweredRequest): string | u
 const mayBeRefused = ({ register }: Parts, { pull, startedAt, answeredAt }: AnsweredRequest): boolean =>
   register
     .during(pull.caller.partner, startedAt - REGISTER_MS, answeredAt)
-    .some((entry) => openedBy(entry).length === 0);
+    .some(({ entry }) => openedBy(entry).length === 0);
 
 export function missingFault(parts: Parts, request: AnsweredRequest): string | undefined {
   const { world, lake } = parts;

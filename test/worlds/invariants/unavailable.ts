@@ -11,11 +11,13 @@ import { BEGINNING } from '../world.ts';
 const COARSE_MS = 5_000;
 /** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
 const CALLER_LIMITS = 2.05;
+/** A report is started again three times because files changed during its query. */
+const FAILED_BEFORE_REFUSAL = 4;
 /** A caller that has waited this many limits has no time for another query. */
 const TOO_LATE_LIMITS = 0.55;
 
 export function unavailableFault(parts: Parts, request: AnsweredRequest): string | undefined {
-  const { world, lake, athena } = parts;
+  const { world, athena } = parts;
   const { answer, pull, answeredAt } = request;
   const { invocation, body } = answer;
   const waitedMs = answeredAt - pull.startedAt;
@@ -35,14 +37,19 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   if (body.includes('were under way'))
     return queriesPerPartner > 0 && isTimeUp ? undefined : 'slot-given-up-early';
   if (body.includes('being rewritten')) {
-    const changes = lake.states.filter(({ from }) => from >= pull.startedAt - 60_000 && from <= answeredAt);
-    return changes.length < 3 ? 'rewritten-without-cause' : undefined;
+    const failed = [...athena.queries.values()].filter(
+      ({ asked, state, endedAt = 0 }) =>
+        state === 'FAILED' &&
+        asked.days.join() === pull.caller.days.join() &&
+        endedAt >= pull.startedAt - COARSE_MS,
+    );
+    return failed.length < FAILED_BEFORE_REFUSAL ? 'rewritten-without-cause' : undefined;
   }
   return 'unavailable-without-cause';
 }
 
 /** The fault of a 503 because AWS refuses calls, for a caller that has time left. */
-function overloadedFault({ world, athena }: Parts, { answer, hop, answeredAt }: AnsweredRequest) {
+function overloadedFault({ world, athena, s3 }: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest) {
   const { invocation } = answer;
   // Release 1.0.0 ends a hop if S3 refuses its ticket, its register entry or its listing.
   if (invocation.machine.isOfReleaseBefore) return undefined;
@@ -56,7 +63,16 @@ function overloadedFault({ world, athena }: Parts, { answer, hop, answeredAt }: 
   const isTicketRefused =
     isOut('waiting/') || invocation.faults.some(({ key }) => key.startsWith('waiting/'));
   const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
-  if (query && query.endedAt === undefined && !isTicketRefused) return 'overloaded-while-waiting';
+  const isPublished = [...athena.queries.values()].some(
+    ({ id, asked, isLarge }) =>
+      isLarge &&
+      asked.days.join() === pull.caller.days.join() &&
+      s3.objects.has(`publications/${id}.json`) &&
+      !s3.objects.has(`abandoned/${id}.json`) &&
+      invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key)),
+  );
+  if ((isPublished || (query && query.endedAt === undefined)) && !isTicketRefused)
+    return 'overloaded-while-waiting';
   const isRefused =
     isTicketRefused ||
     world.plan.outages.some(({ service }) => service === 'S3') ||
