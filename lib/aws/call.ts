@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
+import { AthenaServiceException } from '@aws-sdk/client-athena';
+import { S3ServiceException } from '@aws-sdk/client-s3';
 import { Overloaded } from '../problems/problem.ts';
 import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
 
@@ -49,13 +50,20 @@ export async function call<T>(
 }
 
 /**
- * Whether an error is temporary. Athena throttles with `TooManyRequestsException` or with `ThrottlingException`, which
- * has no class in the SDK. The HTTP status shows the other temporary errors, because the answer to a HEAD has no body:
- * 429, 5xx, or no status because the connection broke. S3 answers 409 to one of two simultaneous conditional writes.
+ * AWS's names of temporary errors that it answers with status 400, most of which have no class in the SDK. S3 answers
+ * `RequestTimeout` when it has waited too long for the rest of a request. Athena throttles with the other names. The
+ * SDK retries errors by the same names.
+ */
+const TEMPORARY_NAME = /^(RequestTimeout|Throttling|TooManyRequests)(Exception)?$/;
+
+/**
+ * Whether an error is temporary. The HTTP status shows the temporary errors that have no name, because the answer to a
+ * HEAD has no body: 429, 5xx, or no status because the connection broke. S3 answers 409 to one of two simultaneous
+ * conditional writes.
  */
 function isTemporary(error: unknown): boolean {
-  if (error instanceof TooManyRequestsException) return true;
-  if (error instanceof AthenaServiceException && error.name === 'ThrottlingException') return true;
+  const isOfAws = error instanceof S3ServiceException || error instanceof AthenaServiceException;
+  if (isOfAws && TEMPORARY_NAME.test(error.name)) return true;
   const { httpStatusCode: status } = metadataOf(error);
   return status === undefined ? isConnectionError(error) : status === 409 || status === 429 || status >= 500;
 }

@@ -84,6 +84,8 @@ describe('call', () => {
     ['TooManyRequestsException of Athena', new TooManyRequestsException({ message: 'x', ...answered(400) })],
     ['ThrottlingException of Athena', ofAthena('ThrottlingException')],
     ["S3's throttling", ofS3(503, 'SlowDown')],
+    ['S3’s time-out while it waits for the rest of a request', ofS3(400, 'RequestTimeout')],
+    ['a throttling that S3 answers with 400', ofS3(400, 'ThrottlingException')],
     ['a throttled HEAD, which has no body and so no error name', ofS3(503)],
     ['too many requests', ofS3(429)],
     ['a server error of AWS', ofS3(500, 'InternalError')],
@@ -100,6 +102,7 @@ describe('call', () => {
 
   it.each<[string, unknown]>([
     ['a request that is wrong', ofS3(400)],
+    ['a refusal whose name begins like the name of a time-out', ofS3(403, 'RequestTimeTooSkewed')],
     ['an object that is not there', ofS3(404, 'NotFound')],
     ['a denied request', ofS3(403, 'AccessDenied')],
     ['a status just under 500', ofS3(499)],
