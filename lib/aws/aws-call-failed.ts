@@ -22,6 +22,8 @@ export class AwsCallFailed extends Error {
 interface Metadata {
   readonly httpStatusCode?: number;
   readonly requestId?: string;
+  /** Added by `keepAnswerDates` (answer-date.ts). */
+  readonly isSignedAtWrongTime?: boolean;
 }
 
 /** The metadata that the SDK adds to each of its errors. */

@@ -13,7 +13,8 @@ const LONGEST_TRY_MS = 4_000;
 
 /**
  * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles the call, fails or does not
- * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error.
+ * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error. A
+ * request that was signed with a wrong time is repeated once, at once, and does not count as a try.
  *
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
@@ -30,6 +31,7 @@ export async function call<T>(
   }: { readonly longestTryMs?: number; readonly tries?: number } = {},
 ): Promise<T> {
   let mostInformative: AwsCallFailed | undefined;
+  let isTimeCorrected = false;
   for (let pauseMs = FIRST_PAUSE_MS, left = tries; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
     try {
@@ -37,6 +39,12 @@ export async function call<T>(
     } catch (error) {
       // A call inside this one threw this error, after its own tries.
       if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
+      // This machine's clock is wrong, and the SDK has now corrected the time with which it signs. If AWS refuses the
+      // corrected request too, that is the answer.
+      if (!isTimeCorrected && metadataOf(error).isSignedAtWrongTime) {
+        isTimeCorrected = true;
+        continue;
+      }
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !isTemporary(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);

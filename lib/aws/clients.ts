@@ -41,4 +41,4 @@ export const makeClients = (): Clients => ({
 });
 
 /** The client for large files. The SDK retries single parts, so that a failed part does not repeat the whole upload. */
-export const makeUploadClient = (): S3Client => new S3Client(s3Configuration);
+export const makeUploadClient = (): S3Client => keepAnswerDates(new S3Client(s3Configuration));

@@ -112,7 +112,9 @@ export function s3ResultsBucket(
         Key: key,
         ...(edge && { ResponseCacheControl: EDGE_CACHE_CONTROL }),
       });
-      const link = await getSignedUrl(s3, command, { expiresIn: expiresInSeconds });
+      // S3 checks a link by its own clock, so the link gets S3's time as the client knows it from the last answer.
+      const signingDate = new Date(Date.now() + s3.config.systemClockOffset);
+      const link = await getSignedUrl(s3, command, { expiresIn: expiresInSeconds, signingDate });
       return edge ? linkByEdge(link, edge) : link;
     },
   };

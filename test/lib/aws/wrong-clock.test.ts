@@ -1,0 +1,192 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { athenaQueries } from '../../../lib/aws/athena-queries.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { makeUploadClient } from '../../../lib/aws/clients.ts';
+import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
+import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
+import { s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { s3Register } from '../../../lib/aws/s3-register.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
+
+const HOUR = 3_600_000;
+/** A whole second, because the header `Date` holds no fractions. */
+const AWS_TIME = Date.UTC(2026, 0, 2, 3, 4, 5);
+/** S3 refuses a request whose time is more than 15 minutes off. */
+const ACCEPTED_MS = 900_000;
+
+/** Sets this machine's clock wrong by so many milliseconds. */
+const setClockWrongBy = (ms: number) => vi.setSystemTime(AWS_TIME + ms);
+
+let server: AnsweringServer;
+let uploads: S3Client;
+/** For each request: whether AWS refused its time. */
+let refused: boolean[];
+/** Answers a request whose time is right. */
+let accept: (response: ServerResponse, request: IncomingMessage) => void;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ now: AWS_TIME, toFake: ['Date'] });
+  refused = [];
+  accept = (response) => void response.writeHead(200, { ETag: '"1"' }).end('{}');
+  open.mockClear();
+  server = await startAnsweringServer();
+  uploads = makeUploadClient();
+  server.answer = (request, response) => {
+    response.setHeader('Date', new Date(AWS_TIME).toUTCString());
+    const isRefused = Math.abs(timeOf(String(request.headers['x-amz-date'])) - AWS_TIME) > ACCEPTED_MS;
+    refused.push(isRefused);
+    if (!isRefused) accept(response, request);
+    else if (request.headers['x-amz-target']) {
+      response.writeHead(400, { 'X-Amzn-ErrorType': 'InvalidSignatureException' });
+      response.end('{"__type":"InvalidSignatureException","Message":"Signature expired"}');
+    } else {
+      response.writeHead(403, { 'Content-Type': 'application/xml' });
+      const error = '<Error><Code>RequestTimeTooSkewed</Code><Message>x</Message></Error>';
+      response.end(request.method === 'HEAD' ? undefined : error);
+    }
+  };
+  return async () => {
+    vi.useRealTimers();
+    uploads.destroy();
+    await server.close();
+  };
+});
+
+/** The time of a text such as `20260102T030405Z`. */
+function timeOf(text: string): number {
+  const [year = 0, month = 0, ...others] = (text.match(/^\d{4}|\d\d/g) ?? []).map(Number);
+  return Date.UTC(year, month - 1, ...others);
+}
+
+const later = () => Date.now() + 10_000;
+const file = { fileName: 'report.csv', metadata: {} };
+const LOCATION = 's3://results/athena/q1.csv';
+const QUERY = { sql: 'SELECT 1', parameters: [] };
+const window = { start: Date.parse('2026-01-01'), end: Date.parse('2026-01-02') };
+
+/** Opens the content of a large report of four bytes. */
+const open = vi.fn(async () =>
+  (async function* () {
+    yield Buffer.from('a,b\n');
+  })(),
+);
+
+const results = () => s3ResultsBucket(server.clients.s3, 'results', later());
+const queries = () =>
+  athenaQueries(server.clients.athena, { database: 'reports', workgroup: 'service' }, later());
+const lakeOf = (onListingUnavailable: (error: unknown) => void) =>
+  s3Lake(
+    server.clients.s3,
+    { bucket: 'events', prefix: '' },
+    { until: later(), cache: new Map(), onListingUnavailable },
+  );
+
+const calls: [string, () => Promise<unknown>][] = [
+  ['head', () => results().head('jobs/1.json')],
+  ['read', () => results().read('jobs/1.json')],
+  ['create', () => results().create('jobs/1.json', {})],
+  ['replace', () => results().replace({ etag: '"1"', document: {}, ageMs: 0 }, 'jobs/1.json', {})],
+  ['readResult', () => results().readResult(LOCATION, 9)],
+  ['writeFile with a single try', () => results().writeFile('reports/1/a.csv', file, Buffer.from('a'), 1)],
+  ['find', () => s3Register(server.clients.s3, 'partners', { until: later(), cache: new Map() }).find('c')],
+  ['get', () => queries().get('q1')],
+  ['stop', () => queries().stop('q1')],
+];
+
+describe.each([
+  ['ahead', 2 * HOUR],
+  ['behind', -2 * HOUR],
+])('on a machine whose clock is two hours %s', (_, errorMs) => {
+  beforeEach(() => void setClockWrongBy(errorMs));
+
+  it.each(calls)('the first call gets its answer by a second request: %s', async (__, make) => {
+    await make();
+    expect(refused).toEqual([true, false]);
+  });
+
+  it('a query is started', async () => {
+    accept = (response) => void response.writeHead(200).end('{"QueryExecutionId":"q1"}');
+    expect(await queries().start(QUERY, 't'.repeat(32))).toBe('q1');
+  });
+
+  it('the lake is listed', async () => {
+    const key = 'publisher_events/day=2026-01-01/a';
+    accept = (response) =>
+      void response
+        .writeHead(200)
+        .end(`<ListBucketResult><Contents><Key>${key}</Key><ETag>"1"</ETag></Contents></ListBucketResult>`);
+    const lake = lakeOf((error) => expect.fail(String(error)));
+    expect((await lake.list(publisherReport, window, 0))?.objects).toMatchObject([{ key }]);
+  });
+
+  it('later calls need no second request', async () => {
+    await results().read('jobs/1.json');
+    refused = [];
+    for (const [, make] of calls.slice(0, 6)) await make();
+    expect(new Set(refused)).toEqual(new Set([false]));
+  });
+
+  it('calls that begin at the same time all get their answers', async () => {
+    await Promise.all(Array.from({ length: 20 }, (__, nth) => results().head(`jobs/${nth}.json`)));
+    expect(refused.filter((each) => !each)).toHaveLength(20);
+    expect(refused.length).toBeLessThanOrEqual(40);
+  });
+
+  it('a refusal with another cause is thrown after the one request that corrects the clock', async () => {
+    accept = (response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+    await expect(results().read('jobs/1.json')).rejects.toMatchObject({
+      constructor: AwsCallFailed,
+      httpStatus: 403,
+    });
+    await expect(results().read('jobs/1.json')).rejects.toThrow('S3 GetObject: AccessDenied');
+    expect(refused).toEqual([true, false, false]);
+  });
+
+  it('a partner that the register does not have is found missing only by the second answer', async () => {
+    accept = (response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+    const register = s3Register(server.clients.s3, 'partners', { until: later(), cache: new Map() });
+    expect(await register.find('c')).toBeUndefined();
+    expect(refused).toEqual([true, false]);
+  });
+
+  it('a download URL is signed with S3’s time, and counts from it', async () => {
+    await results().read('jobs/1.json');
+    const url = new URL(await results().presign('reports/1/a.csv', 300, 1));
+    expect(timeOf(url.searchParams.get('X-Amz-Date') ?? '')).toBe(AWS_TIME);
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('300');
+  });
+
+  it('a large report is uploaded', async () => {
+    expect(await s3LargeFiles(uploads, 'results', later()).uploadFile('reports/1/a.csv', file, open)).toBe(4);
+    expect([refused, open.mock.calls.length]).toEqual([[true, false], 1]);
+  });
+});
+
+describe('on a machine whose clock is set', () => {
+  it.each([
+    ['wrong', 0, 2 * HOUR],
+    ['right again', 2 * HOUR, 0],
+    ['from ahead to behind', 2 * HOUR, -2 * HOUR],
+  ])('%s while a function lives, calls get their answers and links S3’s time', async (_, before, after) => {
+    setClockWrongBy(before);
+    await results().read('jobs/1.json');
+    refused = [];
+    setClockWrongBy(after);
+    await results().head('jobs/1.json');
+    expect(refused).toEqual([true, false]);
+    const url = new URL(await results().presign('reports/1/a.csv', 300, 1));
+    expect(timeOf(url.searchParams.get('X-Amz-Date') ?? '')).toBe(AWS_TIME);
+  });
+
+  it('right again, a large report is uploaded from its start', async () => {
+    setClockWrongBy(2 * HOUR);
+    await s3LargeFiles(uploads, 'results', later()).openResult(LOCATION);
+    refused = [];
+    setClockWrongBy(0);
+    expect(await s3LargeFiles(uploads, 'results', later()).uploadFile('reports/1/a.csv', file, open)).toBe(4);
+    expect([refused, open.mock.calls.length, server.bodies.at(-1)]).toEqual([[true, false], 2, 'a,b\n']);
+  });
+});
