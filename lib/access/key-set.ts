@@ -1,5 +1,6 @@
 import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import { isYounger } from '../is-younger.ts';
 
 /** The key set could not be read. This is our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}
@@ -46,11 +47,12 @@ export class KeySet extends SimpleJwksCache {
   }
 
   override async getJwk(...[uri, token]: Parameters<SimpleJwksCache['getJwk']>) {
-    const age = this.#now() - this.#readAt;
+    const now = this.#now();
+    const isYoungerThan = (limitMs: number) => isYounger(this.#readAt, limitMs, now);
     const isKnown = this.#has(uri, token);
-    if (age >= (isKnown ? FRESH_MS : PAUSE_BETWEEN_READS_MS))
+    if (!isYoungerThan(isKnown ? FRESH_MS : PAUSE_BETWEEN_READS_MS))
       await this.getJwks(uri).catch((error: unknown) => {
-        if (!isKnown || age >= LONGEST_KEPT_MS) throw error;
+        if (!isKnown || !isYoungerThan(LONGEST_KEPT_MS)) throw error;
       });
     return this.getCachedJwk(uri, token);
   }
@@ -60,7 +62,8 @@ export class KeySet extends SimpleJwksCache {
    * key server.
    */
   override async getJwks(uri: string): Promise<Jwks> {
-    if (this.#failure && this.#now() - this.#failure.at < PAUSE_AFTER_FAILURE_MS) throw this.#failure.error;
+    if (this.#failure && isYounger(this.#failure.at, PAUSE_AFTER_FAILURE_MS, this.#now()))
+      throw this.#failure.error;
     try {
       const keys = await super.getJwks(uri);
       this.#readAt = this.#now();

@@ -1,4 +1,5 @@
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { isYounger } from '../is-younger.ts';
 import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
 import { daysBetween, daysOf } from '../report/utc-time.ts';
@@ -87,7 +88,7 @@ export function s3Lake(
       const name = `${partitions}${first} ${last}`;
       const listedAt = Date.now();
       const kept = cache.get(name);
-      if (kept && listedAt - kept.listedAt < maxAgeMs) return kept;
+      if (kept && isYounger(kept.listedAt, maxAgeMs, listedAt)) return kept;
       try {
         // One page of the table's objects, from the first day's folder on. If the window has few objects, this page
         // holds all of them.
@@ -130,6 +131,7 @@ async function mapAtOnce<In, Out>(
 
 /** Keeps a listing, and drops the listings that are too old to be used again. */
 function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
-  for (const [other, { listedAt }] of cache) if (listing.listedAt - listedAt >= maxAgeMs) cache.delete(other);
+  const now = Date.now();
+  for (const [other, { listedAt }] of cache) if (!isYounger(listedAt, maxAgeMs, now)) cache.delete(other);
   cache.set(name, listing);
 }

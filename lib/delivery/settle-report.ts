@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isYounger } from '../is-younger.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from '../results/job-record.ts';
 import { reportKey } from '../results/keys.ts';
@@ -109,6 +110,7 @@ async function appearing(
  * reused.
  */
 function goodFor({ terms: { listingMs } }: Run, { listedAt }: DataState): { goodForMs?: number } {
-  const goodForMs = listedAt === undefined ? 0 : listedAt + listingMs - Date.now();
-  return goodForMs > 0 ? { goodForMs } : {};
+  const now = Date.now();
+  if (listedAt === undefined || !isYounger(listedAt, listingMs, now)) return {};
+  return { goodForMs: listedAt + listingMs - now };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isYounger } from '../is-younger.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
@@ -39,7 +40,7 @@ export function reportPuller({
   secondsLate = 0,
 }: ProbeParts): () => Promise<number> {
   const { scope, serviceUrl, tokenUrl, clientSecretId } = config;
-  let kept: { readonly token: string; readonly until: number } | undefined;
+  let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
     const { clientId, clientSecret } = v.parse(client, JSON.parse(await readSecret(clientSecretId)));
@@ -51,12 +52,12 @@ export function reportPuller({
     });
     if (!response.ok) throw new Error(`The identity provider answers ${response.status}`);
     const { access_token: token, expires_in: seconds } = v.parse(tokenAnswer, await response.json());
-    kept = { token, until: now() + seconds * 1_000 - SPARE_MS };
+    kept = { token, at: now(), forMs: seconds * 1_000 - SPARE_MS };
     return token;
   };
 
   return async () => {
-    const token = kept && kept.until > now() ? kept.token : await newToken();
+    const token = kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken();
     const today = Math.floor(now() / DAY_MS) * DAY_MS;
     const query = new URLSearchParams({
       requestedFields: 'Day,ServedAds',

@@ -17,6 +17,7 @@ const tokenOf = (kid: string | undefined) => ({ header: { alg: 'ES256', ...(kid 
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
+const HOUR = 3_600_000;
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
@@ -145,6 +146,28 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
       { at: 60 * MINUTE - 1, kid: 'first', gets: 'found', reads: 3 },
       { at: 60 * MINUTE, kid: 'first', gets: 'unavailable', reads: 3 },
       { at: 60 * MINUTE + 2 * SECOND, isDown: false, kid: 'first', gets: 'found', reads: 4 },
+    ],
+  ],
+  [
+    'reads again after the clock was set back, and then refuses a withdrawn key',
+    [
+      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
+      { at: 0, keys: [second], kid: 'first', gets: 'refused', reads: 2 },
+      { at: 0, kid: 'second', gets: 'found', reads: 2 },
+    ],
+  ],
+  [
+    'counts a failed read for two seconds at most, even if the clock is set back',
+    [
+      { at: 22 * HOUR, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
+      { at: 0, isDown: false, kid: 'first', gets: 'found', reads: 2 },
+    ],
+  ],
+  [
+    'does not keep keys of an unknown age while the provider is down',
+    [
+      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
+      { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 2 },
     ],
   ],
 ];

@@ -238,6 +238,17 @@ describe('a listing', () => {
     expect(inputs).toHaveLength(5);
   });
 
+  it('is not used again after the clock was set back, and is dropped', async () => {
+    const { s3, inputs } = s3Of(keys);
+    const cache: ListingCache = new Map();
+    await lakeOf(s3, cache).list(publisherReport, window, 1_000);
+    await lakeOf(s3, cache).list(advertiserReport, window, 1_000);
+    expect([inputs.length, cache.size]).toEqual([3, 2]);
+    vi.setSystemTime(Date.now() - 7_200_000);
+    await lakeOf(s3, cache).list(publisherReport, window, 1_000);
+    expect([inputs.length, cache.size]).toEqual([4, 1]);
+  });
+
   it('is dropped when it is too old to be used again', async () => {
     const { s3 } = s3Of(keys);
     const cache: ListingCache = new Map();

@@ -87,6 +87,18 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of, { listingMs }))).toBe('miss');
   });
 
+  it('during the query, while this machine’s clock is set back: no later caller gets the report', async () => {
+    const of: Setting = setting({
+      onStart: () => {
+        change(() => of, 'b.parquet')();
+        of.clock.skewMachine(-7_200_000);
+      },
+    });
+    expect(versionOf(await ask(of, { listingMs: 60_000 }))).toBeUndefined();
+    expect(recordOf(of)).toMatchObject({ state: 'succeeded', isOfVersion: false });
+    expect(recordOf(of)).not.toHaveProperty('goodForMs');
+  });
+
   it('during a query that fails: the requests that wait share one query of the new version', async () => {
     const of: Setting = setting(
       { ends: 'failed', afterMs: 100, onStart: change(() => of, 'b.parquet') },

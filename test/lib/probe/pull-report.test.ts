@@ -87,6 +87,14 @@ describe('a pull of the probe', () => {
     expect(tokensTaken()).toBe(3);
   });
 
+  it('takes a new token if the clock was set back, because the age of the old one is not known', async () => {
+    const { calls, state, pull } = world();
+    await pull();
+    state.now -= 2 * HOUR;
+    await pull();
+    expect(calls.filter(({ url }) => url === config.tokenUrl)).toHaveLength(2);
+  });
+
   it.each([
     ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
     ['the report fails', { status: 503 }, "The report's request ends with 503"],
