@@ -43,7 +43,7 @@ export function reportPuller({
   let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
-    const { clientId, clientSecret } = v.parse(client, JSON.parse(await readSecret(clientSecretId)));
+    const { clientId, clientSecret } = read(client, await readSecret(clientSecretId), 'The secret');
     const response = await fetch(tokenUrl, {
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
@@ -51,7 +51,11 @@ export function reportPuller({
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (!response.ok) throw new Error(`The identity provider answers ${response.status}`);
-    const { access_token: token, expires_in: seconds } = v.parse(tokenAnswer, await response.json());
+    const { access_token: token, expires_in: seconds } = read(
+      tokenAnswer,
+      await response.text(),
+      "The identity provider's answer",
+    );
     kept = { token, at: now(), forMs: seconds * 1_000 - SPARE_MS };
     return token;
   };
@@ -75,6 +79,16 @@ export function reportPuller({
     if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
     return rows.length;
   };
+}
+
+/**
+ * Reads a JSON text. Throws an Error that names the text but does not quote it, as the errors of JSON.parse and valibot
+ * do: the text holds a secret or a token, and the error is logged.
+ */
+function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string): T {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+  if (result.success) return result.output;
+  throw new Error(`${name} has another form than expected`);
 }
 
 const utc = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;

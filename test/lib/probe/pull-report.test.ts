@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { probeHandler } from '../../../lib/probe/probe-handler.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
@@ -19,9 +20,21 @@ interface Call {
 
 /** An identity provider and a service in memory, which record their calls. */
 function world(
-  answers: { readonly csv?: string; readonly status?: number; readonly tokenStatus?: number } = {},
+  answers: {
+    readonly csv?: string;
+    readonly status?: number;
+    readonly tokenStatus?: number;
+    readonly secret?: string;
+    readonly lifeSeconds?: unknown;
+  } = {},
 ) {
-  const { csv = '"Day","ServedAds"\n"2026-02-28T00:00:00Z",7\n', status = 200, tokenStatus = 200 } = answers;
+  const {
+    csv = '"Day","ServedAds"\n"2026-02-28T00:00:00Z",7\n',
+    status = 200,
+    tokenStatus = 200,
+    secret = '{"clientId":"probe","clientSecret":"s3cret"}',
+    lifeSeconds = 3_600,
+  } = answers;
   const calls: Call[] = [];
   const state = { now: NOON, status };
   const pull = reportPuller({
@@ -29,7 +42,7 @@ function world(
     now: () => state.now,
     readSecret: async (id) => {
       expect(id).toBe('probe');
-      return '{"clientId":"probe","clientSecret":"s3cret"}';
+      return secret;
     },
     fetch: async (url, init) => {
       const { headers, body } = init as { headers: Record<string, string>; body?: URLSearchParams };
@@ -39,7 +52,10 @@ function world(
         body: body?.toString(),
       });
       return String(url) === config.tokenUrl
-        ? Response.json({ access_token: `token-${calls.length}`, expires_in: 3_600 }, { status: tokenStatus })
+        ? Response.json(
+            { access_token: `token-${calls.length}`, expires_in: lifeSeconds },
+            { status: tokenStatus },
+          )
         : new Response(csv, { status: state.status });
     },
   });
@@ -101,6 +117,24 @@ describe('a pull of the probe', () => {
     ['the answer is no report', { csv: '<html>' }, 'The answer is not the report that was requested'],
   ])('names the failed step if %s', async (_, answers, message) => {
     await expect(world(answers).pull()).rejects.toThrow(message);
+  });
+});
+
+describe('the error of a pull', () => {
+  it.each([
+    ['the secret is no JSON', { secret: 's3cret' }, 'The secret has another form than expected'],
+    ['the secret lacks a member', { secret: '{"id":"s3cret"}' }, 'The secret has another form than expected'],
+    [
+      'the token comes with a life that is no number',
+      { lifeSeconds: 'long' },
+      "The identity provider's answer has another form than expected",
+    ],
+  ])('quotes neither secret nor token if %s', async (_, answers, message) => {
+    const error = await world(answers)
+      .pull()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toEqual(new Error(message));
+    expect(inspect(error, { depth: 9 })).not.toMatch(/s3cret|token-1/);
   });
 });
 
