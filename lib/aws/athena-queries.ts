@@ -28,14 +28,7 @@ export function athenaQueries(
         ...(parameters.length > 0 && { ExecutionParameters: [...parameters] }),
       });
       const { QueryExecutionId } = await call('Athena StartQueryExecution', until, (abortSignal) =>
-        athena.send(command, { abortSignal }).catch((error: unknown) => {
-          if (!(error instanceof InvalidRequestException)) throw error;
-          // The message may quote parameters, which hold a caller's filters.
-          throw new InvalidRequestException({
-            $metadata: error.$metadata,
-            message: withoutValues(error.message),
-          });
-        }),
+        athena.send(command, { abortSignal }),
       );
       if (!QueryExecutionId) throw new Error('Athena started a query without an id');
       return QueryExecutionId;

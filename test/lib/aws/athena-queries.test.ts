@@ -51,7 +51,8 @@ describe('start', () => {
     });
     const { queries } = athenaOf({ command: 'StartQueryExecution', answer });
     const refusal = await queries.start({ sql: 'SELECT ?', parameters: ["'secret'"] }, TOKEN).catch(inspect);
-    expect(refusal).toContain('InvalidRequestException: Value … is not understood');
+    expect(refusal).toContain('Athena StartQueryExecution: InvalidRequestException, status 400');
+    expect(refusal).toContain('Value … is not understood');
     expect(refusal).not.toContain('secret');
   });
 

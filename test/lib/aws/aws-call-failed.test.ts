@@ -1,23 +1,55 @@
 import { TooManyRequestsException } from '@aws-sdk/client-athena';
+import { S3ServiceException } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { AwsCallFailed, metadataOf } from '../../../lib/aws/aws-call-failed.ts';
 
-const cause = new TooManyRequestsException({
-  message: 'slow down, arn:aws:athena:…:workgroup/secret',
-  $metadata: { httpStatusCode: 400, requestId: 'abc-1' },
-});
+const $metadata = { httpStatusCode: 400, requestId: 'abc-1' };
+const throttled = new TooManyRequestsException({ message: "slow down, user 'secret'", $metadata });
+
+/** S3's refusal of the right to read a ticket, in S3's words. */
+const refusal = (message: string) =>
+  new S3ServiceException({ name: 'AccessDenied', $fault: 'client', message, $metadata });
 
 describe('AwsCallFailed', () => {
-  it("names the call, the error, its HTTP status and AWS's request id, and not the error's message", () => {
-    const failure = new AwsCallFailed('Athena StartQueryExecution', cause);
+  it("names the call, the error, its HTTP status and AWS's request id", () => {
+    const failure = new AwsCallFailed('Athena StartQueryExecution', throttled);
     expect(failure).toMatchObject({
       name: 'AwsCallFailed',
       operation: 'Athena StartQueryExecution',
       httpStatus: 400,
       awsRequestId: 'abc-1',
       message: 'Athena StartQueryExecution: TooManyRequestsException, status 400, request abc-1',
-      cause,
+      refusedAction: undefined,
+      detail: 'slow down, user …',
     });
+  });
+
+  it.each([
+    ['throttled by Athena', throttled],
+    ['refused by S3', refusal('arn:aws:s3:::results/waiting/secret.json')],
+  ])('does not hold the error of a call that was %s, because its message may quote a secret', (_, error) => {
+    expect(new AwsCallFailed('any', error).cause).toBeUndefined();
+  });
+
+  it.each([
+    ['no answer came', Object.assign(new Error('socket'), { $metadata: { attempts: 1 } })],
+    ['our code has a fault', new TypeError('x')],
+  ])('holds the error if %s', (_, error) => {
+    expect(new AwsCallFailed('S3 HeadObject', error).cause).toBe(error);
+  });
+
+  it.each([
+    [
+      's3:GetObject',
+      'User: arn:aws:sts::1:assumed-role/x/y is not authorized to perform: s3:GetObject on resource: "arn:aws:s3:::results/waiting/secret.json" because no identity-based policy allows the s3:GetObject action',
+    ],
+    ['kms:Decrypt', 'You are not authorized to perform: kms:Decrypt on the resource.'],
+    [undefined, 'Access Denied'],
+    [undefined, 'not authorized to perform: waiting/secret.json'],
+  ])('says which action was refused: %s', (action, message) => {
+    const failure = new AwsCallFailed('S3 GetObject', refusal(message));
+    expect([failure.refusedAction, failure.detail]).toEqual([action, undefined]);
+    expect(JSON.stringify(Object.values(failure))).not.toContain('secret');
   });
 
   it('says “none” for status and request if no answer came', () => {
@@ -36,7 +68,7 @@ describe('AwsCallFailed', () => {
 
 describe('metadataOf', () => {
   it('gives the status and request id of an SDK error, and neither for anything else', () => {
-    expect(metadataOf(cause)).toEqual({ httpStatusCode: 400, requestId: 'abc-1' });
+    expect(metadataOf(throttled)).toEqual($metadata);
     expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });
 });
