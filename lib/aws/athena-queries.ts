@@ -40,7 +40,8 @@ export function athenaQueries(
           const answer = await athena.send(command, { abortSignal });
           return executionOf(id, answer.QueryExecution, dateOf(answer));
         } catch (error) {
-          if (error instanceof InvalidRequestException) return { state: 'forgotten', id };
+          if (error instanceof InvalidRequestException && error.AthenaErrorCode === NOT_FOUND)
+            return { state: 'forgotten', id };
           throw error;
         }
       }),
@@ -56,6 +57,9 @@ export function athenaQueries(
     },
   };
 }
+
+/** Athena's code for an execution that it does not know. It refuses requests as invalid for other reasons, too. */
+const NOT_FOUND = 'QUERY_EXECUTION_NOT_FOUND';
 
 /**
  * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for

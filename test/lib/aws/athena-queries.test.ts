@@ -130,10 +130,30 @@ describe('get', () => {
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
 
-  it('answers “forgotten” if Athena refuses the request as invalid', async () => {
-    const { queries } = athenaOf({ command: 'GetQueryExecution', answer: refused });
+  it('answers “forgotten” if Athena does not know the execution', async () => {
+    const answer = new InvalidRequestException({
+      message: 'QueryExecution q1 was not found',
+      AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',
+      $metadata: { httpStatusCode: 400 },
+    });
+    const { queries } = athenaOf({ command: 'GetQueryExecution', answer });
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
+
+  it.each([undefined, 'INVALID_INPUT'])(
+    'throws if Athena refuses the request as invalid for another reason (%s)',
+    async (AthenaErrorCode) => {
+      const answer = new InvalidRequestException({
+        message: 'x',
+        AthenaErrorCode,
+        $metadata: refused.$metadata,
+      });
+      const { queries } = athenaOf({ command: 'GetQueryExecution', answer });
+      await expect(queries.get('q1')).rejects.toThrow(
+        'Athena GetQueryExecution: InvalidRequestException, status 400',
+      );
+    },
+  );
 
   it('throws any other failure', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: forbidden });

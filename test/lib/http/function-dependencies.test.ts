@@ -138,9 +138,10 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('recognises by the class of Athena’s error that Athena has forgotten an execution', async () => {
+  it('recognises by the code of Athena’s error that Athena has forgotten an execution', async () => {
     answering(() => {
-      throw new InvalidRequestException({ message: 'x', $metadata: {} });
+      const AthenaErrorCode = 'QUERY_EXECUTION_NOT_FOUND';
+      throw new InvalidRequestException({ message: 'x', AthenaErrorCode, $metadata: {} });
     });
     expect(await functionDependencies(ENVIRONMENT).backendsUntil(later()).queries.get('q1')).toEqual({
       state: 'forgotten',
