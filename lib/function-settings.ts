@@ -42,6 +42,12 @@ export const TICKET_MS = 2_500;
  */
 export const FIRST_WAIT_MS = 8_000;
 
+/**
+ * The least that a request waits, however long ago the gateway got it by this machine's clock. If the clock is ahead,
+ * the whole wait seems to be over before the request begins, and without this minimum no call to AWS would have time.
+ */
+export const LEAST_WAIT_MS = 1_500;
+
 /** The longest time-out that Lambda allows. A result of many gigabytes takes minutes to publish. */
 export const PUBLISH_TIMEOUT_SECONDS = 900;
 

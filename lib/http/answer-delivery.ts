@@ -4,7 +4,13 @@ import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
-import { FIRST_WAIT_MS, LAST_CALLS_MS, PUBLISH_TIMEOUT_SECONDS, TICKET_MS } from '../function-settings.ts';
+import {
+  FIRST_WAIT_MS,
+  LAST_CALLS_MS,
+  LEAST_WAIT_MS,
+  PUBLISH_TIMEOUT_SECONDS,
+  TICKET_MS,
+} from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
@@ -39,14 +45,17 @@ export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) 
  * delivery's calls to AWS end, soon after `waitUntil`, so that the first answer is not late. `answerBy`: when storing
  * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
  * error. Even if `QUERY_WAIT_MS` is set to less than `FIRST_WAIT_MS`, the calls to AWS get at least `FIRST_WAIT_MS`.
+ *
+ * @param began when the request came to the gateway, perhaps by a clock that is behind this machine's
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
-  const waitUntil = began + hopWaitMs(hop, queryWaitMs);
+  const waitMs = hopWaitMs(hop, queryWaitMs);
+  const waitUntil = Math.max(began + waitMs, Date.now() + Math.min(waitMs, LEAST_WAIT_MS));
   const firstAnswer = began + FIRST_WAIT_MS;
   return {
     waitUntil,
     deliverBy: Math.max(waitUntil, firstAnswer) + LAST_CALLS_MS,
-    answerBy: Math.max(began + queryWaitMs, firstAnswer) + TICKET_MS,
+    answerBy: Math.max(began + queryWaitMs, firstAnswer, waitUntil) + TICKET_MS,
   };
 }
 

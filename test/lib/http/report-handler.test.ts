@@ -183,6 +183,18 @@ describe('a report route', () => {
     },
   );
 
+  it('waits and calls AWS for a moment, even if all of its time has passed by a clock that is ahead', async () => {
+    const made = service({ plans: [{ ends: 'never' }] });
+    const answer = await made.ask(PARAMETERS, {}, START - 28_999);
+    expect(answer).toMatchObject({
+      statusCode: 303,
+      headers: { Location: expect.stringContaining('/reporting/downloads/') },
+    });
+    // The request waits for 1.5 s. Its calls to AWS end 1.5 s later, and the call that stores its ticket 2.5 s later.
+    expect(made.untils).toEqual([START + 3_000, START + 4_000]);
+    expect(made.lines.at(-1)?.facts['durationMs']).toBe(28_999 + 1_500);
+  });
+
   it('may use the rest of the gateway’s time to store the ticket of a caller that must wait', async () => {
     const made = service({ plans: [{ ends: 'never' }] });
     expect((await made.ask()).statusCode).toBe(303);
