@@ -165,6 +165,20 @@ describe.each([
   });
 });
 
+describe('a refusal of the time', () => {
+  it('is thrown after one more request if the client does not learn the time from it', async () => {
+    const { answer } = server;
+    server.answer = (request, response) => {
+      // The SDK takes no time from an answer that a cache has kept.
+      response.setHeader('Age', '1');
+      answer(request, response);
+    };
+    setClockWrongBy(2 * HOUR);
+    await expect(results().read('jobs/1.json')).rejects.toThrow('S3 GetObject: RequestTimeTooSkewed');
+    expect(refused).toEqual([true, true]);
+  });
+});
+
 describe('on a machine whose clock is set', () => {
   it.each([
     ['wrong', 0, 2 * HOUR],
