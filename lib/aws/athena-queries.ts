@@ -27,9 +27,16 @@ export function athenaQueries(
         // Athena refuses an empty list.
         ...(parameters.length > 0 && { ExecutionParameters: [...parameters] }),
       });
-      const { QueryExecutionId } = await call('Athena StartQueryExecution', until, (abortSignal) =>
-        athena.send(command, { abortSignal }),
-      );
+      const started = await call('Athena StartQueryExecution', until, async (abortSignal) => {
+        try {
+          return await athena.send(command, { abortSignal });
+        } catch (error) {
+          if (isRefusal(error, TOKEN_OF_ANOTHER_QUERY)) return undefined;
+          throw error;
+        }
+      });
+      if (!started) return undefined;
+      const { QueryExecutionId } = started;
       if (!QueryExecutionId) throw new Error('Athena started a query without an id');
       return QueryExecutionId;
     },
@@ -40,8 +47,7 @@ export function athenaQueries(
           const answer = await athena.send(command, { abortSignal });
           return executionOf(id, answer.QueryExecution, dateOf(answer));
         } catch (error) {
-          if (error instanceof InvalidRequestException && error.AthenaErrorCode === NOT_FOUND)
-            return { state: 'forgotten', id };
+          if (isRefusal(error, NOT_FOUND)) return { state: 'forgotten', id };
           throw error;
         }
       }),
@@ -60,6 +66,12 @@ export function athenaQueries(
 
 /** Athena's code for an execution that it does not know. It refuses requests as invalid for other reasons, too. */
 const NOT_FOUND = 'QUERY_EXECUTION_NOT_FOUND';
+
+/** Athena's code for a token that it has seen with another text, database or workgroup. */
+const TOKEN_OF_ANOTHER_QUERY = 'IDEMPOTENT_PARAMETER_MISMATCH';
+
+const isRefusal = (error: unknown, code: string): boolean =>
+  error instanceof InvalidRequestException && error.AthenaErrorCode === code;
 
 /**
  * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for

@@ -32,6 +32,8 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
     const watched = await start(run, phase, (underWay) => {
       recorded = underWay;
     });
+    // Nobody can learn the execution of this token any more: another attempt takes the place of this one.
+    if (!watched) return createNext(run, phase, { held: phase.held, isRetry: phase.held.record.isRetry });
     note({ queryExecutionId: watched.id });
     const {
       execution,
@@ -74,12 +76,13 @@ async function start(
   run: Run,
   { target, held: { stored, record } }: Leading,
   onRecorded: (underWay: Promise<Held | undefined>) => void,
-): Promise<WatchedExecution> {
+): Promise<WatchedExecution | undefined> {
   if (record.state === 'under-way') {
     const { executionId, elapsedMs, runningAt, hasRun = false } = record;
     return { id: executionId, elapsedMs, runningAt, hasRun, isTakenOver: true };
   }
   const id = await run.backends.queries.start(target.job.query, record.attempt);
+  if (id === undefined) return undefined;
   const underWay = {
     ...signed(),
     ...leaseOf(run),
@@ -137,23 +140,8 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const { verdict, held, early, known, answeredAt, wait } = judged;
   const { target } = phase;
   const { record } = phase.held;
-  const createNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
-    if (!held) return { at: 'arrived', target, waitsForSlot: false };
-    // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be another client's,
-    // or too old.
-    const hasSlot = phase.isCreator || run.terms.queriesPerPartner === undefined;
-    if (hasSlot && Date.now() < run.terms.giveUpAt)
-      return createAttempt(run, target, held.stored, { isRetry, slot: record.slot, ended });
-    // Perhaps this request gets no slot, or its caller's time is up. So the end is recorded and counted first, and any
-    // request that waits may create the next attempt.
-    if (ended) {
-      const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
-      return endWithFailure(run, phase, held, { execution, cause: 'not-repeated', isRetry, answeredAt });
-    }
-    const free = await release(run, target, held);
-    if (!free) return { at: 'arrived', target, waitsForSlot: false };
-    return startAttempt(run, target, { latest: free.stored, isRetry });
-  };
+  const next = (isRetry: boolean, ended?: EndedExecution) =>
+    createNext(run, phase, { held, isRetry, ended, answeredAt });
   /** Gives up the lease, and leads the caller on to its next request, if it has time for one. */
   const goOn = async (): Promise<Step> => {
     if (held) await release(run, target, held, known).catch(() => {});
@@ -167,23 +155,23 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       try {
         const step = await settleReport(run, phase, { held, execution, early, answeredAt });
         if (step === 'late') return goOn();
-        return step ?? createNext(record.isRetry, execution);
+        return step ?? next(record.isRetry, execution);
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
         // The failure is stale for a caller that came after the query's end: start the next attempt instead.
         return isStale(execution, wait)
-          ? createNext(record.isRetry, failed)
+          ? next(record.isRetry, failed)
           : endWithFailure(run, phase, held, { execution: failed, answeredAt });
       }
     }
     case 'start-next':
-      return createNext(verdict.isRetry ?? record.isRetry, verdict.execution);
+      return next(verdict.isRetry ?? record.isRetry, verdict.execution);
     case 'stop': {
       const stopped = asStopped(verdict.execution, known.runningAt);
       await run.backends.queries.stop(stopped.id);
       return verdict.hasTimeForAnother
-        ? createNext(record.isRetry, stopped)
+        ? next(record.isRetry, stopped)
         : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', answeredAt });
     }
     case 'took-too-long':
@@ -198,6 +186,40 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
         ? endWithFailure(run, phase, held, { execution: verdict.execution, answeredAt })
         : endAtScanLimit(run, phase, held, verdict.execution);
   }
+}
+
+/** Creates the attempt that follows one which this request leads, or lets another request create it. */
+async function createNext(
+  run: Run,
+  phase: Leading,
+  {
+    held,
+    isRetry,
+    ended,
+    answeredAt = Date.now(),
+  }: Pick<Judged, 'held'> & {
+    readonly isRetry: boolean;
+    /** How the attempt ended; undefined if Athena does not know it any more. */
+    readonly ended?: EndedExecution | undefined;
+    readonly answeredAt?: number;
+  },
+): Promise<Step> {
+  const { target } = phase;
+  if (!held) return { at: 'arrived', target, waitsForSlot: false };
+  // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be another client's, or
+  // too old.
+  const hasSlot = phase.isCreator || run.terms.queriesPerPartner === undefined;
+  if (hasSlot && Date.now() < run.terms.giveUpAt)
+    return createAttempt(run, target, held.stored, { isRetry, slot: held.record.slot, ended });
+  // Perhaps this request gets no slot, or its caller's time is up. So the end is recorded and counted first, and any
+  // request that waits may create the next attempt.
+  if (ended) {
+    const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
+    return endWithFailure(run, phase, held, { execution, cause: 'not-repeated', isRetry, answeredAt });
+  }
+  const free = await release(run, target, held);
+  if (!free) return { at: 'arrived', target, waitsForSlot: false };
+  return startAttempt(run, target, { latest: free.stored, isRetry });
 }
 
 /** How long the caller has waited, and whether the attempt was created for this caller. */

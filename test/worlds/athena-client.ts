@@ -67,6 +67,7 @@ export function athenaClient(
 function unknown(): never {
   throw new InvalidRequestException({
     message: 'QueryExecution was not found',
+    AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',
     $metadata: { httpStatusCode: 400 },
   });
 }

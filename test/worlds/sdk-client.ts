@@ -3,15 +3,13 @@
  * machine's clock. AWS refuses a request whose time is far from its own, and the SDK then corrects the client's clock
  * for the next request. It retries nothing, because the service's clients don't (`lib/aws/clients.ts`).
  */
+import { S3ServiceException } from '@aws-sdk/client-s3';
 import type { World } from './world.ts';
 
 /** The effect of a command. Throws if the request's time, `signedAt`, is refused. */
 export type Act = (command: object, signal: AbortSignal | undefined, signedAt: number) => Promise<object>;
 
 type Handler = (args: unknown) => Promise<{ readonly response: object; readonly output: object }>;
-
-/** The SDK marks an error if the client's clock was off by at least this much. */
-const MARKED_MS = 240_000;
 
 const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
@@ -29,33 +27,30 @@ export function sdkClient({ time }: World, act: Act) {
     config,
     middlewareStack: { add: (wrap: (next: Handler) => Handler) => void wrappers.push(wrap) },
     async send(command: object, { abortSignal }: { readonly abortSignal?: AbortSignal } = {}) {
-      const offset = config.systemClockOffset;
+      const signedAt = Date.now() + config.systemClockOffset;
+      const response = () => ({ headers: { date: new Date(time.now()).toUTCString() } });
       const handle: Handler = async () => {
-        const answer = await act(command, abortSignal, Date.now() + offset);
-        correct();
-        return {
-          response: { headers: { date: new Date(time.now()).toUTCString() } },
-          output: { ...answer, $metadata: { httpStatusCode: 200 } },
-        };
+        try {
+          const answer = await act(command, abortSignal, signedAt);
+          correct();
+          return { response: response(), output: { ...answer, $metadata: { httpStatusCode: 200 } } };
+        } catch (error) {
+          const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+          if ($metadata?.httpStatusCode === undefined) throw error;
+          correct();
+          throw Object.assign(error as object, { $response: response() });
+        }
       };
-      try {
-        return (await wrappers.reduce((next, wrap) => wrap(next), handle)({})).output;
-      } catch (error) {
-        const metadata = (error as { $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean } })
-          .$metadata;
-        if (metadata?.httpStatusCode === undefined) throw error;
-        correct();
-        if (Math.abs(config.systemClockOffset) >= MARKED_MS && config.systemClockOffset !== offset)
-          metadata.clockSkewCorrected = true;
-        throw error;
-      }
+      const date = new Date(signedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+      const request = { headers: { 'x-amz-date': date } };
+      return (await wrappers.reduce((next, wrap) => wrap(next), handle)({ request })).output;
     },
   };
 }
 
 /** An error of the kind that the SDK throws. */
 export const statusError = (name: string, httpStatusCode: number): Error =>
-  Object.assign(new Error(), { name, $metadata: { httpStatusCode } });
+  new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode } });
 
 /** Throws the error `name` if a request was signed too long before or after the present. */
 export function checkClock(
