@@ -8,7 +8,7 @@ import { checkDownload } from './invariants/downloads.ts';
 import { checkFile } from './invariants/files.ts';
 import { checkLine } from './invariants/log-lines.ts';
 import { checkPublication } from './invariants/publications.ts';
-import { queriedOnceRule, retriedOnceRule } from './invariants/queried-once.ts';
+import { queriedOnceRule, retriedOnceRule, startedInTimeRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
 import { noteUnderWay, stoppedRule } from './invariants/stopped.ts';
 import { runners, running } from './invocation.ts';
@@ -86,7 +86,8 @@ export async function simulate(
   const pulls: Pull[] = [];
   const parts: Parts = { world, lake, s3, athena, register, pulls };
   const counting = countingRule(parts);
-  athena.onStart.push(slotsRule(parts), queriedOnceRule(parts), retriedOnceRule(parts));
+  const onStart = [slotsRule, queriedOnceRule, retriedOnceRule, startedInTimeRule];
+  athena.onStart.push(...onStart.map((rule) => rule(parts)));
   athena.onStop.push(stoppedRule(parts));
   attemptsRule(parts);
   s3.onCreated.push((key, stored) => void running.getStore()?.written.set(key, stored));

@@ -2,6 +2,7 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
+import { waitingFault } from './calm.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
@@ -40,6 +41,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
     leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
+    waitingFault(parts, request),
     causeFault(parts, request),
   ];
 }

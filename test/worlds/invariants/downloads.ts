@@ -4,6 +4,7 @@ import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import type { Parts } from '../parts.ts';
+import { calmFaults } from './calm.ts';
 import { executionOf } from './files.ts';
 import { REGISTER_MS } from './refusals.ts';
 import { equal, isNamedHole, versionFault } from './versions.ts';
@@ -16,7 +17,7 @@ export function checkDownload(parts: Parts, download: Download): void {
     download.text === undefined
       ? ['link-without-file']
       : query
-        ? faultsOf(parts, download, query)
+        ? [...faultsOf(parts, download, query), ...calmFaults(parts, download, query)]
         : ['file-of-nothing'];
   for (const fault of faults)
     if (fault !== undefined)
@@ -25,7 +26,7 @@ export function checkDownload(parts: Parts, download: Download): void {
 
 function faultsOf(
   parts: Parts,
-  { stored, text, request }: Download,
+  { key, stored, text, request }: Download,
   query: EngineQuery,
 ): (string | undefined)[] {
   const { answer, startedAt, answeredAt, pull } = request;
@@ -39,6 +40,7 @@ function faultsOf(
     query.clicks && text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
     query.asked.days.join() === days.join() ? undefined : 'other-window',
     opened.some((companies) => maskOf(companies) === query.companies) ? undefined : 'rows-of-others',
+    key.endsWith('.gz') && !pull.caller.acceptsGzip ? 'gzip-unasked' : undefined,
     version !== undefined && ofFile !== undefined && ofFile !== version ? 'two-versions' : undefined,
     version === undefined ? undefined : versionFault(parts, query, version),
     answer.headers['Cache-Status']?.endsWith('hit') ? hitFault(parts, request, query) : undefined,

@@ -1,12 +1,14 @@
 /**
  * Rules: if nothing goes wrong, a report over unchanged data is queried once, however many callers request it. A failed
- * query is run again once at most, whatever goes wrong, unless a caller comes that has not waited for the failure.
+ * query is run again once at most, whatever goes wrong, unless a caller comes that has not waited for the failure. No
+ * query is started for a caller whose time is up.
  */
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
+import { isCalm } from './calm.ts';
 
 /**
  * A request must see the end of a query within this time. Otherwise new callers do not get the report
@@ -17,11 +19,7 @@ const SEEN_SOON_MS = 8_000;
 const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
-/** Troubles that are no reason to query again. */
-const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
-
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
-  const { listingSeconds, isListed } = world.plan.settings;
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
     const { endedAt, state, toldEndTo, stopAskedAt } = earlier;
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
@@ -37,13 +35,7 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     return isYoung && wasSeen && stoodStill;
   };
   return (started) => {
-    const isPlain =
-      world.troubles.happened.every((each) => HARMLESS.test(each)) &&
-      world.plan.outages.length === 0 &&
-      !world.plan.clocks.wrong &&
-      listingSeconds === 0 &&
-      isListed;
-    if (!isPlain) return;
+    if (!isCalm(world)) return;
     const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
     if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
   };
@@ -77,5 +69,20 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
       world.plan.operator.every(({ atMs }) => BEGINNING + atMs > started.submittedAt);
     if (isSame && !hasNewCaller)
       world.violate('retried-again', `${started.id} after ${first.id} and ${second.id} had failed`);
+  };
+}
+
+/** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
+const CALLER_LIMITS = 2.05;
+/** Failing calls of the caller's last request may take this long. */
+const HELD_UP_MS = 35_000;
+
+export function startedInTimeRule({ world, pulls }: Parts): (started: EngineQuery) => void {
+  return ({ id, startedBy, submittedAt }) => {
+    const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
+    const lateMs = startedBy.faults.length > 0 ? HELD_UP_MS : COARSE_MS;
+    const mostMs = CALLER_LIMITS * world.plan.settings.longestQueryMs + lateMs;
+    if (pull && submittedAt - pull.startedAt > mostMs)
+      world.violate('started-for-nobody', `${id} by ${startedBy.id}, whose caller's time is up`);
   };
 }

@@ -71,7 +71,8 @@ function overloadedFault({ world, athena, s3 }: Parts, { answer, hop, pull, answ
       !s3.objects.has(`abandoned/${id}.json`) &&
       invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key)),
   );
-  if ((isPublished || (query && query.endedAt === undefined)) && !isTicketRefused)
+  const waitsForSlot = invocation.line?.['waitsForShare'] === true;
+  if ((isPublished || waitsForSlot || (query && query.endedAt === undefined)) && !isTicketRefused)
     return 'overloaded-while-waiting';
   const isRefused =
     isTicketRefused ||

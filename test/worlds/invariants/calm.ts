@@ -1,0 +1,102 @@
+/**
+ * Rules for worlds in which nothing goes wrong: no fault, no failing query, no wrong clock. There, an answer must not
+ * only be right. It comes soon, says where it comes from, names its version, and costs few calls.
+ */
+import type { AnsweredRequest, Download } from '../caller.ts';
+import type { EngineQuery } from '../modelled-athena.ts';
+import { statesDuring, versionOf } from '../modelled-lake.ts';
+import type { Parts } from '../parts.ts';
+import { BEGINNING, type World } from '../world.ts';
+
+/** Troubles that don't disturb the calm. */
+const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
+
+export const isCalm = ({ troubles, plan: { outages, clocks, settings } }: World): boolean =>
+  troubles.happened.every((each) => HARMLESS.test(each)) &&
+  outages.length === 0 &&
+  !clocks.wrong &&
+  !clocks.set &&
+  settings.listingSeconds === 0 &&
+  settings.isListed;
+
+/** The latest that a request gets its report after Athena shows the end of the query. */
+const LATE_MS = 4_000;
+/** The most questions to Athena about a query of up to half a minute, over all hops. */
+const MOST_ASKS = 12;
+/** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
+const MOST_CALLS = 700;
+/** An end is recorded within this time after a request has seen it. */
+const RECORDED_MS = 2_000;
+/** If the lake has stood still since this long before a query, no listing for it can have been older. */
+const LISTED_BEFORE_MS = 30_000;
+/** A request must see a query's end within this time, or else the report has no version (docs/decisions/0042). */
+const SEEN_SOON_MS = 8_000;
+
+/** The faults of a download in a calm world. */
+export function calmFaults(
+  { world, lake, athena }: Parts,
+  { key, request }: Download,
+  query: EngineQuery,
+): (string | undefined)[] {
+  const { answer, pull, startedAt, answeredAt, hop } = request;
+  const { endedAt = answeredAt, shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
+  if (!isCalm(world) || answer.invocation.machine.isOfReleaseBefore) return [];
+  const status = answer.headers['Cache-Status'];
+  const isOwn = query.startedBy.id.startsWith(`${pull.caller.id}.`) && submittedAt >= pull.startedAt;
+  const isBefore = query.toldEndTo.some(({ at }) => at < pull.startedAt - RECORDED_MS);
+  const said = status?.endsWith('hit') ? 'hit' : status?.endsWith('collapsed') ? 'collapsed' : 'miss';
+  // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
+  const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
+  const isRight = isOwn ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
+  const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
+  const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
+  const isSeenSoon = query.toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
+  const version = answer.headers['Data-Version'];
+  const { isLarge, toldEndTo } = query;
+  const since = Math.max(shownAt, resultAt, startedAt);
+  return [
+    isPlain && !isRight ? 'cache-status-wrong' : undefined,
+    state && !changed && isSeenSoon && version !== versionOf(state, query.asked.days)
+      ? 'version-missing'
+      : undefined,
+    pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
+    // A result that lies elsewhere is not seen when it appears. A large one takes minutes.
+    !isLarge && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
+    hop <= 1 && toldEndTo.length > MOST_ASKS ? 'asked-too-often' : undefined,
+    answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
+    answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
+  ];
+}
+
+/** How long a request waits before it leads its caller on: the first one for a short time, each hop for a long one. */
+const FIRST_WAIT_MS = 8_000;
+const HOP_WAIT_MS = 25_000;
+/** A request whose calls fail ends this much earlier, rather than pause once more. */
+const LONGEST_PAUSE_MS = 5_000;
+/** A slot that has been free for this long is found. */
+const FREE_SLOT_MS = 5_000;
+
+/** The fault of an answer that leads its caller to another hop. Some clients follow few redirects. */
+export function waitingFault(
+  { world, s3, athena }: Parts,
+  { answer, startedAt, answeredAt, hop, pull }: AnsweredRequest,
+): string | undefined {
+  const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
+  if (answer.status !== 303 || ticket === undefined || answer.invocation.machine.isOfReleaseBefore)
+    return undefined;
+  const pauseMs = answer.invocation.faults.length > 0 ? LONGEST_PAUSE_MS : 0;
+  if (answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs) return 'led-on-early';
+  if (!isCalm(world)) return undefined;
+  const { document } = s3.objects.get(`waiting/${ticket}.json`) ?? {};
+  const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
+  if (progress?.waitsFor !== 'slot') return undefined;
+  const taken = [...athena.queries.values()].filter(
+    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
+      startedBy.partner === pull.caller.partner &&
+      // A query whose end nobody has seen keeps its slot for a while.
+      (endedAt >= answeredAt - FREE_SLOT_MS ||
+        toldEndTo.every(({ at }) => at >= answeredAt - FREE_SLOT_MS)) &&
+      answeredAt - submittedAt < 2.1 * world.plan.settings.longestQueryMs,
+  );
+  return taken.length < world.plan.settings.queriesPerPartner ? 'free-slot-not-taken' : undefined;
+}
