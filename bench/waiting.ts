@@ -50,7 +50,6 @@ async function waitTwice(
   marker: string,
   queryMs: number,
 ): Promise<Sample> {
-  const startedAt = Date.now();
   const id = await queries.start(
     { sql: `SELECT '${marker}'`, parameters: [] },
     `${marker.padEnd(40, 'x')}${process.pid}`,
@@ -68,7 +67,7 @@ async function waitTwice(
     return { lostMs: Date.now() - execution.completedAt, calls };
   };
   const terms = { waitUntil: FOREVER, giveUpAt: FOREVER, longestQueryMs: FOREVER, longestQueueMs: FOREVER };
-  const watched = { id, elapsedMs: Date.now() - startedAt, runningAt: undefined, isTakenOver: false };
+  const watched = { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false };
   const [ours, theirs] = await Promise.all([
     timed(async (counting) => {
       const { execution } = await watchExecution({ queries: counting, results }, watched, terms, () => true);
