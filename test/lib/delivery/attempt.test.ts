@@ -40,6 +40,7 @@ describe('createAttempt', () => {
       target: { ...target, attempts: 1 },
       held: { stored: await results.read(key), record: results.document(key) },
       cacheStatus: 'miss',
+      isCreator: true,
     });
     expect(results.document(key)).toEqual(record);
     expect(results.calls).toEqual([`create ${key}`, `read ${key}`]);
@@ -114,6 +115,22 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
     expect(taken.record.writer).not.toBe(held.record.writer);
   });
 
+  it('counts the query of the previous attempt if another request has taken the new one over since', async () => {
+    const { run, target, results, key, finished } = await made();
+    const { create } = results;
+    results.create = async (...given) => {
+      const written = await create(...given);
+      if (written) await takeOver(run, target, written, startingRecord(), 'collapsed');
+      return undefined;
+    };
+    const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
+    expect(await createAttempt(run, target, undefined, { ended })).toMatchObject({
+      at: 'following',
+      seen: await results.read(key),
+    });
+    expect(finished).toEqual(['failed']);
+  });
+
   it.each<[string, unknown, string]>([
     ['of another request', startingRecord(), 'following'],
     ['that has ended', succeededRecord(), 'following'],
@@ -145,7 +162,7 @@ describe('following', () => {
 });
 
 describe('takeOver', () => {
-  it('changes only writer, lease and elapsed time of the record; S3’s clock gives the elapsed time', async () => {
+  it('changes only writers, lease and elapsed time of the record; S3’s clock gives the elapsed time', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
@@ -163,10 +180,12 @@ describe('takeOver', () => {
       target,
       held: { stored: await results.read(key), record: results.document(key) },
       cacheStatus: 'collapsed',
+      isCreator: false,
     });
     expect(results.document(key)).toEqual({
       ...record,
       writer: expect.stringMatching(UUID),
+      replaces: 'writer-1',
       leaseMs: 10_000,
       elapsedMs: 26_500,
     });
@@ -176,7 +195,8 @@ describe('takeOver', () => {
     const { run, target, results, key } = await made();
     const stored = results.put(key, startingRecord());
     const held = heldBy(await takeOver(run, target, stored, startingRecord(), 'collapsed'));
-    expect(held.record).toEqual({ ...startingRecord(), writer: expect.stringMatching(UUID) });
+    const writers = { writer: expect.stringMatching(UUID), replaces: 'writer-1' };
+    expect(held.record).toEqual({ ...startingRecord(), ...writers });
   });
 
   it('succeeds for only one of two requests; the other request follows the attempt', async () => {
@@ -198,7 +218,8 @@ describe('release', () => {
     const held = heldBy(await createAttempt(run, target, undefined, {}));
     await release(run, target, held);
     const { leaseMs: _, ...free } = held.record;
-    expect(results.document(key)).toEqual({ ...free, writer: expect.stringMatching(UUID) });
+    const writers = { writer: expect.stringMatching(UUID), replaces: held.record.writer };
+    expect(results.document(key)).toEqual({ ...free, ...writers });
     const next = await results.read(key);
     const takers = [1, 2].map(() => takeOver(run, target, next, held.record, 'collapsed'));
     expect((await Promise.all(takers)).map(({ at }) => at)).toEqual(['leading', 'following']);

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { executionOf } from '../../../lib/aws/athena-queries.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
-import { ReportTooLarge } from '../../../lib/problems/problem.ts';
+import { ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
+import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
 import {
   ask,
   cachedKeyOf,
   cachedOf,
   evenDice,
+  follow,
   following,
   keyOf,
   leftBy,
@@ -16,7 +18,7 @@ import {
   statusOf,
   textOf,
 } from './ask.ts';
-import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
+import { CSV, type Setting, START, setting, termsNow, underWayRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -31,10 +33,20 @@ beforeEach(() => {
 });
 
 describe('a query without a result', () => {
-  it('is followed by another attempt in the same request when its result was lost', async () => {
-    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
+  it('is enough if its result appears three seconds after its end', async () => {
+    const of = setting({ isLost: true, afterMs: 2_000 });
+    setTimeout(() => of.results.putResult('s3://results/athena/q1.csv', '"Day","Clicks"\n'), 5_000);
     const answer = await ask(of);
+    expect([keyOf(answer), of.finished]).toEqual([expect.stringContaining('reports/q1/'), ['succeeded']]);
+    expect(answer.ms).toBeLessThan(5_300);
+  });
+
+  it('is followed by another attempt 30 s after its end, and is counted in the metrics', async () => {
+    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
+    const answer = await follow(of);
     expect(keyOf(answer)).toContain('reports/q2/');
+    expect(Date.now()).toBeGreaterThan(START + 30_000);
+    expect(Date.now()).toBeLessThan(START + 32_000);
     expect(
       of.queries.started
         .map(({ token }) => token)
@@ -45,7 +57,7 @@ describe('a query without a result', () => {
 
   it('causes an internal error after six attempts of one request', async () => {
     const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
-    const { error } = await ask(of);
+    const { error } = await ask(of, { waitUntil: START + 200_000 });
     expect(error).toEqual(new Error('none of 6 queries left a result'));
     expect(of.queries.started).toHaveLength(6);
   });
@@ -53,12 +65,6 @@ describe('a query without a result', () => {
   it('is followed by another attempt when Athena has forgotten it', async () => {
     const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
-  });
-
-  it('is counted in the metrics, even if its result is gone', async () => {
-    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
-    await ask(of);
-    expect(of.facts.finishedQueries).toHaveLength(2);
   });
 });
 
@@ -80,6 +86,12 @@ describe('a query that fails', () => {
     expect(of.finished).toEqual(['failed', 'failed']);
     expect(recordOf(of)).toMatchObject({ state: 'failed', reason: 'FAILED: boom' });
     expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('is not retried for a caller whose time is up: that caller gets Unavailable', async () => {
+    const of = setting({ ends: 'retryable' });
+    expect((await ask(of, { giveUpAt: START + 2_000 })).error).toBeInstanceOf(Unavailable);
+    expect([of.finished, of.queries.started.length]).toEqual([['failed'], 1]);
   });
 
   it('causes an internal error at once if the failure is not retryable', async () => {
@@ -107,7 +119,7 @@ describe('a query that exceeds the scan limit', () => {
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.finished).toEqual(['scan-limit-exceeded']);
     expect(recordOf(of)).toMatchObject({ state: 'scan-limit-exceeded', limit: 10, bytesScanned: 1_000 });
-    expect(cachedOf(of)).toEqual(recordOf(of));
+    expect({ ...cachedOf(of), replaces: recordOf(of)['replaces'] }).toEqual(recordOf(of));
     const asked = of.queries.asked.get('q1');
     for (const key of ['queryExecutionId', 'bytesScanned'] as const) delete of.facts[key];
     const again = await ask(of);
@@ -241,6 +253,26 @@ describe("a result that is not Athena's CSV", () => {
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('is read and counted once while no slot is free for the next query; the query after a retry is a retry', async () => {
+    const of = setting({ csv: 'nonsense' }, { ends: 'retryable' });
+    const { job, data } = await of.target();
+    const executionId = await of.queries.start(job.query, 'a'.repeat(40));
+    of.results.put(
+      jobRecordKey(job, data),
+      underWayRecord({ executionId, leaseMs: undefined, isRetry: true }),
+    );
+    const slot = { id: 'slot-1', record: 'jobs/other/fingerprint.json', heldMs: 0 };
+    of.results.put(slot.record, underWayRecord({ slot: slot.id, executionId: 'other' }));
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [slot] });
+    const one = { queriesPerPartner: 1 };
+    const waiting = await ask(of, one);
+    expect(leftBy(waiting)).toEqual({ waitsFor: 'slot', dataChanges: 0 });
+    expect(of.results.callsOf('readResult')).toHaveLength(1);
+    of.results.objects.delete(slotsKey('client-1'));
+    expect((await ask(of, one, leftBy(waiting))).error).toEqual(new QueryFailed('query q2 FAILED: boom'));
+    expect(of.finished).toEqual(['failed', 'failed']);
   });
 
   it('is followed by another query if it was recorded as succeeded and its files are gone', async () => {

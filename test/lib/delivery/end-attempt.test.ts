@@ -74,17 +74,25 @@ describe('recordEnd', () => {
     expect(await recordEnd(run, target, held, succeededRecord())).toEqual(await results.read(key));
     const late = succeededRecord({ executionId: 'q2', writer: 'writer-2' });
     expect(await recordEnd(run, target, held, late)).toEqual(await results.read(key));
-    expect(results.document(key)).toEqual(succeededRecord());
+    expect(results.document(key)).toEqual(succeededRecord({ replaces: 'writer-1' }));
     expect(finished).toEqual(['succeeded']);
     expect(facts.finishedQueries).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
-  it('counts the query in the metrics even if the answer to the write was lost', async () => {
+  it.each<[string, object | undefined]>([
+    ['', undefined],
+    [', and another request has created the next attempt since', startingRecord({ replaces: 'writer-2' })],
+  ])('counts the query in the metrics even if the answer to the write was lost%s', async (_, next) => {
     const { run, target, results, key, hold, finished } = await made();
     const held = hold();
     const { replace } = results;
-    results.replace = async (...given) => (await replace(...given)) && undefined;
-    expect(await recordEnd(run, target, held, succeededRecord())).toEqual(await results.read(key));
+    results.replace = async (...given) => {
+      await replace(...given);
+      if (next) results.put(key, next);
+      return undefined;
+    };
+    const ended = succeededRecord({ writer: 'writer-2' });
+    expect(await recordEnd(run, target, held, ended)).toEqual(await results.read(key));
     expect(finished).toEqual(['succeeded']);
   });
 

@@ -37,6 +37,7 @@ const facts: ExecutionFacts = {
   longestQueryMs: RUN,
   longestQueueMs: QUEUE,
   runningAt: undefined,
+  hasRun: false,
   callerLeftMs: 9_000,
   callerWaitedMs: 5_000,
   isForThisCaller: true,
@@ -183,16 +184,9 @@ describe('judgeExecution, if the execution has not ended,', () => {
 
   it.each<[string, Execution | undefined, Partial<ExecutionFacts>, object]>([
     ['under way', running(10), {}, { next: 'wait' }],
-    ['under way, when its caller has 1 ms left', running(10), { callerLeftMs: 1 }, { next: 'wait' }],
-    ['under way, when its caller has no time left', running(10), timeUp, { next: 'give-up' }],
-    [
-      'under way, 1 ms after its caller’s time was up',
-      running(10),
-      { callerLeftMs: -1 },
-      { next: 'give-up' },
-    ],
+    ['under way, when its caller has no time left', running(10), timeUp, { next: 'wait' }],
     ['unknown, since Athena has not answered', undefined, {}, { next: 'wait' }],
-    ['unknown, when its caller has no time left', undefined, timeUp, { next: 'give-up' }],
+    ['unknown, when its caller has no time left', undefined, timeUp, { next: 'wait' }],
     ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
     ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
     [
@@ -224,17 +218,25 @@ describe('judgeExecution, if the execution has not ended,', () => {
 
 describe('limitLeftMs', () => {
   it.each([
-    ['in the queue, for a query that is queued', running(1_000, true), undefined, QUEUE - 1_000],
-    ['to run, for a query that is first seen running now', running(1_000), undefined, RUN],
-    ['to run, for a query that was first seen running earlier', running(1_000), NOW - 300, RUN - 300],
+    ['in the queue, for a query that is queued', running(1_000, true), undefined, false, QUEUE - 1_000],
+    ['to run, for a query that is first seen running now', running(1_000), undefined, true, RUN],
+    ['to run, for a query that was first seen running earlier', running(1_000), NOW - 300, true, RUN - 300],
     [
       'for queue and run together, for a query that was queued for long',
       running(QUEUE + 500),
       NOW,
+      true,
       RUN - 500,
     ],
-    ['in the queue, for a query that went back to the queue', running(1_000, true), NOW - 300, QUEUE - 1_000],
-  ])('is the time left %s', (_, execution, runningAt, leftMs) => {
-    expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, runningAt })).toBe(leftMs);
+    [
+      'for queue and run together, for a query that Athena has put back into its queue',
+      running(QUEUE + 500, true),
+      undefined,
+      true,
+      RUN - 500,
+    ],
+  ])('is the time left %s', (_, execution, runningAt, hasRun, leftMs) => {
+    const limits = { longestQueryMs: RUN, longestQueueMs: QUEUE };
+    expect(limitLeftMs(execution, { ...limits, runningAt, hasRun })).toBe(leftMs);
   });
 });

@@ -4,9 +4,9 @@ import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
 import { leadAttempt } from '../../../lib/delivery/lead-attempt.ts';
 import type { Leading, Step } from '../../../lib/delivery/phase.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
-import { jobRecordKey, reportKey, slotsKey } from '../../../lib/results/keys.ts';
+import { jobRecordKey, reportKey } from '../../../lib/results/keys.ts';
 import { evenDice } from './ask.ts';
-import type { Plan } from './memory-queries.ts';
+import { FIGURES, type Plan } from './memory-queries.ts';
 import { CSV, LARGE, START, setting, UUID, underWayRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
@@ -47,7 +47,12 @@ async function creating(plans: readonly Plan[], terms: Partial<DeliveryTerms> = 
     phase,
     key,
     created,
-    free: { ...created, leaseMs: undefined, writer: expect.stringMatching(UUID) },
+    free: {
+      ...created,
+      leaseMs: undefined,
+      writer: expect.stringMatching(UUID),
+      replaces: expect.stringMatching(UUID),
+    },
     leading,
     lead: () => settled(leading()),
     record: () => of.results.document(key) as Record<string, unknown>,
@@ -66,6 +71,7 @@ describe('leadAttempt', () => {
     expect(record()).toEqual({
       ...created,
       writer: expect.stringMatching(UUID),
+      replaces: created.writer,
       state: 'under-way',
       executionId: 'q1',
       elapsedMs: 0,
@@ -118,17 +124,20 @@ describe('leadAttempt, when its time is up', () => {
       },
     });
     const { runningAt, elapsedMs, ...others } = record();
-    expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1' }));
+    expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1', hasRun: true }));
     expect(runningAt).toBeGreaterThan(START + 5_000);
     // Athena has had the query for 25 s, but gives its times in whole seconds.
     expect(elapsedMs).toBeGreaterThan(24_000);
     expect(elapsedMs).toBeLessThanOrEqual(25_000);
   });
 
-  it('refuses a caller whose time is up, and lets the query run on for others', async () => {
-    const { lead, queries, record } = await creating([{ ends: 'never' }], { giveUpAt: START + 10_000 });
-    expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
-    expect(queries.stopped).toEqual([]);
+  it.each<[string, Partial<DeliveryTerms>, object]>([
+    ['lets its caller wait on for a late result', {}, { delivery: { state: 'waiting' } }],
+    ['refuses a caller whose time is up', { giveUpAt: START + 10_000 }, { refusal: expect.any(Unavailable) }],
+  ])('%s, and gives up its lease', async (_, terms, step) => {
+    const { lead, queries, record, finished } = await creating([{ isLost: true }], terms);
+    expect((await lead()).step).toMatchObject(step);
+    expect([queries.stopped, queries.started.length, finished]).toEqual([[], 1, []]);
     expect(record()).not.toHaveProperty('leaseMs');
     expect(record()['state']).toBe('under-way');
   });
@@ -164,10 +173,10 @@ describe('leadAttempt, on an error', () => {
     ['the engine is at its limit', new Overloaded('busy', 30)],
     ['the start fails for another reason', new Error('boom')],
   ])('gives up the lease if %s, and throws the error', async (_, boom) => {
-    const { lead, queries, free, record, finished } = await creating([{}]);
+    const { lead, queries, free, created, record, finished } = await creating([{}]);
     queries.start = () => Promise.reject(boom);
     expect((await lead()).error).toBe(boom);
-    expect(record()).toEqual(without(free));
+    expect(record()).toEqual(without({ ...free, replaces: created.writer }));
     expect(finished).toEqual([]);
   });
 
@@ -262,46 +271,35 @@ describe('leadAttempt, at the end of the query,', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('gives up the lease if it took the attempt over and no slot is free for the retry', async () => {
-    const { run, phase, target, key, results, queries, created, record, finished } = await creating(
-      [{ ends: 'retryable' }],
-      { queriesPerPartner: 1 },
-    );
-    const slot = { id: 'slot-1', record: 'jobs/other/fingerprint.json', heldMs: 0 };
-    results.put(slotsKey('client-1'), { form: 2, slots: [slot] });
-    results.put(slot.record, underWayRecord({ slot: slot.id, executionId: 'other' }));
-    const executionId = await queries.start(target.job.query, created.attempt);
-    const taken = underWayRecord({ attempt: created.attempt, executionId });
-    const held = { stored: results.put(key, taken), record: taken };
-    const step = await settled(leadAttempt(run, { ...phase, target, held }));
-    expect(step).toMatchObject({ at: 'arrived', waitsForSlot: true });
-    expect(record()).toMatchObject({ state: 'under-way', executionId });
-    expect(record()).not.toHaveProperty('leaseMs');
-    expect([finished, queries.started.length]).toEqual([[], 1]);
-  });
-
-  it('counts the failed query in the metrics, and records that it was not repeated, if no time is left for a retry', async () => {
-    const { run, phase, target, key, results, queries, created, record, finished } = await creating(
-      [{ ends: 'retryable' }],
-      { queriesPerPartner: 1, giveUpAt: START + 60_000 },
-    );
-    const executionId = await queries.start(target.job.query, created.attempt);
-    const taken = underWayRecord({ attempt: created.attempt, executionId });
-    const held = { stored: results.put(key, taken), record: taken };
-    results.before(`create ${slotsKey('client-1')}`, () => vi.setSystemTime(START + 60_000));
-    const step = await settled(leadAttempt(run, { ...phase, target, held }));
-    expect(step).toMatchObject({ refusal: expect.any(Unavailable) });
-    expect(record()).toMatchObject({ state: 'failed', reason: 'FAILED: boom', cause: 'not-repeated' });
-    expect([finished, queries.started.length]).toEqual([['failed'], 1]);
-  });
-
-  it('starts no second attempt for a caller whose time is up', async () => {
-    const { lead, record, finished, queries } = await creating([{ ends: 'retryable' }], {
-      giveUpAt: START + 2_000,
+  it.each<[string, boolean, number]>([
+    ['it took the attempt over, even if it has created another attempt before', false, 60_000],
+    ['its caller’s time is up', true, 2_000],
+  ])('records and counts the end, and creates no retry, if %s', async (_, isCreator, giveUpAfterMs) => {
+    const { run, phase, key, results, record, finished } = await creating([{ ends: 'retryable' }], {
+      queriesPerPartner: 1,
+      giveUpAt: START + giveUpAfterMs,
     });
-    expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
-    expect(record()).toMatchObject({ state: 'failed', cause: 'not-repeated' });
-    expect([finished, queries.started.length]).toEqual([['failed'], 1]);
+    const was = { ...phase.held.record, slot: 'slot-1' };
+    const held = { stored: results.put(key, was), record: was };
+    const step = await settled(leadAttempt(run, { ...phase, held, isCreator }));
+    expect(step).toMatchObject({ at: 'following', seen: { document: record() } });
+    expect(record()).toEqual({
+      form: 2,
+      writer: expect.stringMatching(UUID),
+      replaces: expect.stringMatching(UUID),
+      state: 'failed',
+      attempt: was.attempt,
+      slot: 'slot-1',
+      executionId: 'q1',
+      submittedAt: START,
+      completedAt: START,
+      ...FIGURES,
+      seenAfterMs: expect.any(Number),
+      reason: 'FAILED: boom',
+      cause: 'not-repeated',
+      isRetry: true,
+    });
+    expect(finished).toEqual(['failed']);
   });
 
   it('records how long ago the query failed, including the time for listing the lake', async () => {

@@ -70,7 +70,7 @@ describe('progressOf', () => {
     ],
     [
       'the attempt of a request that asks Athena',
-      { at: 'leading', target: changed, held, cacheStatus: 'miss' },
+      { at: 'leading', target: changed, held, cacheStatus: 'miss', isCreator: true },
       waitsForAttempt,
     ],
   ])('is %s', (_, phase, progress) => {

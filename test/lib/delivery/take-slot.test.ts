@@ -153,17 +153,24 @@ describe('a client that requests more reports than it has slots', () => {
 });
 
 describe('a failed query that a request of another client repeats', () => {
-  it('takes a slot of the client that requested it first, and so does its repetition', async () => {
-    const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
-    const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
-    await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
-    const other = follow(of, reportOf(1, 'client-2'), one);
-    const next = follow(of, reportOf(2), one);
-    const answers = await settled(Promise.all([other, next]));
-    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
-    // Both attempts take the slot of client-1, though a request of client-2 started the second one. So the next report
-    // of client-1 waits until both queries have ended.
-    expect(answers[1]?.atMs).toBeGreaterThan(40_000);
+  it('takes a slot of that client, even if the request has created an attempt of its own before', async () => {
+    const of = setting(
+      { ends: 'retryable', afterMs: 4_000 },
+      // Files change during this query, so that its caller looks again and finds the query of client-2.
+      { ends: 'failed', afterMs: 1_500, onStart: () => of.lake.writeAgain() },
+      { ends: 'never' },
+    );
+    const { objects } = of.lake;
+    of.lake.writeAgain();
+    const { job, data } = await of.target();
+    of.lake.objects = objects;
+    const record = jobRecordKey(job, data);
+    const executionId = await of.queries.start(job.query, 'a'.repeat(40));
+    of.results.put(record, underWayRecord({ executionId, leaseMs: undefined, slot: 'slot-2' }));
+    of.results.put(slotsKey('client-2'), { form: 2, slots: [{ id: 'slot-2', record, heldMs: 1_199_000 }] });
+    await settled(request(of, wanted, { queriesPerPartner: 1 }));
+    const [slot] = (of.results.document(slotsKey('client-1')) as { slots: { id: string }[] }).slots;
+    expect(of.results.document(record)).toMatchObject({ executionId: 'q3', isRetry: true, slot: slot?.id });
   });
 });
 

@@ -78,6 +78,7 @@ async function watch(
       id,
       elapsedMs: takenOverAfterMs ?? 0,
       runningAt: runningBefore,
+      hasRun: runningBefore !== undefined,
       isTakenOver: takenOverAfterMs !== undefined,
     },
     { ...terms, ...more },

@@ -12,13 +12,14 @@ const least = [
   { state: 'failed', ...ended, seenAfterMs: 3, reason: 'FAILED: x' },
 ];
 const most = [
-  { ...least[0], leaseMs: 5, slot: 's' },
-  { ...least[1], leaseMs: 5, slot: 's', runningAt: 7 },
+  { ...least[0], leaseMs: 5, slot: 's', replaces: 'w' },
+  { ...least[1], leaseMs: 5, slot: 's', runningAt: 7, hasRun: true },
   { ...least[2], slot: 's', goodForMs: 5, files: { plain: 1, gzip: 2 } },
   { ...least[2], files: { plain: 1 } },
   { ...least[3], slot: 's', limit: 10 },
   { ...least[4], slot: 's', cause: 'data-changed' },
   { ...least[4], cause: 'took-too-long' },
+  { ...least[4], cause: 'not-repeated', isRetry: true },
 ];
 const read = (document: unknown) => readRecord({ document, etag: '"1"', ageMs: 0 });
 
