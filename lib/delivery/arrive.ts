@@ -8,7 +8,7 @@ import { noSlotInTime, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
 import { judgeRecord, requestFacts } from './judge-record.ts';
 import { nextSlotLookMs } from './pace.ts';
-import { type Arrived, begun, type Run, type Step, type Target, waiting } from './phase.ts';
+import { type Arrived, begun, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { takeSlot } from './take-slot.ts';
 
 /**
@@ -30,8 +30,8 @@ export async function arrive(run: Run, { target, waited, waitsForSlot }: Arrived
     if (step) return step;
   }
   const latest = await latestRead;
-  const isRetry = (waited !== undefined || waitsForSlot) && endsBeforeRetry(readRecord(latest));
-  const start = () => startAttempt(run, target, { latest, slotsRead, isRetry });
+  const next = waited && nextAttempt(readRecord(latest));
+  const start = () => startAttempt(run, target, { latest, slotsRead, waited, waitsForSlot, ...next });
   const verdict = judgeRecord(latest, requestFacts(run.terms));
   switch (verdict.next) {
     case 'watch':
@@ -51,14 +51,16 @@ export async function arrive(run: Run, { target, waited, waitsForSlot }: Arrived
   }
 }
 
-/** Whether the next attempt repeats a query that failed, and that no request had a slot to repeat. */
-const endsBeforeRetry = (record: JobRecord | undefined): boolean =>
-  record?.state === 'failed' && record.cause === 'not-repeated' && record.isRetry === true;
+/** The attempt that follows this record's one, for a caller that has waited. */
+export const nextAttempt = (record: JobRecord | undefined): Pick<NewAttempt, 'isRetry' | 'attempts'> => ({
+  isRetry: record?.state === 'failed' && record.cause === 'not-repeated' && record.isRetry === true,
+  attempts: (record?.attempts ?? 1) + 1,
+});
 
 /**
  * Creates a job's next attempt if the client has a free slot. Otherwise pauses; the request then looks for a slot
  * again. If no slot is free when the request's time is up, the caller goes on waiting. If the caller's time is up, it
- * gets an error, even if a slot is free.
+ * takes no slot and gets an error.
  */
 export async function startAttempt(
   run: Run,
@@ -66,25 +68,30 @@ export async function startAttempt(
   {
     latest,
     slotsRead,
+    waited,
+    waitsForSlot = false,
     ...attempt
   }: {
     /** The previous attempt's record; undefined if there was none. */
     readonly latest: StoredDocument | undefined;
     readonly slotsRead?: Promise<StoredDocument | undefined> | undefined;
-  } & Omit<NewAttempt, 'slot'>,
+  } & Partial<Pick<Arrived, 'waited' | 'waitsForSlot'>> &
+    Omit<NewAttempt, 'slot'>,
 ): Promise<Step> {
   const { terms, note } = run;
+  const isTimeUp = () => Date.now() >= terms.giveUpAt;
+  if (isTimeUp()) return { refusal: waitsForSlot ? noSlotInTime() : tookTooLong() };
   const grant = await takeSlot(run, target, slotsRead, latest);
-  const now = Date.now();
   if (grant)
-    return now >= terms.giveUpAt
+    return isTimeUp()
       ? { refusal: tookTooLong() }
       : createAttempt(run, target, latest, { ...attempt, ...grant });
   note({ waitsForShare: true });
-  if (now >= terms.giveUpAt) return { refusal: noSlotInTime() };
-  const { dataChanges } = target;
-  if (now >= terms.waitUntil) return waiting({ waitsFor: 'slot', dataChanges });
+  if (isTimeUp()) return { refusal: noSlotInTime() };
+  const arrived = { at: 'arrived', target, waitsForSlot: true, waited } as const;
+  const now = Date.now();
+  if (now >= terms.waitUntil) return waiting(progressOf(arrived));
   const pauseMs = nextSlotLookMs(terms.giveUpAt - now, Math.random());
   await delay(Math.min(pauseMs, terms.waitUntil - now, terms.giveUpAt - now));
-  return { at: 'arrived', target, waitsForSlot: true };
+  return arrived;
 }

@@ -6,7 +6,7 @@ import type { DeliveryFacts } from './delivery.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Following, Leading, Phase, Run, Target } from './phase.ts';
 
-/** The most attempts that one request may create. If none of them left a readable result, the service has a fault. */
+/** The most attempts that follow each other. If none of them left a readable result, the service has a fault. */
 const MAX_ATTEMPTS = 6;
 
 /**
@@ -47,6 +47,8 @@ export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUnt
 /** The properties of a new attempt. */
 export interface NewAttempt {
   readonly isRetry?: boolean;
+  /** How many attempts have followed each other, this one included. */
+  readonly attempts?: number;
   readonly slot?: string | undefined;
   /** The previous attempt's execution, if this request is to count it in the metrics. */
   readonly ended?: CountedExecution | undefined;
@@ -67,23 +69,23 @@ export async function createAttempt(
   run: Run,
   target: Target,
   was: StoredDocument | undefined,
-  { isRetry = false, slot, ended, left }: NewAttempt,
+  { isRetry = false, attempts = 1, slot, ended, left }: NewAttempt,
 ): Promise<Phase> {
-  if (target.attempts >= MAX_ATTEMPTS) throw new Error(`none of ${MAX_ATTEMPTS} queries left a result`);
+  if (attempts > MAX_ATTEMPTS) throw new Error(`none of ${MAX_ATTEMPTS} queries left a result`);
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
     ...signed(),
     state: 'starting',
     attempt: left?.attempt ?? randomUUID(),
     ...leaseOf(run),
     isRetry,
+    attempts,
     ...(slot !== undefined && { slot }),
   });
   const isStored = 'mine' in outcome || outcome.wasStored;
   if (ended && isStored) run.note({ finishedQueries: [finishedQuery(ended)] });
   if ('theirs' in outcome) return following(target, outcome.theirs);
-  const next = { ...target, attempts: target.attempts + 1 };
   const cacheStatus = left?.cacheStatus ?? 'miss';
-  return { at: 'leading', target: next, held: outcome.mine, cacheStatus, isCreator: left === undefined };
+  return { at: 'leading', target, held: outcome.mine, cacheStatus, isCreator: true };
 }
 
 /**

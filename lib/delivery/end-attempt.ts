@@ -9,7 +9,7 @@ import {
 } from '../results/job-record.ts';
 import { cachedReportKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
-import { endFacts, finishedQuery, following, signed, writeRecord } from './attempt.ts';
+import { type CountedExecution, endFacts, finishedQuery, following, signed, writeRecord } from './attempt.ts';
 import { QueryFailed, tookTooLong } from './delivery.ts';
 import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import type { Leading, Run, Step, Target } from './phase.ts';
@@ -17,11 +17,12 @@ import { isSeenInTime, isUnchanged } from './state-after-query.ts';
 
 /** The members that every record of an ended execution has. */
 export const endedMembers = (
-  { attempt, slot }: OpenRecord,
+  { attempt, attempts, slot }: OpenRecord,
   { id, submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state' | 'observedAt'>,
 ) => ({
   ...signed(),
   attempt,
+  ...(attempts !== undefined && { attempts }),
   ...(slot !== undefined && { slot }),
   executionId: id,
   submittedAt,
@@ -36,16 +37,18 @@ export const endedMembers = (
  * afterwards; undefined if `held` is undefined.
  *
  * @param held the record as this request wrote it; undefined if another request has replaced it
+ * @param ended how the query ended, if the record says otherwise
  */
 export async function recordEnd(
   run: Run,
   target: Target,
   held: StoredRecord<OpenRecord> | undefined,
   record: EndedRecord,
+  ended: CountedExecution = record,
 ): Promise<StoredDocument | undefined> {
   if (!held) return undefined;
   const outcome = await writeRecord(run, target, held.stored, record);
-  if ('mine' in outcome || outcome.wasStored) run.note({ finishedQueries: [finishedQuery(record)] });
+  if ('mine' in outcome || outcome.wasStored) run.note({ finishedQueries: [finishedQuery(ended)] });
   return 'mine' in outcome ? outcome.mine.stored : outcome.theirs;
 }
 
@@ -73,6 +76,8 @@ export interface Failure {
   readonly execution: FailedExecution;
   readonly cause?: FailedRecord['cause'];
   readonly isRetry?: boolean;
+  /** How the query ended, if it did not fail. */
+  readonly ended?: CountedExecution;
   /** When Athena reported the failure, by this machine's clock. */
   readonly answeredAt: number;
 }
@@ -82,7 +87,7 @@ export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,
   held: Held,
-  { execution, cause, isRetry, answeredAt }: Failure,
+  { execution, cause, isRetry, ended: counted, answeredAt }: Failure,
 ): Promise<Step> {
   const { reason, observedAt, completedAt } = execution;
   const ended = {
@@ -93,7 +98,7 @@ export async function endWithFailure(
     ...(cause && { cause }),
     ...(isRetry && { isRetry }),
   } as const;
-  return following(target, await recordEnd(run, target, held, ended), cacheStatus);
+  return following(target, await recordEnd(run, target, held, ended, counted), cacheStatus);
 }
 
 /**
@@ -106,13 +111,15 @@ export async function endAtScanLimit(
   held: Held,
   execution: ScanLimitExceeded,
 ): Promise<Step> {
-  const { scanLimit: limit } = run.terms;
+  const isSoon = isSeenInTime(execution);
+  // Later, the limit may be another one than the query's.
+  const limit = isSoon ? run.terms.scanLimit : undefined;
   const ended = {
     state: 'scan-limit-exceeded',
     ...endedMembers(record, execution),
     ...(limit !== undefined && { limit }),
   } as const;
-  const isOfVersion = isSeenInTime(execution) && (await isUnchanged(run, target));
+  const isOfVersion = isSoon && (await isUnchanged(run, target));
   const [stored] = await Promise.all([
     recordEnd(run, target, held, ended),
     isOfVersion && recordAnswer(run, target, ended),

@@ -3,7 +3,7 @@ import { readDataState } from '../lake/read-data-state.ts';
 import type { OpenRecord } from '../results/job-record.ts';
 import { jobRecordKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
-import { startAttempt } from './arrive.ts';
+import { nextAttempt, startAttempt } from './arrive.ts';
 import { takeOver } from './attempt.ts';
 import { deliverFile } from './deliver-file.ts';
 import { dataKeepChanging, tookTooLong } from './delivery.ts';
@@ -48,21 +48,23 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
           latest: stored,
           left: { attempt: verdict.record.attempt, cacheStatus: phase.cacheStatus },
           isRetry: verdict.record.isRetry,
+          attempts: verdict.record.attempts ?? 1,
+          waited: phase,
         });
       return takeOver(run, target, stored, verdict.record, phase.cacheStatus);
     }
     case 'deliver':
       return (
         (await deliverFile(run, target, verdict.record, phase.cacheStatus, true)) ??
-        startAttempt(run, target, { latest: stored })
+        startAttempt(run, target, { latest: stored, waited: phase, ...nextAttempt(verdict.record) })
       );
     case 'refuse':
       return { refusal: refusalOf(run, verdict.record) };
     case 'look-again': {
-      const { dataChanges, attempts } = target;
+      const { dataChanges } = target;
       if (dataChanges >= MAX_DATA_CHANGES) return { refusal: dataKeepChanging() };
       const data = await readDataState(backends.lake, wanted.request, 0);
-      const next = { ...targetOf(wanted, data, dataChanges + 1), attempts };
+      const next = targetOf(wanted, data, dataChanges + 1);
       return { at: 'arrived', target: next, waitsForSlot: false, waited: phase };
     }
   }

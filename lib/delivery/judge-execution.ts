@@ -15,9 +15,14 @@ export type ExecutionVerdict =
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
   /**
    * This caller can't use the execution: start the next attempt. The ended execution is counted in the metrics, unless
-   * Athena has forgotten it.
+   * Athena has forgotten it. `cause`: another request has stopped it because it took too long.
    */
-  | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
+  | {
+      readonly next: 'start-next';
+      readonly isRetry?: true;
+      readonly cause?: 'took-too-long';
+      readonly execution?: FailedExecution;
+    }
   /**
    * The query takes too long: stop it. Then start the next attempt if the caller has time for one; otherwise tell the
    * caller to come back.
@@ -68,7 +73,7 @@ export function judgeExecution(execution: Execution | undefined, facts: Executio
     case 'succeeded':
       return { next: 'deliver', execution };
     case 'scan-limit-exceeded':
-      return isStale(execution, facts) ? { next: 'start-next', execution } : { next: 'refuse', execution };
+      return { next: 'refuse', execution };
     case 'failed':
       return judgeFailed(execution, facts);
     case undefined:
@@ -86,7 +91,7 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
   // Another request has stopped the query because it took too long.
   if (tookTooLong(execution, facts))
     return hasTimeForAnother(facts)
-      ? { next: 'start-next', execution }
+      ? { next: 'start-next', cause: 'took-too-long', execution }
       : { next: 'took-too-long', execution };
   if (execution.isRetryable && !facts.isRetry) return { next: 'start-next', isRetry: true, execution };
   return { next: 'refuse', execution };

@@ -33,7 +33,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       recorded = underWay;
     });
     // Nobody can learn the execution of this token any more: another attempt takes the place of this one.
-    if (!watched) return createNext(run, phase, { held: phase.held, isRetry: phase.held.record.isRetry });
+    if (!watched) return createNext(run, phase, { held: phase.held });
     note({ queryExecutionId: watched.id });
     const {
       execution,
@@ -78,7 +78,8 @@ async function start(
   onRecorded: (underWay: Promise<Held | undefined>) => void,
 ): Promise<WatchedExecution | undefined> {
   if (record.state === 'under-way') {
-    const { executionId, elapsedMs, runningAt, hasRun = false } = record;
+    // Release 1.0.0 writes no `hasRun`.
+    const { executionId, elapsedMs, runningAt, hasRun = runningAt !== undefined } = record;
     return { id: executionId, elapsedMs, runningAt, hasRun, isTakenOver: true };
   }
   const id = await run.backends.queries.start(target.job.query, record.attempt);
@@ -140,8 +141,8 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const { verdict, held, early, known, answeredAt, wait } = judged;
   const { target } = phase;
   const { record } = phase.held;
-  const next = (isRetry: boolean, ended?: EndedExecution) =>
-    createNext(run, phase, { held, isRetry, ended, answeredAt });
+  const next = (how: Pick<Next, 'isRetry' | 'ended' | 'cause'>) =>
+    createNext(run, phase, { held, isRetry: record.isRetry, answeredAt, ...how });
   /** Gives up the lease, and leads the caller on to its next request, if it has time for one. */
   const goOn = async (): Promise<Step> => {
     if (held) await release(run, target, held, known).catch(() => {});
@@ -155,23 +156,27 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       try {
         const step = await settleReport(run, phase, { held, execution, early, answeredAt });
         if (step === 'late') return goOn();
-        return step ?? next(record.isRetry, execution);
+        return step ?? next({ ended: execution });
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
         // The failure is stale for a caller that came after the query's end: start the next attempt instead.
         return isStale(execution, wait)
-          ? next(record.isRetry, failed)
+          ? next({ ended: failed })
           : endWithFailure(run, phase, held, { execution: failed, answeredAt });
       }
     }
     case 'start-next':
-      return next(verdict.isRetry ?? record.isRetry, verdict.execution);
+      return next({
+        isRetry: verdict.isRetry ?? record.isRetry,
+        cause: verdict.cause,
+        ended: verdict.execution,
+      });
     case 'stop': {
       const stopped = asStopped(verdict.execution, known.runningAt);
       await run.backends.queries.stop(stopped.id);
       return verdict.hasTimeForAnother
-        ? next(record.isRetry, stopped)
+        ? next({ cause: 'took-too-long', ended: stopped })
         : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', answeredAt });
     }
     case 'took-too-long':
@@ -188,38 +193,40 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   }
 }
 
-/** Creates the attempt that follows one which this request leads, or lets another request create it. */
+interface Next extends Pick<Judged, 'held'> {
+  readonly isRetry?: boolean;
+  /** How the attempt ended; undefined if Athena does not know it any more. */
+  readonly ended?: EndedExecution | undefined;
+  /** Why a request that waits may create the next attempt, if this one can't. */
+  readonly cause?: 'took-too-long' | undefined;
+  readonly answeredAt?: number;
+}
+
+/** Creates the attempt that follows the one that this request leads, or lets another request create it. */
 async function createNext(
   run: Run,
   phase: Leading,
-  {
-    held,
-    isRetry,
-    ended,
-    answeredAt = Date.now(),
-  }: Pick<Judged, 'held'> & {
-    readonly isRetry: boolean;
-    /** How the attempt ended; undefined if Athena does not know it any more. */
-    readonly ended?: EndedExecution | undefined;
-    readonly answeredAt?: number;
-  },
+  { held, isRetry = phase.held.record.isRetry, ended, cause, answeredAt = Date.now() }: Next,
 ): Promise<Step> {
   const { target } = phase;
   if (!held) return { at: 'arrived', target, waitsForSlot: false };
+  const { slot, attempts = 1 } = held.record;
+  const next = { isRetry, attempts: attempts + 1 };
   // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be another client's, or
   // too old.
   const hasSlot = phase.isCreator || run.terms.queriesPerPartner === undefined;
   if (hasSlot && Date.now() < run.terms.giveUpAt)
-    return createAttempt(run, target, held.stored, { isRetry, slot: held.record.slot, ended });
+    return createAttempt(run, target, held.stored, { ...next, slot, ended });
   // Perhaps this request gets no slot, or its caller's time is up. So the end is recorded and counted first, and any
   // request that waits may create the next attempt.
   if (ended) {
     const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
-    return endWithFailure(run, phase, held, { execution, cause: 'not-repeated', isRetry, answeredAt });
+    const why = { cause: cause ?? 'not-repeated', isRetry } as const;
+    return endWithFailure(run, phase, held, { execution, ...why, ended, answeredAt });
   }
   const free = await release(run, target, held);
   if (!free) return { at: 'arrived', target, waitsForSlot: false };
-  return startAttempt(run, target, { latest: free.stored, isRetry });
+  return startAttempt(run, target, { latest: free.stored, ...next });
 }
 
 /** How long the caller has waited, and whether the attempt was created for this caller. */

@@ -27,8 +27,6 @@ export interface Target {
   readonly job: Job;
   /** How often this request and the caller's earlier ones started again because files changed during the query. */
   readonly dataChanges: number;
-  /** How many attempts this request has created. */
-  readonly attempts: number;
 }
 
 /** How far a request has come. */
@@ -38,7 +36,7 @@ export type Phase = { readonly target: Target } & (
       readonly at: 'arrived';
       /** Whether the client had no free slot when the request looked last. */
       readonly waitsForSlot: boolean;
-      /** What the caller has waited for until now; absent if the caller has just come. */
+      /** The attempt that the caller has waited for until now; absent if it has waited for none. */
       readonly waited?: Following | undefined;
     }
   | {
@@ -72,24 +70,28 @@ export const targetOf = ({ request, entitlement }: Wanted, data: DataState, data
   data,
   job: makeJob(request, entitlement, data),
   dataChanges,
-  attempts: 0,
 });
 
 /** A request's first phase: `following` if the caller's previous request waited for an attempt, otherwise `arrived`. */
 export function firstPhase(wanted: Wanted, data: DataState, left: Progress | undefined): Phase {
   const target = targetOf(wanted, data, left?.dataChanges);
-  if (left?.waitsFor !== 'attempt') return { at: 'arrived', target, waitsForSlot: left !== undefined };
-  return { at: 'following', target, cacheStatus: left.cacheStatus };
+  const waited = left?.cacheStatus && ({ at: 'following', target, cacheStatus: left.cacheStatus } as const);
+  if (waited && left.waitsFor === 'attempt') return waited;
+  return { at: 'arrived', target, waitsForSlot: left !== undefined, waited };
 }
 
 /** What the caller's next request must know; undefined if there is nothing to pass on. */
-export function progressOf(phase: Following | Leading): Progress;
+export function progressOf(
+  phase: Following | Leading | (Arrived & { readonly waitsForSlot: true }),
+): Progress;
 export function progressOf(phase: Phase): Progress | undefined;
 export function progressOf(phase: Phase): Progress | undefined {
   const { dataChanges, data } = phase.target;
   if (phase.at === 'arrived') {
-    if (phase.waitsForSlot) return { waitsFor: 'slot', dataChanges };
-    return phase.waited && progressOf(phase.waited);
+    const { waitsForSlot, waited } = phase;
+    if (waitsForSlot)
+      return { waitsFor: 'slot', dataChanges, ...(waited && { cacheStatus: waited.cacheStatus }) };
+    return waited && progressOf(waited);
   }
   // `listedAt` is by this machine's clock, so another machine can't use it.
   const { listedAt: _, ...known } = data;
@@ -101,7 +103,7 @@ export const waiting = (progress: Progress): { readonly delivery: Delivery } => 
   delivery: {
     state: 'waiting',
     progress,
-    cacheStatus: progress.waitsFor === 'attempt' ? progress.cacheStatus : 'miss',
+    cacheStatus: progress.cacheStatus ?? 'miss',
   },
 });
 

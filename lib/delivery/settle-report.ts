@@ -61,7 +61,7 @@ export async function settleReport(
       appearing(run, location, lateAt),
     isSeenInTime(execution) ? (early?.closing ?? stateAfterQuery(run, target)) : undefined,
   ]);
-  if (!result) return Date.now() < lateAt ? 'late' : undefined;
+  if (!result || result === 'late') return result;
   const isOfVersion = closing !== undefined && closing.fingerprint === data.fingerprint;
   const recordOf = (files?: ReportFiles): SucceededRecord => ({
     state: 'succeeded',
@@ -89,18 +89,20 @@ export async function settleReport(
 }
 
 /**
- * Reads a result, and looks for it until `until` or until the request must answer. Resolves to undefined if it has not
- * appeared.
+ * Reads a result, and looks for it until `until`. Resolves to undefined if it has not appeared by then, and to `late` if
+ * the request must answer before.
  */
 async function appearing(
   { backends: { results }, terms: { waitUntil, giveUpAt } }: Run,
   location: string,
   until: number,
-): Promise<EngineResult | undefined> {
+): Promise<EngineResult | 'late' | undefined> {
   for (;;) {
+    const lookedAt = Date.now();
     const result = await results.readResult(location, MAX_SMALL_BYTES);
-    const leftMs = Math.min(until, waitUntil, giveUpAt) - Date.now();
-    if (result || leftMs <= 0) return result;
+    if (result || lookedAt >= until) return result;
+    const leftMs = Math.min(waitUntil, giveUpAt) - Date.now();
+    if (leftMs <= 0) return 'late';
     await delay(Math.min(LATE_LOOK_MS, leftMs));
   }
 }

@@ -44,7 +44,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         const backends = backendsUntil(deliverBy);
         const { results, register, lake } = backends;
         const waits = await openTicket(results, id);
-        askedAt = began - waits.waitedMs;
+        // The ticket says how long the caller had waited when it was read, which may have taken long.
+        askedAt = Date.now() - waits.waitedMs;
         if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
         const { request, client, progress } = waits;
         const { report } = request;

@@ -16,6 +16,8 @@ const every = {
    * same execution.
    */
   attempt: v.string(),
+  /** How many attempts, this one included, have followed each other for callers that wait. Absent: one. */
+  attempts: v.optional(v.number()),
 };
 
 const open = {
@@ -90,7 +92,7 @@ const jobRecord = v.variant('state', [
      * another attempt was needed, but the caller of the request that held the lease had no time left.
      */
     cause: v.optional(v.picklist(['data-changed', 'took-too-long', 'not-repeated'])),
-    /** For `not-repeated`: whether the other attempt would repeat a query that failed, so that it is the last one. */
+    /** For `not-repeated`: whether the next attempt repeats a query that failed, and so is the last one. */
     isRetry: v.optional(v.boolean()),
   }),
 ]);

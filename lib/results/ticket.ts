@@ -15,6 +15,9 @@ const data = v.object({
   isListed: v.boolean(),
 });
 
+/** Whether the awaited attempt was created for this caller (`miss`) or for another one. */
+const cacheStatus = v.picklist(['miss', 'collapsed']);
+
 /** Members of every kind of progress. */
 const every = {
   /** How often the report was started again because files changed during its query. */
@@ -22,13 +25,18 @@ const every = {
 };
 
 const progress = v.variant('waitsFor', [
-  v.object({ waitsFor: v.literal('slot'), ...every }),
+  v.object({
+    waitsFor: v.literal('slot'),
+    ...every,
+    /** Present if the caller has waited for an attempt before. */
+    cacheStatus: v.optional(cacheStatus),
+  }),
   v.object({
     waitsFor: v.literal('attempt'),
     ...every,
     /** The state of the data that the job's attempts read. */
     data,
-    cacheStatus: v.picklist(['miss', 'collapsed']),
+    cacheStatus,
   }),
 ]);
 

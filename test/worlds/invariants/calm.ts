@@ -52,7 +52,7 @@ export function calmFaults(
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isSeenSoon = query.toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
   const version = answer.headers['Data-Version'];
-  const { isLarge, toldEndTo } = query;
+  const { toldEndTo } = query;
   const since = Math.max(shownAt, resultAt, startedAt);
   return [
     isPlain && !isRight ? 'cache-status-wrong' : undefined,
@@ -60,8 +60,8 @@ export function calmFaults(
       ? 'version-missing'
       : undefined,
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
-    // A result that lies elsewhere is not seen when it appears. A large one takes minutes.
-    !isLarge && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
+    // A result that lies elsewhere is not seen when it appears.
+    isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     hop <= 1 && toldEndTo.length > MOST_ASKS ? 'asked-too-often' : undefined,
     answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
