@@ -11,8 +11,7 @@ const MAX_ATTEMPTS = 6;
 
 /**
  * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
- * record is stored, or to `theirs` with the document that is stored instead. `wasStored` says whether this request's
- * record was stored before that document.
+ * record is stored, or to `theirs` with the document that is stored instead.
  *
  * @param was the record as it was read; undefined if there was none
  */
@@ -20,22 +19,16 @@ export async function writeRecord<T extends JobRecord>(
   { backends: { results } }: Run,
   { job, data }: Target,
   was: StoredDocument | undefined,
-  given: T,
-): Promise<
-  | { readonly mine: StoredRecord<T> }
-  | { readonly theirs: StoredDocument | undefined; readonly wasStored: boolean }
-> {
+  record: T,
+): Promise<{ readonly mine: StoredRecord<T> } | { readonly theirs: StoredDocument | undefined }> {
   const key = jobRecordKey(job, data);
-  const replaces = readRecord(was)?.writer;
-  const record = { ...given, ...(replaces !== undefined && { replaces }) };
   const written = await (was ? results.replace(was, key, record) : results.create(key, record));
   if (written) return { mine: { stored: written, record } };
   // Perhaps S3 stored the first write, but the answer was lost, and S3 then refused the repeated write.
   const stored = await results.read(key);
-  const latest = readRecord(stored);
-  return stored && latest?.writer === record.writer
+  return stored && readRecord(stored)?.writer === record.writer
     ? { mine: { stored, record } }
-    : { theirs: stored, wasStored: latest?.replaces === record.writer };
+    : { theirs: stored };
 }
 
 /** Members of each record that a request writes. By the random id `writer`, the request recognises its own write. */
@@ -72,16 +65,20 @@ export async function createAttempt(
   { isRetry = false, attempts = 1, slot, ended, left }: NewAttempt,
 ): Promise<Phase> {
   if (attempts > MAX_ATTEMPTS) throw new Error(`none of ${MAX_ATTEMPTS} queries left a result`);
+  const attempt = left?.attempt ?? randomUUID();
+  const follows = readRecord(was)?.writer;
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
     ...signed(),
     state: 'starting',
-    attempt: left?.attempt ?? randomUUID(),
+    attempt,
+    ...(follows !== undefined && { follows }),
     ...leaseOf(run),
     isRetry,
     attempts,
     ...(slot !== undefined && { slot }),
   });
-  const isStored = 'mine' in outcome || outcome.wasStored;
+  // Perhaps another request has already taken the new attempt over.
+  const isStored = 'mine' in outcome || readRecord(outcome.theirs)?.attempt === attempt;
   if (ended && isStored) run.note({ finishedQueries: [finishedQuery(ended)] });
   if ('theirs' in outcome) return following(target, outcome.theirs);
   const cacheStatus = left?.cacheStatus ?? 'miss';

@@ -17,12 +17,13 @@ import { isSeenInTime, isUnchanged } from './state-after-query.ts';
 
 /** The members that every record of an ended execution has. */
 export const endedMembers = (
-  { attempt, attempts, slot }: OpenRecord,
+  { attempt, attempts, follows, slot }: OpenRecord,
   { id, submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state' | 'observedAt'>,
 ) => ({
   ...signed(),
   attempt,
   ...(attempts !== undefined && { attempts }),
+  ...(follows !== undefined && { follows }),
   ...(slot !== undefined && { slot }),
   executionId: id,
   submittedAt,
@@ -48,7 +49,9 @@ export async function recordEnd(
 ): Promise<StoredDocument | undefined> {
   if (!held) return undefined;
   const outcome = await writeRecord(run, target, held.stored, record);
-  if ('mine' in outcome || outcome.wasStored) run.note({ finishedQueries: [finishedQuery(ended)] });
+  // Perhaps another attempt has already taken the place of this record.
+  const isStored = 'mine' in outcome || readRecord(outcome.theirs)?.follows === record.writer;
+  if (isStored) run.note({ finishedQueries: [finishedQuery(ended)] });
   return 'mine' in outcome ? outcome.mine.stored : outcome.theirs;
 }
 

@@ -7,17 +7,17 @@ const every = {
   /** A random id, new with each write. If S3's answer was lost, a request recognises its own write by this id. */
   writer: v.string(),
   /**
-   * The `writer` of the record that this one replaced. A request whose write was stored and then replaced, before it
-   * knew of either, learns so from this. Absent in a job's first record.
-   */
-  replaces: v.optional(v.string()),
-  /**
    * The attempt's random token, chosen by the request that creates the attempt. For the same token, Athena returns the
    * same execution.
    */
   attempt: v.string(),
   /** How many attempts, this one included, have followed each other for callers that wait. Absent: one. */
   attempts: v.optional(v.number()),
+  /**
+   * The `writer` of the record that this attempt replaced. If S3's answer to that record was lost, its request learns
+   * from this that the record was stored, and counts its query. Absent in a job's first attempt.
+   */
+  follows: v.optional(v.string()),
 };
 
 const open = {

@@ -59,7 +59,8 @@ export interface EngineQuery {
   toldQueuedAt?: number;
   /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** The invocations that learnt that the query runs, or that it had run for too long. */
+  /** The invocations that learnt that the query is queued, that it runs, or that it has run for too long. */
+  readonly toldQueuedTo: Set<Invocation>;
   readonly toldRunningTo: Set<Invocation>;
   readonly toldOverdueTo: Set<Invocation>;
   forgottenAt?: number;
@@ -249,6 +250,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       state: 'QUEUED',
       read: [],
       stopTriedBy: new Set(),
+      toldQueuedTo: new Set(),
       toldRunningTo: new Set(),
       toldOverdueTo: new Set(),
       toldEndTo: [],

@@ -62,10 +62,12 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
-    const from = first.endedAt - COARSE_MS;
-    const hasNewCaller = pulls.some(({ startedAt }) => startedAt >= from);
+    const hasNewCaller = pulls.some(({ startedAt }) => startedAt >= (first.endedAt ?? 0) - COARSE_MS);
+    // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
+    const listedAt = Math.min(...pulls.map(({ startedAt }) => startedAt)) - LISTED_BEFORE_MS;
+    const from = Math.max(listedAt, BEGINNING + 1);
     const isSame =
-      statesDuring(lake.states, { from: first.submittedAt, to: started.submittedAt }).length === 1 &&
+      statesDuring(lake.states, { from, to: started.submittedAt }).length === 1 &&
       world.plan.operator.every(({ atMs }) => BEGINNING + atMs > started.submittedAt);
     if (isSame && !hasNewCaller)
       world.violate('retried-again', `${started.id} after ${first.id} and ${second.id} had failed`);
