@@ -11,6 +11,19 @@ export type Act = (command: object, signal: AbortSignal | undefined, signedAt: n
 
 type Handler = (args: unknown) => Promise<{ readonly response: object; readonly output: object }>;
 
+/** Formats times. Many calls fall into one second, so the last text is kept. */
+function kept(format: (date: Date) => string): (time: number) => string {
+  let [second, text] = [Number.NaN, ''];
+  return (time) => {
+    const now = seconds(time);
+    if (now !== second) [second, text] = [now, format(new Date(now))];
+    return text;
+  };
+}
+
+const httpDate = kept((date) => date.toUTCString());
+const amzDate = kept((date) => date.toISOString().replaceAll(/[-:]|\.\d+/g, ''));
+
 const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 export function sdkClient({ time }: World, act: Act) {
@@ -28,7 +41,7 @@ export function sdkClient({ time }: World, act: Act) {
     middlewareStack: { add: (wrap: (next: Handler) => Handler) => void wrappers.push(wrap) },
     async send(command: object, { abortSignal }: { readonly abortSignal?: AbortSignal } = {}) {
       const signedAt = Date.now() + config.systemClockOffset;
-      const response = () => ({ headers: { date: new Date(time.now()).toUTCString() } });
+      const response = () => ({ headers: { date: httpDate(time.now()) } });
       const handle: Handler = async () => {
         try {
           const answer = await act(command, abortSignal, signedAt);
@@ -41,8 +54,7 @@ export function sdkClient({ time }: World, act: Act) {
           throw Object.assign(error as object, { $response: response() });
         }
       };
-      const date = new Date(signedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-      const request = { headers: { 'x-amz-date': date } };
+      const request = { headers: { 'x-amz-date': amzDate(signedAt) } };
       return (await wrappers.reduce((next, wrap) => wrap(next), handle)({ request })).output;
     },
   };
