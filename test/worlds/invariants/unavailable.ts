@@ -4,13 +4,16 @@
  * long; slots that stayed full; data that kept changing.
  */
 import type { AnsweredRequest } from '../caller.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
+import { REGISTER_MS } from './refusals.ts';
 
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
 /** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
 const CALLER_LIMITS = 2.05;
+/** A caller may wait this much longer for the publication of a large result. */
+const PUBLISHING_MS = 900_000;
 /** A report is started again three times because files changed during its query. */
 const FAILED_BEFORE_REFUSAL = 4;
 /** A caller that has waited this many limits has no time for another query. */
@@ -24,7 +27,7 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   const isTimeUp = waitedMs >= CALLER_LIMITS * longestQueryMs - COARSE_MS;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    return isTimeUp ? undefined : overloadedFault(parts, request);
+    return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
   if (body.includes('took too long')) {
     if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
     const isOverdue = [...athena.queries.values()].some(
@@ -32,6 +35,8 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
         asked.days.join() === pull.caller.days.join() &&
         (stopAskedAt !== undefined || endedAt - submittedAt >= 0.9 * longestQueryMs),
     );
+    if (isPublishedNow(parts, pull) && waitedMs < CALLER_LIMITS * longestQueryMs + PUBLISHING_MS - COARSE_MS)
+      return 'given-up-early';
     return isTimeUp || isOverdue ? undefined : 'given-up-early';
   }
   if (body.includes('were under way'))
@@ -48,8 +53,31 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   return 'unavailable-without-cause';
 }
 
+/** Whether the log names a call of AWS that failed: the operator sees by it who refuses what. */
+const isLogged = ({ answer: { invocation } }: AnsweredRequest): boolean => {
+  const cause = String(invocation.line?.['cause']);
+  return (
+    invocation.machine.isOfReleaseBefore || /^(S3|Athena) \w+: \w+, status (\d{3}|none), request /.test(cause)
+  );
+};
+
+/** Whether the only query for a caller's report has succeeded, and its large result is being published. */
+function isPublishedNow({ world, athena, s3, register }: Parts, { caller, startedAt }: Pull): boolean {
+  // For other companies, the report is another one.
+  if (register.during(caller.partner, startedAt - REGISTER_MS, world.time.now()).length > 1) return false;
+  const own = [...athena.queries.values()].filter(({ asked }) => asked.days.join() === caller.days.join());
+  const [query] = own;
+  return (
+    own.length === 1 &&
+    query?.isLarge === true &&
+    s3.objects.has(`publications/${query.id}.json`) &&
+    !s3.objects.has(`abandoned/${query.id}.json`)
+  );
+}
+
 /** The fault of a 503 because AWS refuses calls, for a caller that has time left. */
-function overloadedFault({ world, athena, s3 }: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest) {
+function overloadedFault(parts: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest) {
+  const { world, athena } = parts;
   const { invocation } = answer;
   // Release 1.0.0 ends a hop if S3 refuses its ticket, its register entry or its listing.
   if (invocation.machine.isOfReleaseBefore) return undefined;
@@ -63,14 +91,9 @@ function overloadedFault({ world, athena, s3 }: Parts, { answer, hop, pull, answ
   const isTicketRefused =
     isOut('waiting/') || invocation.faults.some(({ key }) => key.startsWith('waiting/'));
   const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
-  const isPublished = [...athena.queries.values()].some(
-    ({ id, asked, isLarge }) =>
-      isLarge &&
-      asked.days.join() === pull.caller.days.join() &&
-      s3.objects.has(`publications/${id}.json`) &&
-      !s3.objects.has(`abandoned/${id}.json`) &&
-      invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key)),
-  );
+  const isPublished =
+    isPublishedNow(parts, pull) &&
+    invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key));
   const waitsForSlot = invocation.line?.['waitsForShare'] === true;
   if ((isPublished || waitsForSlot || (query && query.endedAt === undefined)) && !isTicketRefused)
     return 'overloaded-while-waiting';
