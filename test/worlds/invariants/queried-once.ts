@@ -21,14 +21,15 @@ const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
-    const { endedAt, state, toldEndTo, stopAskedAt } = earlier;
+    const { endedAt, state, cause, toldEndTo, stopAskedAt } = earlier;
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
       return false;
     if (earlier.companies !== started.companies) return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
     const wasSeen =
       endedAt === undefined ||
-      (state === 'SUCCEEDED' && toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
+      ((state === 'SUCCEEDED' || cause === 'scan limit') &&
+        toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
     // The files that the world writes at its beginning are no change of the lake.
     const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
     const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;
@@ -79,11 +80,23 @@ const CALLER_LIMITS = 2.05;
 /** Failing calls of the caller's last request may take this long. */
 const HELD_UP_MS = 35_000;
 
-export function startedInTimeRule({ world, pulls }: Parts): (started: EngineQuery) => void {
-  return ({ id, startedBy, submittedAt }) => {
+/** A caller that has waited this many limits has no time for another query, if one was stopped for taking too long. */
+const TOO_LATE_LIMITS = 0.55;
+
+export function startedInTimeRule({ world, athena, pulls }: Parts): (started: EngineQuery) => void {
+  return ({ id, startedBy, submittedAt, asked, companies }) => {
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
     const lateMs = startedBy.faults.length > 0 ? HELD_UP_MS : COARSE_MS;
-    const mostMs = CALLER_LIMITS * world.plan.settings.longestQueryMs + lateMs;
+    const isAfterStop = [...athena.queries.values()].some(
+      (each) =>
+        each.id !== id &&
+        each.stopAskedAt !== undefined &&
+        each.asked.days === asked.days &&
+        each.companies === companies &&
+        each.submittedAt >= (pull?.startedAt ?? 0),
+    );
+    const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
+    const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
     if (pull && submittedAt - pull.startedAt > mostMs)
       world.violate('started-for-nobody', `${id} by ${startedBy.id}, whose caller's time is up`);
   };
