@@ -1,7 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Config } from '../config.ts';
 import type { FunctionDependencies } from '../http/function-dependencies.ts';
 import { problemChain } from '../http/problem-chain.ts';
-import { describeFields } from './describe-fields.ts';
+import { type Field, type Levels, reports } from '../report/catalogue.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
+import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { reportPath } from '../routes.ts';
 
 /** GET /reporting/fields: the reports, their fields and the limits of a request, as JSON. Needs no token. */
 export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
@@ -19,3 +24,46 @@ export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' 
     }),
   );
 }
+
+/**
+ * The catalogue as `GET /reporting/fields` shows it: the reports, their fields and the limits of a request. It includes
+ * the currency and how to get access, if the operator has set them.
+ */
+export const describeFields = ({
+  currency,
+  access,
+  longestQueryMs,
+}: Pick<Config, 'currency' | 'access' | 'longestQueryMs'>) => ({
+  apiVersions: API_VERSIONS,
+  timeZone: 'UTC',
+  timeForm: UTC_TIME_FORM,
+  ...(currency !== undefined && { currency }),
+  ...(Object.keys(access).length > 0 && { access }),
+  limits: {
+    windowDays: MAX_WINDOW_DAYS,
+    longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
+    filterTextCharacters: MAX_TEXT_CHARACTERS,
+    filterTimeForms: TIME_FILTER_FORM,
+  },
+  reports: reports.map((report) => ({
+    name: report.name,
+    title: report.title,
+    path: reportPath(report),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
+  })),
+});
+
+/** One field as callers see it, without its column and its table. */
+const describeField = (field: Field, levels: Levels | undefined) => ({
+  name: field.name,
+  role: field.role,
+  type: field.type,
+  meaning: field.meaning,
+  groupable: field.role === 'dimension',
+  filterable: field.role === 'dimension',
+  ...(field.role === 'dimension' && field.type === 'datetime' && { grain: field.grain }),
+  ...(field.role === 'metric' && { isAmount: field.type === 'float' }),
+  ...(levels?.metric === field && {
+    countedBy: { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name },
+  }),
+});

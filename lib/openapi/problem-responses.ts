@@ -1,62 +1,12 @@
-import { requestTooLarge } from '../problems/gateway-problems.ts';
+import {
+  gatewayProblems,
+  otherGatewayProblems,
+  refusedByFirewall,
+  requestTooLarge,
+} from '../problems/gateway-problems.ts';
 import { type KnownProblem, knownProblems } from '../problems/known-problems.ts';
-import { InvalidRequest } from '../problems/problem.ts';
-import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
 import { headerAsDelivered } from '../response-headers.ts';
-import { type Part, reference } from './schema.ts';
-
-/** The schemas of problem documents, for `components` (RFC 9457). */
-export const problemSchemas: Part = {
-  Problem: {
-    type: 'object',
-    description: `What went wrong, in \`${PROBLEM_MEDIA_TYPE}\`. Decide by \`type\` or \`status\`, never by \`detail\`.`,
-    required: ['type', 'title', 'status', 'detail'],
-    properties: {
-      type: {
-        type: 'string',
-        format: 'uri',
-        // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
-        description:
-          'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
-      },
-      title: { type: 'string', description: 'The kind of problem, for people.' },
-      status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-      detail: {
-        type: 'string',
-        description: 'What is wrong and what to do, for people. If there are several faults, the first one.',
-      },
-      instance: {
-        type: 'string',
-        format: 'uri',
-        description: 'Identifies the request in the operator’s log. Only the firewall leaves it out.',
-      },
-      scope: {
-        type: 'string',
-        description: 'The scope to request a token with. Present if a valid token is not authorized.',
-      },
-      errors: {
-        type: 'array',
-        description: 'The faults of the request, where its parameters are at fault.',
-        items: reference('schemas', 'Fault'),
-        minItems: 1,
-        maxItems: InvalidRequest.mostListed,
-      },
-      errorsLeftOut: {
-        type: 'integer',
-        minimum: 1,
-        description: 'How many more faults there are, which are not listed.',
-      },
-    },
-  },
-  Fault: {
-    type: 'object',
-    required: ['parameter', 'detail'],
-    properties: {
-      parameter: { type: 'string', description: 'A query parameter as the caller wrote it, or `Accept`.' },
-      detail: { type: 'string', description: 'What is wrong with it.' },
-    },
-  },
-};
+import { type Part, reference } from './schemas.ts';
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
@@ -70,30 +20,50 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   504: 'The request took too long. Try again; if it keeps failing, report the instance.',
 };
 
+/** The statuses that the gateway may answer by itself, to any request that has a route. */
+const GATEWAY_STATUSES = [
+  ...Object.values(gatewayProblems).filter((problem) => problem !== gatewayProblems.notFound),
+  ...Object.values(otherGatewayProblems),
+  requestTooLarge,
+  refusedByFirewall,
+].map(({ status }) => status);
+
+/** References to the problems of a route: those of the gateway, and those of these statuses. */
+export const problemsOf = (...statuses: readonly number[]): Part =>
+  Object.fromEntries(
+    [...GATEWAY_STATUSES, ...statuses].map((status) => [status, reference('responses', name(status))]),
+  );
+
 /** One response per status, for `components`: the problems it may contain, with an example of each. */
 export function problemResponses(scope: string): Part {
   const byStatus = Map.groupBy(knownProblems(scope), ({ status }) => status);
   return {
     ...Object.fromEntries(
-      [...byStatus].map(([status, problems]) => [name(status), response(status, problems)]),
+      [...byStatus].map(([status, problems]) => [
+        name(status),
+        {
+          description: DESCRIPTION[status],
+          headers: headersOf(status, problems),
+          content: {
+            [PROBLEM_MEDIA_TYPES]: {
+              schema: reference('schemas', 'Problem'),
+              examples: examplesOf(problems),
+            },
+          },
+        },
+      ]),
     ),
-    [name(requestTooLarge.status)]: tooLarge,
+    // This response has no `content`: a second kind of body would remove the problem document's members from the types
+    // of generated clients.
+    [name(requestTooLarge.status)]: {
+      description:
+        'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
+        `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: decide by the status.`,
+    },
   };
 }
 
-/**
- * This response has no `content`: a second kind of body would remove the problem document's members from the types of
- * generated clients.
- */
-const tooLarge: Part = {
-  description:
-    'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
-    `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: decide by the status.`,
-};
-
-/** References to the responses of these statuses, by status. */
-export const problemReferences = (statuses: readonly number[]): Part =>
-  Object.fromEntries(statuses.map((status) => [status, reference('responses', name(status))]));
+const name = (status: number) => `Problem${status}`;
 
 /**
  * Problems are `application/problem+json`. The firewall can't send that, so it sends `application/json`. This range
@@ -101,24 +71,7 @@ export const problemReferences = (statuses: readonly number[]): Part =>
  */
 const PROBLEM_MEDIA_TYPES = 'application/*';
 
-const name = (status: number) => `Problem${status}`;
-
-function response(status: number, problems: readonly KnownProblem[]): Part {
-  const content = {
-    schema: reference('schemas', 'Problem'),
-    examples: examplesOf(problems),
-  };
-  return {
-    description: DESCRIPTION[status],
-    headers: headersOf(status, problems),
-    content: { [PROBLEM_MEDIA_TYPES]: content },
-  };
-}
-
-/**
- * The examples, by the name of the problem. If one problem has several texts, a number follows the name from the second
- * on.
- */
+/** The examples, by the problem's name. If a problem has several texts, a number follows the name from the second on. */
 const examplesOf = (problems: readonly KnownProblem[]): Part =>
   Object.fromEntries(
     [...Map.groupBy(problems, ({ name }) => name)].flatMap(([name, alike]) =>

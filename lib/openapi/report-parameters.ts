@@ -1,11 +1,12 @@
-import { dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
+import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
+import { operatorNames, operatorOf } from '../report/filter-operators.ts';
+import { filterParameter } from '../report/filter-parameter.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
-import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests } from './example-requests.ts';
-import { fieldTable } from './field-table.ts';
-import { filterParameters } from './filter-parameters.ts';
-import { type Part, reference } from './schema.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests, exampleValue } from './examples.ts';
+import { type Part, reference, time } from './schemas.ts';
 
 /** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
 export const commonParameters: Readonly<Record<string, Part>> = {
@@ -27,6 +28,17 @@ export const commonParameters: Readonly<Record<string, Part>> = {
     example: API_VERSIONS.at(-1),
   },
 };
+
+function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): Part {
+  return {
+    name,
+    in: 'query',
+    required: true,
+    description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
+    schema: time(UTC_TIME_FORM),
+    example: EXAMPLE_WINDOW[name],
+  };
+}
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export function reportParameters(report: Report): Part[] {
@@ -63,6 +75,18 @@ export function reportParameters(report: Report): Part[] {
   ];
 }
 
+/** The fields as a Markdown table: name, role, type and meaning. */
+function fieldTable({ fields, levels }: Report): string {
+  const countedBy =
+    levels &&
+    `: counted by ${levels.finer.name} where the report is grouped by ${levels.finer.name}, else by ${levels.coarser.name}`;
+  const rows = fields.map(
+    (field) =>
+      `| ${field.name} | ${field.role} | ${field.type} | ${field.meaning}${levels?.metric === field ? countedBy : ''} |`,
+  );
+  return ['| field | role | type | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
 /**
  * A list of names, described as one text (docs/contract.md#the-request). If it were an array, some clients would repeat
  * the parameter instead of writing commas, and some generators would make it a set, which has no order.
@@ -72,15 +96,44 @@ const commaSeparated = (fields: readonly Field[]): Part => {
   return { type: 'string', pattern: `^${name}(,${name})*$` };
 };
 
-function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): Part {
-  return {
-    name,
-    in: 'query',
-    required: true,
-    description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
-    // There is no `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not
-    // allow.
-    schema: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
-    example: EXAMPLE_WINDOW[name],
-  };
+/**
+ * The filters: one parameter for each operator and dimension. All generators of clients can repeat a parameter. Few can
+ * write several values for one property of a `deepObject`.
+ */
+function filterParameters(report: Report): Part[] {
+  const examples = Object.values(exampleRequests(report));
+  return operatorNames.flatMap((operator) =>
+    dimensionsOf(report).map((dimension) => {
+      const { name: field, meaning } = dimension;
+      const asked = examples.map((request) => request[operator]?.[field]).find((values) => values);
+      return {
+        name: filterParameter({ operator, field }),
+        in: 'query',
+        description: `${operatorOf(operator).description(meaning)} Filters on several fields must all hold.`,
+        style: 'form',
+        explode: true,
+        schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+        example: asked ?? [exampleValue(dimension)],
+      };
+    }),
+  );
+}
+
+/** The schema of one value of a filter on the dimension, as `lib/report/filter-value.ts` accepts it. */
+function valueSchema(dimension: Dimension): Part {
+  switch (dimension.type) {
+    case 'datetime':
+      return time(TIME_FILTER_FORM[dimension.grain]);
+    case 'integer':
+      return { type: 'integer', format: 'int64' };
+    case 'string':
+      return {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_TEXT_CHARACTERS,
+        // The pattern excludes Unicode's category Cc and U+FFFD. It spells them out, because some engines for JSON
+        // Schema don't know `\p{Cc}`.
+        pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ufffd]*$',
+      };
+  }
 }

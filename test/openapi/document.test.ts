@@ -32,7 +32,7 @@ describe('docs/openapi.json', () => {
       expect(namesIn('groupBy')).toEqual(dimensions);
       expect(
         parameters.flatMap(({ name }) => (name?.endsWith(']') ? [name] : [])),
-        'lib/openapi/filter-parameters.ts: other filters than the operators of lib/report/filter-operators.ts',
+        'lib/openapi/report-parameters.ts: other filters than the operators of lib/report/filter-operators.ts',
       ).toEqual(
         operatorNames.flatMap((operator) => dimensions.map((field) => filterParameter({ operator, field }))),
       );

@@ -1,3 +1,4 @@
+import type { DayState } from '../lake/day-states.ts';
 import {
   type Dimension,
   dimensionsOf,
@@ -5,9 +6,10 @@ import {
   fieldOf,
   metricsOf,
   type Report,
+  reports,
 } from '../report/catalogue.ts';
 import type { OperatorName } from '../report/filter-operators.ts';
-import { formatUtcTime } from '../report/utc-time.ts';
+import { formatUtcTime, wholeDay } from '../report/utc-time.ts';
 
 /** Filter values, by operator and field name. */
 type Filters = { readonly [Operator in OperatorName]?: Readonly<Record<string, readonly unknown[]>> };
@@ -67,3 +69,19 @@ export function exampleCsv(report: Report, { requestedFields }: ExampleRequest):
   const header = requestedFields.map((name) => `"${name}"`).join(',');
   return `${header}\n${requestedFields.map(value).join(',')}\n`;
 }
+
+const exampleDay = (day: string, state: DayState['state'], version: string): DayState => {
+  const { start, end } = wholeDay(day);
+  return { day, startInclusive: formatUtcTime(start), endExclusive: formatUtcTime(end), state, version };
+};
+
+/** What a request for the states of days can be answered with. */
+export const exampleDays = {
+  report: reports[0]?.name,
+  startInclusive: '2026-01-31T00:00:00Z',
+  endExclusive: '2026-02-02T00:00:00Z',
+  days: [
+    exampleDay('2026-01-31', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'),
+    exampleDay('2026-02-01', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'),
+  ],
+};
