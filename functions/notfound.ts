@@ -2,7 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { readConfig } from '../lib/config.ts';
 import { notFoundHandler } from '../lib/http/not-found-handler.ts';
-import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
+import { METRIC_NAMESPACE } from '../lib/names.ts';
 
 const config = readConfig(process.env);
 

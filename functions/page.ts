@@ -3,9 +3,8 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { downloadOrigins } from '../lib/aws/download-origins.ts';
 import { readConfig } from '../lib/config.ts';
-import { readPageFiles } from '../lib/http/page-files.ts';
-import { pageHandler } from '../lib/http/page-handler.ts';
-import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
+import { pageHandler, readPageFiles } from '../lib/http/page-handler.ts';
+import { METRIC_NAMESPACE } from '../lib/names.ts';
 
 const config = readConfig(process.env);
 

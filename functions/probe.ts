@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { secretReader } from '../lib/aws/read-secret.ts';
-import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
+import { METRIC_NAMESPACE } from '../lib/names.ts';
 import { readProbeConfig } from '../lib/probe/probe-config.ts';
 import { probeHandler } from '../lib/probe/probe-handler.ts';
 import { reportPuller } from '../lib/probe/pull-report.ts';

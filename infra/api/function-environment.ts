@@ -1,6 +1,5 @@
 import { QUERY_WAIT_MS } from '../../lib/function-settings.ts';
-import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
-import { ENV } from '../../lib/names.ts';
+import { ENV, METRIC_NAMESPACE } from '../../lib/names.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';

@@ -4,8 +4,7 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { functionStartedBy } from '../../lib/function-settings.ts';
-import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
-import { ENV, PROBE_ENV } from '../../lib/names.ts';
+import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import type { Stage } from '../stage.ts';
 import type { Release } from './function-code.ts';
 import { makeLambdaFunction, makeLive } from './lambda-function.ts';

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/metric-names.ts';
+import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/names.ts';
 import { deliveringFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 

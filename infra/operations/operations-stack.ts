@@ -11,7 +11,7 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
+import { METRIC_NAMESPACE } from '../../lib/names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { type AlarmDefinition, alarmList, type Severity } from './alarm-list.ts';

@@ -1,7 +1,7 @@
 import type { Owner, Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/entitlement.ts';
+import { type Claims, clientOf, type EntitlementRule, readEntitlement } from './claims.ts';
 import { companiesOf, type PartnerRecord } from './partner-record.ts';
-import type { EntitlementRule } from './read-entitlement.ts';
 import type { Register } from './register.ts';
 
 /** The source that says which companies' rows a caller may see. */
@@ -25,22 +25,11 @@ export type Verdict = {
   | { readonly state: 'refused'; readonly refusal: Refusal }
 );
 
-/**
- * Finds out whose rows of a report a caller may see, at this time.
- *
- * @param client the client's id; undefined if the token names no client
- * @param byClaims reads the companies from the caller's token, by the given rule
- */
+/** Finds out whose rows of a report the caller with these claims may see, at this time. */
 export async function whoseRows(
   terms: EntitlementTerms,
   report: Report,
-  {
-    client,
-    byClaims,
-  }: {
-    readonly client: string | undefined;
-    readonly byClaims: (rule: EntitlementRule) => Entitlement | undefined;
-  },
+  claims: Claims,
   register: Register,
 ): Promise<Verdict> {
   switch (terms.by) {
@@ -48,10 +37,12 @@ export async function whoseRows(
       return { state: 'entitled', entitlement: 'every-company' };
     case 'claims': {
       const rule = terms.rules[report.governedBy];
-      return verdictOf(rule && byClaims(rule));
+      return verdictOf(rule && readEntitlement(claims, rule));
     }
-    case 'partners':
+    case 'partners': {
+      const client = clientOf(claims);
       return verdictOnPartner(client === undefined ? undefined : await register.find(client), report);
+    }
   }
 }
 

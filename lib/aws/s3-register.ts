@@ -1,6 +1,5 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import { parseDocument } from '../access/parse-document.ts';
-import { type PartnerRecord, readPartner } from '../access/partner-record.ts';
+import { type PartnerRecord, parseDocument, readPartner } from '../access/partner-record.ts';
 import { partnerKey, RECORD_KEPT_MS, type Register } from '../access/register.ts';
 import { isYounger } from '../is-younger.ts';
 import { call } from './call.ts';

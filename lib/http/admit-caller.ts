@@ -1,7 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Claims } from '../access/claims.ts';
-import { callerOf, clientOf } from '../access/claims.ts';
-import { readEntitlement } from '../access/read-entitlement.ts';
+import { type Claims, callerOf } from '../access/claims.ts';
 import type { Register } from '../access/register.ts';
 import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
 import { whoseRows } from '../access/whose-rows.ts';
@@ -9,8 +7,7 @@ import type { Config } from '../config.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/entitlement.ts';
-import type { LoggedFacts } from './logged-facts.ts';
-import { noteCaller } from './logged-facts.ts';
+import { type LoggedFacts, noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
 /** A caller with a valid token, and the rows of the report that it may see. */
@@ -50,12 +47,7 @@ export async function admitCaller(
   facts: LoggedFacts,
 ): Promise<AdmittedCaller> {
   const client = callerOf(claims);
-  const verdict = await whoseRows(
-    config.entitlements,
-    report,
-    { client: clientOf(claims), byClaims: (rule) => readEntitlement(claims, rule) },
-    register,
-  );
+  const verdict = await whoseRows(config.entitlements, report, claims, register);
   noteCaller(facts, verdict);
   if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token), client);
   return { client, entitlement: verdict.entitlement };

@@ -14,9 +14,8 @@ import {
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
-import { auditedFacts } from './audited-facts.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import type { LoggedFacts } from './logged-facts.ts';
+import { auditedFacts, type LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 

@@ -3,7 +3,7 @@ import type { TokenVerifier } from '../access/verify-token.ts';
 import { dayStates, listedWindow } from '../lake/day-states.ts';
 import { NoRecords } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
-import { parseDaysRequest } from '../report/parse-days-request.ts';
+import { parseDaysRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import { admitCaller, verifyCaller } from './admit-caller.ts';
 import { requestTimes } from './answer-delivery.ts';

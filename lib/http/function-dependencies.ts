@@ -8,9 +8,8 @@ import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
 import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryBackends } from '../delivery/delivery.ts';
-import { METRIC_NAMESPACE } from '../metric-names.ts';
-import type { LineLog } from './request-log.ts';
-import type { MetricSink } from './request-metrics.ts';
+import { METRIC_NAMESPACE } from '../names.ts';
+import type { LineLog, MetricSink } from './request-log.ts';
 
 /** The services behind a request. */
 type RequestBackends = DeliveryBackends & { readonly register: Register };
@@ -34,9 +33,12 @@ export function functionDependencies(
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
   const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
-  const onListingUnavailable = once((error: unknown) => {
-    log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
-  });
+  let isUnavailableLogged = false;
+  const onListingUnavailable = (error: unknown) => {
+    if (!isUnavailableLogged)
+      log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
+    isUnavailableLogged = true;
+  };
   return {
     config,
     log,
@@ -51,14 +53,5 @@ export function functionDependencies(
       lake: s3Lake(s3, config.lake, { until, cache, onListingUnavailable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),
-  };
-}
-
-/** Calls `act` the first time only. */
-function once<T>(act: (value: T) => void): (value: T) => void {
-  let isDone = false;
-  return (value) => {
-    if (!isDone) act(value);
-    isDone = true;
   };
 }

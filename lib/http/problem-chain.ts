@@ -3,7 +3,6 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { problemResponse } from '../problems/problem-response.ts';
 import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
 import { cors } from './cors.ts';
-import { DEPRECATED_VERSIONS, deprecationHeaders } from './deprecated-versions.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
@@ -18,23 +17,19 @@ export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
   { endsReport = false, deprecatedVersions = DEPRECATED_VERSIONS } = {},
 ) => {
-  const addHeaders = ({
+  const addHeaders: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
     event,
     response,
-  }: {
-    event: APIGatewayProxyEvent;
-    response: APIGatewayProxyResult | null | undefined;
   }) => {
-    const deprecated = deprecatedVersions.get(
-      event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '',
-    );
-    if (response)
-      response.headers = {
-        ...response.headers,
-        ...COMMON_HEADERS,
-        [VERSION_HEADER]: config.commit,
-        ...(deprecated && deprecationHeaders(deprecated)),
-      };
+    if (!response) return;
+    const version = event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '';
+    const deprecated = deprecatedVersions.get(version);
+    response.headers = {
+      ...response.headers,
+      ...COMMON_HEADERS,
+      [VERSION_HEADER]: config.commit,
+      ...(deprecated && deprecationHeaders(deprecated)),
+    };
   };
   return (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
@@ -47,3 +42,23 @@ export const problemChain = (
       })
   );
 };
+
+/** What the answers say about a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
+export interface DeprecatedVersion {
+  /** The time from which callers should no longer use the version, for example `2027-01-01T00:00:00Z`. */
+  readonly deprecatedAt: string;
+  /** The time from which the service may refuse the version. */
+  readonly sunsetAt: string;
+  /** The page that says what to do instead. */
+  readonly link: string;
+}
+
+/** The versions whose removal is decided. */
+export const DEPRECATED_VERSIONS: ReadonlyMap<string, DeprecatedVersion> = new Map();
+
+/** The headers of RFC 9745 and RFC 8594. */
+export const deprecationHeaders = ({ deprecatedAt, sunsetAt, link }: DeprecatedVersion) => ({
+  Deprecation: `@${Date.parse(deprecatedAt) / 1_000}`,
+  Sunset: new Date(sunsetAt).toUTCString(),
+  Link: `<${link}>; rel="deprecation sunset"`,
+});

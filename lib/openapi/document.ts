@@ -1,7 +1,6 @@
 import { CACHE_STATUS, NOTE } from '../http/redirect.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
-import { API_VERSIONS } from '../report/parse-request.ts';
+import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { daysPath, pathOf, reportPath } from '../routes.ts';
 import { exampleCsv, exampleDays, exampleRequests } from './examples.ts';

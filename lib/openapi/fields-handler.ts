@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { FunctionDependencies } from '../http/function-dependencies.ts';
 import { problemChain } from '../http/problem-chain.ts';
 import { type Field, type Levels, reports } from '../report/catalogue.ts';
-import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';

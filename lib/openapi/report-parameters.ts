@@ -1,9 +1,7 @@
 import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
-import { operatorNames, operatorOf } from '../report/filter-operators.ts';
-import { filterParameter } from '../report/filter-parameter.ts';
-import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
-import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
-import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
+import { filterParameter, operatorNames, operatorOf } from '../report/filter-operators.ts';
+import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests, exampleValue } from './examples.ts';
 import { type Part, reference, time } from './schemas.ts';

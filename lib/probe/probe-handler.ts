@@ -1,7 +1,6 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { LineLog } from '../http/request-log.ts';
-import type { MetricSink } from '../http/request-metrics.ts';
-import { METRIC } from '../metric-names.ts';
+import type { LineLog, MetricSink } from '../http/request-log.ts';
+import { METRIC } from '../names.ts';
 
 /**
  * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.

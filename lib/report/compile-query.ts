@@ -1,9 +1,8 @@
 import type { Field, Metric } from './catalogue.ts';
-import { coarserLevels, rawValue } from './columns.ts';
 import type { Entitlement } from './entitlement.ts';
 import type { ReportRequest } from './parse-request.ts';
 import { quoteName } from './quote-sql.ts';
-import { rowPredicates } from './row-predicates.ts';
+import { coarserLevels, rawValue, rowPredicates } from './row-predicates.ts';
 
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in

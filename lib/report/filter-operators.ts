@@ -47,3 +47,19 @@ export type OperatorName = keyof typeof filterOperators;
 export const operatorNames = Object.keys(filterOperators) as OperatorName[];
 
 export const operatorOf = (name: OperatorName): FilterOperator => filterOperators[name];
+
+/** A filter's operator and field. */
+interface FilterName {
+  readonly operator: OperatorName;
+  readonly field: string;
+}
+
+/** The query parameter of a filter, `filter[Day]` (docs/contract.md#filters). */
+export const filterParameter = ({ operator, field }: FilterName): string => `${operator}[${field}]`;
+
+/** The operator and field of a filter parameter; undefined for other parameters. */
+export function readFilterParameter(parameter: string): FilterName | undefined {
+  const [, word, field] = /^(\w+)\[([^[\]]+)\]$/.exec(parameter) ?? [];
+  const operator = operatorNames.find((name) => name === word);
+  return operator && field !== undefined ? { operator, field } : undefined;
+}

@@ -1,28 +1,73 @@
 import * as v from 'valibot';
 import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
+import { quoted } from './did-you-mean.ts';
 import { type FilterOperator, operatorNames, operatorOf } from './filter-operators.ts';
-import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
-
-/** A filter on a column: records pass if the operator lets the column's value pass. */
-interface ColumnFilter {
-  readonly kind: 'column';
-  readonly operator: FilterOperator;
-  readonly dimension: ColumnDimension;
-  readonly values: readonly (string | bigint)[];
-}
+import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 
 /**
- * A filter on the time: records pass if the operator lets their hour or day pass. The values are milliseconds since
- * 1970.
+ * The most characters of a text. Athena accepts parameters of at most 1,024 characters, and each quote may be doubled.
  */
-interface TimeFilter {
-  readonly kind: 'time';
+export const MAX_TEXT_CHARACTERS = 256;
+
+/** The form of a time filter's value, for each grain. */
+export const TIME_FILTER_FORM = { hour: 'YYYY-MM-DDThh:00:00Z', day: 'YYYY-MM-DDT00:00:00Z' };
+
+const text = v.pipe(
+  v.string(),
+  v.check((value) => value !== '', 'The value is empty.'),
+  v.check((value) => [...value].length <= MAX_TEXT_CHARACTERS, `At most ${MAX_TEXT_CHARACTERS} characters.`),
+  v.check((value) => !/\p{Cc}/u.test(value), 'The value contains control characters.'),
+  // The gateway decodes the query before the service sees it: bytes that are no UTF-8, such as %FF, arrive as U+FFFD.
+  v.check((value) => !value.includes('\uFFFD'), 'The value is not UTF-8. Percent-encode its UTF-8 bytes.'),
+);
+
+/** A hint for callers who write several values as one list. Texts get no such hint, because they may contain commas. */
+const repeatInstead = (value: string) =>
+  value.includes(',') ? ' For several values, repeat the parameter once a value.' : '';
+
+const integer = v.pipe(
+  v.string(),
+  v.regex(
+    /^-?\d+$/,
+    ({ input }) => `${quoted(input)} is not an integer in decimal digits.${repeatInstead(input)}`,
+  ),
+  v.transform((digits) => BigInt(digits)),
+  v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
+);
+
+const time = (fits: (time: number) => boolean, expected: string) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (value) => fits(parseUtcTime(value) ?? Number.NaN),
+      ({ input }) => `The value must be ${expected}, or no record could match.${repeatInstead(input)}`,
+    ),
+    v.transform((value) => parseUtcTime(value) ?? 0),
+  );
+
+const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
+const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
+
+/** The instants that a filter on this dimension can take, in milliseconds since 1970 (docs/contract.md#filters). */
+export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<string, number> =>
+  grain === 'hour' ? hour : day;
+
+/** The values that a filter on this dimension can take (docs/contract.md#filters). */
+export const filterColumnSchema = ({ type }: ColumnDimension): v.GenericSchema<string, string | bigint> =>
+  type === 'integer' ? integer : text;
+
+/** Records pass if the operator lets the dimension's value pass. */
+interface FilterOn<Kind, On extends Dimension, Value> {
+  readonly kind: Kind;
   readonly operator: FilterOperator;
-  readonly dimension: TimeDimension;
-  readonly values: readonly number[];
+  readonly dimension: On;
+  readonly values: readonly Value[];
 }
 
-export type Filter = ColumnFilter | TimeFilter;
+/** The values of a filter on the time are milliseconds since 1970. */
+export type Filter =
+  | FilterOn<'column', ColumnDimension, string | bigint>
+  | FilterOn<'time', TimeDimension, number>;
 
 /** Parses a filter's values, each once and in a fixed order, so that the same filters make the same query. */
 export const filterSchema = (
@@ -32,22 +77,14 @@ export const filterSchema = (
   dimension.type === 'datetime'
     ? v.pipe(
         v.array(filterTimeSchema(dimension)),
-        v.transform((values) => ({
-          kind: 'time' as const,
-          operator,
-          dimension,
-          values: [...new Set(values)].sort(),
-        })),
+        v.transform((values): Filter => ({ kind: 'time', operator, dimension, values: eachOnce(values) })),
       )
     : v.pipe(
         v.array(filterColumnSchema(dimension)),
-        v.transform((values) => ({
-          kind: 'column' as const,
-          operator,
-          dimension,
-          values: [...new Set(values)].sort(),
-        })),
+        v.transform((values): Filter => ({ kind: 'column', operator, dimension, values: eachOnce(values) })),
       );
+
+const eachOnce = <T>(values: readonly T[]): T[] => [...new Set(values)].sort();
 
 const operators = operatorNames.map(operatorOf);
 

@@ -4,8 +4,7 @@ import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
-import { operatorNames, operatorOf } from './filter-operators.ts';
-import { filterParameter, readFilterParameter } from './filter-parameter.ts';
+import { filterParameter, operatorNames, operatorOf, readFilterParameter } from './filter-operators.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
@@ -183,3 +182,35 @@ function unknownParameter(parameter: string): string {
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;
+
+/** The longest window of a request for the states of days, in days: a little more than a year. */
+export const MAX_STATE_DAYS = 400;
+
+const PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
+
+/** Reads the window from a request for the states of days. Throws InvalidRequest, which lists every fault at once. */
+export function parseDaysRequest(
+  parameters: Readonly<Record<string, readonly string[] | undefined>>,
+): Window {
+  const faults: Fault[] = [];
+  const read = <S extends v.GenericSchema>(parameter: string, schema: S) => {
+    const result = v.safeParse(schema, parameters[parameter]);
+    if (result.success) return result.output;
+    for (const { message } of result.issues) faults.push({ parameter, detail: message });
+    return undefined;
+  };
+  const start = read('startInclusive', utcTime);
+  const end = read('endExclusive', utcTime);
+  read('api-version', apiVersion);
+  for (const parameter of Object.keys(parameters))
+    if (!PARAMETERS.includes(parameter))
+      faults.push({ parameter, detail: `Unknown parameter. ${didYouMean(parameter, PARAMETERS)}` });
+  if (start !== undefined && end !== undefined) {
+    if (start >= end)
+      faults.push({ parameter: 'endExclusive', detail: 'Must be later than startInclusive.' });
+    else if (lengthInDays({ start, end }) > MAX_STATE_DAYS)
+      faults.push({ parameter: 'endExclusive', detail: `The window is longer than ${MAX_STATE_DAYS} days.` });
+  }
+  if (faults.length > 0 || start === undefined || end === undefined) throw new InvalidRequest(faults);
+  return { start, end };
+}

@@ -1,5 +1,4 @@
-import { type Levels, ownerOf, type Report } from './catalogue.ts';
-import { coarserLevels, HOUR_EXPRESSION } from './columns.ts';
+import { type Dimension, type Levels, ownerOf, type Report } from './catalogue.ts';
 import type { Entitlement } from './entitlement.ts';
 import type { Filter } from './filter.ts';
 import type { ReportRequest } from './parse-request.ts';
@@ -104,3 +103,29 @@ const all = (predicates: readonly Predicate[]): Predicate => ({
 
 const literal = (value: string | bigint): string =>
   typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);
+
+/** The hour of a record. */
+export const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
+
+/** The SQL expression by which a dimension groups records. */
+export function rawValue(dimension: Dimension): string {
+  if (dimension.type !== 'datetime') return dimension.column;
+  return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
+}
+
+/**
+ * The report's levels, if the request asks for their metric, and filters by the finer dimension without showing it;
+ * otherwise undefined.
+ */
+export function coarserLevels({
+  report: { levels },
+  requestedFields,
+  filters,
+}: ReportRequest): Levels | undefined {
+  return levels &&
+    requestedFields.includes(levels.metric) &&
+    !requestedFields.includes(levels.finer) &&
+    filters.some(({ dimension }) => dimension === levels.finer)
+    ? levels
+    : undefined;
+}

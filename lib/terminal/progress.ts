@@ -1,5 +1,3 @@
-import { nextProgress, type Shown } from './next-progress.ts';
-
 /** A callback for the progress of long work. `done` and `total` have the same unit: files, rows or bytes. */
 export type OnProgress = (what: string, done: number, total: number) => void;
 
@@ -13,18 +11,49 @@ export interface ProgressStream {
 /** The width if a terminal does not report its own width. */
 const USUAL_COLUMNS = 80;
 
-/** Shows the progress of long work: on a terminal as a bar, otherwise as a line every ten seconds. */
+/** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
+const LINE_EVERY_MS = 10_000;
+
+/** The bar on a terminal is redrawn at most ten times a second. */
+const BAR_EVERY_MS = 100;
+
+const CLEAR_LINE = '\r\u001b[K';
+
+/**
+ * Shows the progress of long work. A terminal gets a bar that is redrawn in place. A log gets its first line at once,
+ * then a line every ten seconds. It also gets a line when work ends that took at least ten seconds. Work that is done
+ * at its first report shows nothing.
+ */
 export function showProgress(stream: ProgressStream, now: () => number = Date.now): OnProgress {
-  let shown: Shown | undefined;
+  /** The work under way: when it was first reported, and how much was done then. */
+  let work: { readonly what: string; readonly beganAt: number; readonly beganWith: number } | undefined;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   return (what, done, total) => {
-    const next = nextProgress(
-      shown,
-      { what, done, total },
-      now(),
-      stream.isTTY ? stream.columns || USUAL_COLUMNS : undefined,
-    );
-    shown = next.shown;
-    if (next.text) stream.write(next.text);
+    const nowMs = now();
+    const columns = stream.isTTY ? stream.columns || USUAL_COLUMNS : undefined;
+    const write = (note: string, lineEnd = '') => {
+      writtenAt = nowMs;
+      stream.write(
+        columns === undefined
+          ? `${what}: ${amountOf(done, total)}${note}\n`
+          : `${CLEAR_LINE}${progressBar({ what, done, total }, columns, note)}${lineEnd}`,
+      );
+    };
+    const { beganAt, beganWith } = work?.what === what ? work : { beganAt: nowMs, beganWith: done };
+    const tookMs = nowMs - beganAt;
+    if (total > 0 && done >= total) {
+      // Forgotten, so that later work of the same name is timed separately.
+      work = undefined;
+      if (tookMs >= LINE_EVERY_MS) write(`, took ${duration(tookMs)}`, '\n');
+      else if (columns !== undefined) stream.write(CLEAR_LINE);
+      return;
+    }
+    work = { what, beganAt, beganWith };
+    if (total === 0 || nowMs - writtenAt < (columns === undefined ? LINE_EVERY_MS : BAR_EVERY_MS)) return;
+    // The estimate goes by the average speed until now. In the first two seconds it would be too rough.
+    const isEstimated = tookMs >= 2_000 && done > beganWith;
+    const leftMs = (tookMs / (done - beganWith)) * (total - done);
+    write(isEstimated ? `, about ${duration(leftMs)} left` : '');
   };
 }
 
@@ -46,4 +75,42 @@ export function repeatedProgress(tell: OnProgress): Disposable & { readonly onPr
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
+}
+
+/** How far a piece of work has come. */
+interface Step {
+  readonly what: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+const WIDEST = 40;
+const NARROWEST = 5;
+
+/**
+ * A bar that is narrower than the terminal, so that its line does not wrap. Leaves out `note` if it does not fit, and
+ * the bar itself if there is no room for a short one.
+ */
+export function progressBar({ what, done, total }: Step, columns: number, note = ''): string {
+  const amount = amountOf(done, total);
+  const room = columns - `${what}: [] ${amount} `.length;
+  if (room < NARROWEST) return `${what}: ${amount}`.slice(0, Math.max(0, columns - 1));
+  const shown = room - note.length < NARROWEST ? '' : note;
+  const width = Math.min(WIDEST, room - shown.length);
+  const filled = Math.round((done / total) * width);
+  return `${what}: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${amount}${shown}`;
+}
+
+/** From this total on, progress is shown as a percentage. */
+const MANY = 10_000;
+
+const amountOf = (done: number, total: number): string =>
+  total < MANY ? `${done}/${total}` : `${Math.floor((100 * done) / total)}%`;
+
+/** `45 s`, `3 min`, `2 h 5 min` */
+function duration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

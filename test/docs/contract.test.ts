@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gatewayProblems, refusedByFirewall } from '../../lib/problems/gateway-problems.ts';
 import { reports } from '../../lib/report/catalogue.ts';
-import { MAX_TEXT_CHARACTERS } from '../../lib/report/filter-value.ts';
+import { MAX_TEXT_CHARACTERS } from '../../lib/report/filter.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientOf } from '../../lib/access/claims.ts';
 import { readPartner } from '../../lib/access/partner-record.ts';
-import { readEntitlement } from '../../lib/access/read-entitlement.ts';
 import { partnerKey, type Register } from '../../lib/access/register.ts';
 import { whoseRows } from '../../lib/access/whose-rows.ts';
 import { readConfig } from '../../lib/config.ts';
@@ -227,12 +225,7 @@ async function answerTo(
 ): Promise<string> {
   const report = reports.find((entry) => entry.name === name);
   if (!report) throw new Error(`there is no report ${name}`);
-  const verdict = await whoseRows(
-    entitlements,
-    report,
-    { client: clientOf(claims), byClaims: (rule) => readEntitlement(claims, rule) },
-    registerOf(documents),
-  );
+  const verdict = await whoseRows(entitlements, report, claims, registerOf(documents));
   if (verdict.state === 'refused') return REFUSED;
   const query = new URLSearchParams(queryOf(question));
   const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../lib/openapi/document.ts';
 import { dimensionsOf, reports } from '../../lib/report/catalogue.ts';
-import { operatorNames } from '../../lib/report/filter-operators.ts';
-import { filterParameter } from '../../lib/report/filter-parameter.ts';
+import { filterParameter, operatorNames } from '../../lib/report/filter-operators.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 interface Parameter {

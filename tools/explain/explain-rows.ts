@@ -1,6 +1,4 @@
-import type { Claims } from '../../lib/access/claims.ts';
-import { clientOf } from '../../lib/access/claims.ts';
-import { readEntitlement } from '../../lib/access/read-entitlement.ts';
+import { type Claims, clientOf } from '../../lib/access/claims.ts';
 import { partnerKey, type Register } from '../../lib/access/register.ts';
 import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
 import type { Config } from '../../lib/config.ts';
@@ -18,15 +16,7 @@ export async function explainRows(
   const client = clientOf(claims);
   const verdicts = new Map<string, Verdict>();
   for (const report of reports)
-    verdicts.set(
-      report.name,
-      await whoseRows(
-        entitlements,
-        report,
-        { client, byClaims: (rule) => readEntitlement(claims, rule) },
-        register,
-      ),
-    );
+    verdicts.set(report.name, await whoseRows(entitlements, report, claims, register));
   return {
     lines: [
       ...(entitlements.by === 'partners' ? await recordLines(client, entitlements.bucket, register) : []),

@@ -5,8 +5,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { parseDocument } from '../../lib/access/parse-document.ts';
-import { type PartnerRecord, readPartner } from '../../lib/access/partner-record.ts';
+import { type PartnerRecord, parseDocument, readPartner } from '../../lib/access/partner-record.ts';
 import { partnerKey } from '../../lib/access/register.ts';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';

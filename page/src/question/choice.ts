@@ -1,6 +1,9 @@
 import { reportOf, reports } from '../../../lib/report/catalogue.ts';
-import type { OperatorName } from '../../../lib/report/filter-operators.ts';
-import { filterParameter, readFilterParameter } from '../../../lib/report/filter-parameter.ts';
+import {
+  filterParameter,
+  type OperatorName,
+  readFilterParameter,
+} from '../../../lib/report/filter-operators.ts';
 import { type Days, isPreset, type Preset } from './presets.ts';
 
 export interface ChosenFilter {

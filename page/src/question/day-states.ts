@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
-import { MAX_STATE_DAYS } from '../../../lib/report/parse-days-request.ts';
-import { API_VERSIONS } from '../../../lib/report/parse-request.ts';
+import { API_VERSIONS, MAX_STATE_DAYS } from '../../../lib/report/parse-request.ts';
 import { daysPath } from '../../../lib/routes.ts';
 import { serviceAddress } from '../service-address.ts';
 import { newestDay, today } from '../state.ts';

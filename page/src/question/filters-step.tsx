@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { filterParameter } from '../../../lib/report/filter-operators.ts';
 import { focusOn } from '../focus.ts';
 import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';

@@ -1,6 +1,5 @@
 import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
-import { operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { filterParameter, operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
 import type { ChosenFilter } from './choice.ts';
 
 /**

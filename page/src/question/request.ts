@@ -1,6 +1,6 @@
 import { type Fault, InvalidRequest } from '../../../lib/problems/problem.ts';
 import { type Report, reportOf, reports } from '../../../lib/report/catalogue.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { filterParameter } from '../../../lib/report/filter-operators.ts';
 import { API_VERSIONS, parseRequest } from '../../../lib/report/parse-request.ts';
 import { reportPath } from '../../../lib/routes.ts';
 import type { Choice } from './choice.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../../lib/access/parse-document.ts';
+import { parseDocument } from '../../../lib/access/partner-record.ts';
 
 describe('parseDocument', () => {
   it.each([

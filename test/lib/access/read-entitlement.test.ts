@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEntitlement } from '../../../lib/access/read-entitlement.ts';
+import { readEntitlement } from '../../../lib/access/claims.ts';
 
 const rule = { claim: 'companies', prefix: undefined, everyCompany: '*' };
 const roles = { claim: 'roles', prefix: 'publisher-company:', everyCompany: '*' };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { EntitlementRule } from '../../../lib/access/claims.ts';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
-import type { EntitlementRule } from '../../../lib/access/read-entitlement.ts';
 import { type EntitlementTerms, verdictOnPartner, whoseRows } from '../../../lib/access/whose-rows.ts';
 import { advertiserReport, byOwner, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
-import type { Entitlement } from '../../../lib/report/entitlement.ts';
 
 const rule = (claim: string): EntitlementRule => ({ claim, prefix: undefined, everyCompany: undefined });
 const record: PartnerRecord = {
@@ -27,9 +26,8 @@ async function verdictOn(terms: EntitlementTerms, report: Report, client?: strin
     sought.push(name);
     return name === record.client ? record : undefined;
   };
-  const byClaims = ({ claim }: EntitlementRule): Entitlement | undefined =>
-    claim === 'publishers' ? [5n] : undefined;
-  return { verdict: await whoseRows(terms, report, { client, byClaims }, { find }), sought };
+  const claims = { ...(client && { client_id: client }), publishers: '5' };
+  return { verdict: await whoseRows(terms, report, claims, { find }), sought };
 }
 
 const entitled = { state: 'entitled', entitlement: [5n] };

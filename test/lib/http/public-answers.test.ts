@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { notFoundHandler } from '../../../lib/http/not-found-handler.ts';
-import { readPageFiles } from '../../../lib/http/page-files.ts';
+import { readPageFiles } from '../../../lib/http/page-handler.ts';
 import { describeFields, fieldsHandler } from '../../../lib/openapi/fields-handler.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 

@@ -1,10 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import type { Register } from '../../../lib/access/register.ts';
-import type { Config } from '../../../lib/config.ts';
-import { readConfig } from '../../../lib/config.ts';
+import { type Config, readConfig } from '../../../lib/config.ts';
 import type { FunctionDependencies } from '../../../lib/http/function-dependencies.ts';
-import type { MetricSink } from '../../../lib/http/request-metrics.ts';
+import type { MetricSink } from '../../../lib/http/request-log.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { setting } from '../delivery/setting.ts';

@@ -10,8 +10,12 @@ import {
 import { compileQuery } from '../../../lib/report/compile-query.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
 import { type Filter, inFixedOrder } from '../../../lib/report/filter.ts';
-import { type OperatorName, operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import {
+  filterParameter,
+  type OperatorName,
+  operatorNames,
+  operatorOf,
+} from '../../../lib/report/filter-operators.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';

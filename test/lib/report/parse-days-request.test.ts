@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequest } from '../../../lib/problems/problem.ts';
-import { parseDaysRequest } from '../../../lib/report/parse-days-request.ts';
+import { parseDaysRequest } from '../../../lib/report/parse-request.ts';
 
 type Parameters = Record<string, string[] | undefined>;
 const good = {

@@ -9,8 +9,7 @@ import {
   publisherReport,
   type Report,
 } from '../../../lib/report/catalogue.ts';
-import { filterOperators, operatorNames } from '../../../lib/report/filter-operators.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { filterOperators, filterParameter, operatorNames } from '../../../lib/report/filter-operators.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
-import { progressBar } from '../../../lib/terminal/progress-line.ts';
+import { progressBar, repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
 
 const CLEAR = '\r\u001b[K';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
-import { operatorNames } from '../../../lib/report/filter-operators.ts';
-import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { filterParameter, operatorNames } from '../../../lib/report/filter-operators.ts';
 import { emptyCauses } from '../../../page/src/answer/empty-causes.ts';
 import {
   type Choice,

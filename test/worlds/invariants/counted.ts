@@ -1,5 +1,5 @@
 /** Rule: the metrics count each ended execution at most once, and exactly once if a request saw its end. */
-import { METRIC } from '../../../lib/metric-names.ts';
+import { METRIC } from '../../../lib/names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
