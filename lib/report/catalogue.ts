@@ -70,48 +70,30 @@ export interface Report {
   readonly fields: readonly Field[];
 }
 
-const hour = (name: string, meaning: string): TimeDimension => ({
-  role: 'dimension',
-  type: 'datetime',
-  grain: 'hour',
-  name,
-  meaning,
-});
-const day = (name: string, meaning: string): TimeDimension => ({
-  role: 'dimension',
-  type: 'datetime',
-  grain: 'day',
-  name,
-  meaning,
-});
-const id = <C extends string>(name: string, column: ColumnName<C>, meaning: string): IdDimension => ({
-  role: 'dimension',
-  type: 'integer',
-  name,
-  column,
-  meaning,
-});
-const text = <C extends string>(name: string, column: ColumnName<C>, meaning: string): TextDimension => ({
-  role: 'dimension',
-  type: 'string',
-  name,
-  column,
-  meaning,
-});
-const count = <C extends string>(name: string, column: ColumnName<C>, meaning: string): Metric => ({
-  role: 'metric',
-  type: 'integer',
-  name,
-  column,
-  meaning,
-});
-const money = <C extends string>(name: string, column: ColumnName<C>, meaning: string): Metric => ({
-  role: 'metric',
-  type: 'float',
-  name,
-  column,
-  meaning,
-});
+const timeField =
+  (grain: TimeDimension['grain']) =>
+  (name: string, meaning: string): TimeDimension => ({
+    role: 'dimension',
+    type: 'datetime',
+    grain,
+    name,
+    meaning,
+  });
+const columnField =
+  <Kind extends Pick<IdDimension | TextDimension | Metric, 'role' | 'type'>>(kind: Kind) =>
+  <C extends string>(name: string, column: ColumnName<C>, meaning: string) => ({
+    ...kind,
+    name,
+    column,
+    meaning,
+  });
+
+const hour = timeField('hour');
+const day = timeField('day');
+const id = columnField({ role: 'dimension', type: 'integer' });
+const text = columnField({ role: 'dimension', type: 'string' });
+const count = columnField({ role: 'metric', type: 'integer' });
+const money = columnField({ role: 'metric', type: 'float' });
 
 const times = [hour('DateTime', 'hour of the record, UTC'), day('Day', 'day of the record, UTC')];
 const placement = id('PlacementId', 'placement_id', 'placement identifier');

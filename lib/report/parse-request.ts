@@ -13,6 +13,9 @@ export const API_VERSIONS = ['1.0'];
 /** The longest window of a report, in days (docs/contract.md#the-window). */
 export const MAX_WINDOW_DAYS = 32;
 
+/** The longest window of a request for the states of days, in days: a little more than a year. */
+export const MAX_STATE_DAYS = 400;
+
 /**
  * A request that keeps every rule of docs/contract.md#the-request, with defaults for everything that the caller left
  * out.
@@ -29,9 +32,12 @@ export interface ReportRequest {
   readonly filters: readonly Filter[];
 }
 
-/** What the caller sent: decoded query parameters with all their values, and the Accept header. */
+/** Decoded query parameters with all their values. */
+type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** What the caller sent: the parameters, and the Accept header. */
 export interface ReportQuery {
-  readonly parameters: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly parameters: Parameters;
   readonly accept: string | undefined;
 }
 
@@ -52,7 +58,7 @@ const given = (hint: string) =>
 const once = given('');
 
 /** A parameter that is an instant. */
-export const utcTime = v.pipe(
+const utcTime = v.pipe(
   once,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const time = parseUtcTime(dataset.value);
@@ -64,7 +70,7 @@ export const utcTime = v.pipe(
   }),
 );
 
-export const apiVersion = v.pipe(
+const apiVersion = v.pipe(
   once,
   v.picklist(
     API_VERSIONS,
@@ -91,18 +97,35 @@ const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: str
     }),
   );
 
-/** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
-export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
+/** Reads a request's parameters, and collects their faults. */
+function readerOf(parameters: Parameters) {
   const faults: Fault[] = [];
   const fault = (parameter: string, detail: string) =>
     faults.push({ parameter: shortened(parameter), detail });
-  const read = <S extends v.GenericSchema>(parameter: string, schema: S, input: unknown) => {
-    const result = v.safeParse(schema, input);
-    if (result.success) return result.output;
-    for (const { message } of result.issues) fault(parameter, message);
-    return undefined;
+  return {
+    faults,
+    fault,
+    /** The parameter's value; undefined if it has a fault. */
+    read<S extends v.GenericSchema>(parameter: string, schema: S) {
+      const result = v.safeParse(schema, parameters[parameter]);
+      if (result.success) return result.output;
+      for (const { message } of result.issues) fault(parameter, message);
+      return undefined;
+    },
+    /** The window between two instants, if both could be read. */
+    windowOf(start: number | undefined, end: number | undefined, mostDays: number): Window | undefined {
+      if (start === undefined || end === undefined) return undefined;
+      if (start >= end) fault('endExclusive', 'Must be later than startInclusive.');
+      else if (lengthInDays({ start, end }) > mostDays)
+        fault('endExclusive', `The window is longer than ${mostDays} days.`);
+      return { start, end };
+    },
   };
+}
 
+/** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
+export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
+  const { faults, fault, read, windowOf } = readerOf(parameters);
   const names = namesOf(report.fields);
   const dimensions = dimensionsOf(report);
   const complain = (name: string) => `Unknown field ${quoted(name)}. ${didYouMean(name, names)}`;
@@ -115,18 +138,13 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   // mislead.
   const requestedFields =
     parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
-      ? read('requestedFields', fieldList(report.fields, complain), parameters['requestedFields'])
+      ? read('requestedFields', fieldList(report.fields, complain))
       : undefined;
-  const start = read('startInclusive', utcTime, parameters['startInclusive']);
-  const end = read('endExclusive', utcTime, parameters['endExclusive']);
-  if (start !== undefined && end !== undefined) {
-    if (start >= end) fault('endExclusive', 'Must be later than startInclusive.');
-    else if (lengthInDays({ start, end }) > MAX_WINDOW_DAYS)
-      fault('endExclusive', `The window is longer than ${MAX_WINDOW_DAYS} days.`);
-  }
+  const start = read('startInclusive', utcTime);
+  const window = windowOf(start, read('endExclusive', utcTime), MAX_WINDOW_DAYS);
 
   if (parameters['groupBy']) {
-    const groupBy = read('groupBy', fieldList(dimensions, complainOfNoDimension), parameters['groupBy']);
+    const groupBy = read('groupBy', fieldList(dimensions, complainOfNoDimension));
     if (groupBy && requestedFields) {
       for (const field of groupBy)
         if (!requestedFields.includes(field))
@@ -141,28 +159,27 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   }
 
   const filters: Filter[] = [];
-  for (const [parameter, values] of Object.entries(parameters)) {
+  for (const parameter of Object.keys(parameters)) {
     const named = readFilterParameter(parameter);
     const dimension = dimensions.find(({ name }) => name === named?.field);
     if (named && dimension) {
-      const filter = read(parameter, filterSchema(operatorOf(named.operator), dimension), values);
+      const filter = read(parameter, filterSchema(operatorOf(named.operator), dimension));
       if (filter) filters.push(filter);
     } else if (named) fault(parameter, complainOfNoDimension(named.field));
     else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
   }
   filters.sort(inFixedOrder(dimensions));
 
-  read('api-version', apiVersion, parameters['api-version']);
+  read('api-version', apiVersion);
   if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
 
-  if (faults.length > 0 || !requestedFields || start === undefined || end === undefined)
-    throw new InvalidRequest(faults);
-  return { report, requestedFields, window: { start, end }, filters };
+  if (faults.length > 0 || !requestedFields || !window) throw new InvalidRequest(faults);
+  return { report, requestedFields, window, filters };
 }
 
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
 
-const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
+const isIndexed = (list: string, parameters: Parameters) =>
   Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
 
 function unknownParameter(parameter: string): string {
@@ -183,34 +200,18 @@ const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;
 
-/** The longest window of a request for the states of days, in days: a little more than a year. */
-export const MAX_STATE_DAYS = 400;
-
-const PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
+const DAYS_PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
 
 /** Reads the window from a request for the states of days. Throws InvalidRequest, which lists every fault at once. */
-export function parseDaysRequest(
-  parameters: Readonly<Record<string, readonly string[] | undefined>>,
-): Window {
-  const faults: Fault[] = [];
-  const read = <S extends v.GenericSchema>(parameter: string, schema: S) => {
-    const result = v.safeParse(schema, parameters[parameter]);
-    if (result.success) return result.output;
-    for (const { message } of result.issues) faults.push({ parameter, detail: message });
-    return undefined;
-  };
+export function parseDaysRequest(parameters: Parameters): Window {
+  const { faults, read, windowOf } = readerOf(parameters);
   const start = read('startInclusive', utcTime);
   const end = read('endExclusive', utcTime);
   read('api-version', apiVersion);
   for (const parameter of Object.keys(parameters))
-    if (!PARAMETERS.includes(parameter))
-      faults.push({ parameter, detail: `Unknown parameter. ${didYouMean(parameter, PARAMETERS)}` });
-  if (start !== undefined && end !== undefined) {
-    if (start >= end)
-      faults.push({ parameter: 'endExclusive', detail: 'Must be later than startInclusive.' });
-    else if (lengthInDays({ start, end }) > MAX_STATE_DAYS)
-      faults.push({ parameter: 'endExclusive', detail: `The window is longer than ${MAX_STATE_DAYS} days.` });
-  }
-  if (faults.length > 0 || start === undefined || end === undefined) throw new InvalidRequest(faults);
-  return { start, end };
+    if (!DAYS_PARAMETERS.includes(parameter))
+      faults.push({ parameter, detail: `Unknown parameter. ${didYouMean(parameter, DAYS_PARAMETERS)}` });
+  const window = windowOf(start, end, MAX_STATE_DAYS);
+  if (faults.length > 0 || !window) throw new InvalidRequest(faults);
+  return window;
 }
