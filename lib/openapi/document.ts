@@ -3,10 +3,19 @@ import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { daysPath, pathOf, reportPath } from '../routes.ts';
-import { exampleCsv, exampleDays, exampleRequests } from './examples.ts';
+import { exampleCsv, exampleDays, examplesOf } from './examples.ts';
 import { problemResponses, problemsOf } from './problem-responses.ts';
 import { commonParameters, reportParameters } from './report-parameters.ts';
-import { daysAnswer, documentAnswer, fieldsAnswer, type Part, problemSchemas, reference } from './schemas.ts';
+import {
+  daysAnswer,
+  documentAnswer,
+  fieldsAnswer,
+  headersNamed,
+  type Part,
+  parameterNamed,
+  problemSchemas,
+  reference,
+} from './schemas.ts';
 
 export interface Deployment {
   /**
@@ -43,13 +52,89 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     { name: 'Description', description: 'What the service is.' },
   ],
   paths: {
-    ...Object.fromEntries(
-      reports.map((report) => [reportPath(report), { get: reportOperation(report, scope) }]),
-    ),
-    ...Object.fromEntries(reports.map((report) => [daysPath(report), { get: daysOperation(report, scope) }])),
-    [pathOf('downloads')]: { get: waitingRoomOperation },
-    [pathOf('openapi')]: { get: documentOperation },
-    [pathOf('fields')]: { get: fieldsOperation },
+    ...ofEachReport(reportPath, (report) => ({
+      operationId: `get${pascalCase(report.title)}`,
+      summary: report.title,
+      description:
+        'Answers with a redirect to the report as a CSV file. Clients that follow redirects get the file.',
+      tags: ['Reports'],
+      security: [{ accessToken: [scope] }],
+      parameters: reportParameters(report),
+      responses: {
+        200: csvResponse(examplesOf(report, (request) => exampleCsv(report, request))),
+        303: reference('responses', 'SeeOther'),
+        ...problemsOf(401, 404, 503),
+      },
+    })),
+    ...ofEachReport(daysPath, (report) => ({
+      operationId: `getDaysOf${pascalCase(report.title)}`,
+      summary: `Days of the ${report.title.toLowerCase()}`,
+      description:
+        'The days of the window that hold events, each with its state and its version: keep the ' +
+        `versions of what you have pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
+      tags: ['Reports'],
+      security: [{ accessToken: [scope] }],
+      parameters: ['startInclusive', 'daysEndExclusive', 'api-version'].map(parameterNamed),
+      responses: {
+        200: {
+          description: 'The days that hold events, in their order, as they are at this moment.',
+          headers: headersNamed('Cache-Control'),
+          content: { 'application/json': { schema: { ...daysAnswer, example: exampleDays } } },
+        },
+        ...problemsOf(401, 404, 503),
+      },
+    })),
+    // Clients take this URL from `Location` only.
+    [pathOf('downloads')]: {
+      get: {
+        operationId: 'waitForReport',
+        summary: 'Waiting room of a report under way',
+        description:
+          'Where `Location` leads while a report is being made. It answers when the report is ready or, after a while, ' +
+          'with the next URL of the waiting room. Take its URLs from `Location`; they need no access token.',
+        tags: ['Reports'],
+        security: [],
+        parameters: [
+          pathParameter('ticket', 'Identifies the report. Anyone who has it can get the report.', {
+            type: 'string',
+          }),
+          pathParameter('hop', 'Counts the redirects, so that no two URLs are the same.', {
+            type: 'integer',
+            minimum: 1,
+          }),
+        ],
+        responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
+      },
+    },
+    [pathOf('openapi')]: {
+      get: {
+        operationId: 'getOpenApiDocument',
+        summary: 'This document',
+        tags: ['Description'],
+        security: [],
+        responses: {
+          200: storedResponse(
+            'The service as it is deployed here, in OpenAPI 3.1.',
+            'private',
+            documentAnswer,
+          ),
+          ...problemsOf(),
+        },
+      },
+    },
+    [pathOf('fields')]: {
+      get: {
+        operationId: 'getFields',
+        summary: 'Reports, fields and limits',
+        description: 'The reports, fields and limits, for programs that let people choose.',
+        tags: ['Description'],
+        security: [],
+        responses: {
+          200: storedResponse('The reports, each with its fields.', 'public', fieldsAnswer),
+          ...problemsOf(),
+        },
+      },
+    },
   },
   components: {
     securitySchemes: {
@@ -63,187 +148,70 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
       },
     },
     parameters: commonParameters,
-    headers: headers(scope),
-    schemas: problemSchemas,
-    responses: { SeeOther: seeOther, ...problemResponses(scope) },
-  },
-});
-
-/** GET /reporting/{report} (docs/contract.md#the-two-reports). */
-const reportOperation = (report: Report, scope: string): Part => ({
-  operationId: `get${pascalCase(report.title)}`,
-  summary: report.title,
-  description:
-    'Answers with a redirect to the report as a CSV file. Clients that follow redirects get the file.',
-  tags: ['Reports'],
-  security: [{ accessToken: [scope] }],
-  parameters: reportParameters(report),
-  responses: {
-    200: csvResponse(
-      Object.fromEntries(
-        Object.entries(exampleRequests(report)).map(([name, request]) => [
-          name,
-          { summary: request.summary, value: exampleCsv(report, request) },
-        ]),
+    headers: {
+      'Cache-Control': header('No cache may store this answer.', { type: 'string', enum: ['no-store'] }),
+      'Cache-Status': header(
+        'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
+        { type: 'string', enum: Object.values(CACHE_STATUS) },
       ),
-    ),
-    303: reference('responses', 'SeeOther'),
-    ...problemsOf(401, 404, 503),
+      'Content-Encoding': {
+        description:
+          'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
+        schema: { type: 'string', enum: ['gzip'] },
+      },
+      Vary: header(
+        'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
+        { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
+      ),
+      DownloadOrWaitingRoom: header(
+        'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
+        { type: 'string', format: 'uri-reference' },
+      ),
+      'Retry-After': { required: true, ...secondsToWait },
+      RetryAfterFirewall: secondsToWait,
+      [headerAsDelivered('WWW-Authenticate')]: {
+        ...header(
+          'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, ' +
+            'it names the scope to request; `scope` in the body says it too.',
+          { type: 'string', pattern: '^Bearer( |$)' },
+        ),
+        example: `Bearer error="insufficient_scope", scope="${scope}"`,
+      },
+    },
+    schemas: problemSchemas,
+    responses: {
+      SeeOther: {
+        description:
+          'The report is ready, or is being made. GET the Location, without an Authorization header.',
+        headers: {
+          Location: reference('headers', 'DownloadOrWaitingRoom'),
+          ...headersNamed('Cache-Control', 'Cache-Status', 'Vary'),
+        },
+        content: {
+          'text/plain': {
+            schema: { type: 'string' },
+            examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
+          },
+        },
+      },
+      ...problemResponses(scope),
+    },
   },
 });
 
-/** GET /reporting/{report}/days */
-const daysOperation = (report: Report, scope: string): Part => ({
-  operationId: `getDaysOf${pascalCase(report.title)}`,
-  summary: `Days of the ${report.title.toLowerCase()}`,
-  description:
-    'The days of the window that hold events, each with its state and its version: keep the ' +
-    `versions of what you have pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
-  tags: ['Reports'],
-  security: [{ accessToken: [scope] }],
-  parameters: ['startInclusive', 'daysEndExclusive', 'api-version'].map((name) =>
-    reference('parameters', name),
-  ),
-  responses: {
-    200: {
-      description: 'The days that hold events, in their order, as they are at this moment.',
-      headers: { 'Cache-Control': reference('headers', 'Cache-Control') },
-      content: { 'application/json': { schema: { ...daysAnswer, example: exampleDays } } },
-    },
-    ...problemsOf(401, 404, 503),
-  },
-});
-
-/** GET /reporting/downloads/{ticket}/{hop}. Clients take this URL from `Location` only. */
-const waitingRoomOperation: Part = {
-  operationId: 'waitForReport',
-  summary: 'Waiting room of a report under way',
-  description:
-    'Where `Location` leads while a report is being made. It answers when the report is ready or, after a while, ' +
-    'with the next URL of the waiting room. Take its URLs from `Location`; they need no access token.',
-  tags: ['Reports'],
-  security: [],
-  parameters: [
-    {
-      name: 'ticket',
-      in: 'path',
-      required: true,
-      description: 'Identifies the report. Anyone who has it can get the report.',
-      schema: { type: 'string' },
-    },
-    {
-      name: 'hop',
-      in: 'path',
-      required: true,
-      description: 'Counts the redirects, so that no two URLs are the same.',
-      schema: { type: 'integer', minimum: 1 },
-    },
-  ],
-  responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
-};
-
-/** GET /openapi.json */
-const documentOperation: Part = {
-  operationId: 'getOpenApiDocument',
-  summary: 'This document',
-  tags: ['Description'],
-  security: [],
-  responses: {
-    200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', documentAnswer),
-    ...problemsOf(),
-  },
-};
-
-/** GET /reporting/fields */
-const fieldsOperation: Part = {
-  operationId: 'getFields',
-  summary: 'Reports, fields and limits',
-  description: 'The reports, fields and limits, for programs that let people choose.',
-  tags: ['Description'],
-  security: [],
-  responses: {
-    200: storedResponse('The reports, each with its fields.', 'public', fieldsAnswer),
-    ...problemsOf(),
-  },
-};
+const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>
+  Object.fromEntries(reports.map((report) => [path(report), { get: get(report) }]));
 
 /** A report's title as a name in code: `PublisherPerformanceReport`. */
-function pascalCase(title: string): string {
-  return title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
-}
+const pascalCase = (title: string): string =>
+  title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-/**
- * The answer of the download URL. The service does not send it, but clients that follow redirects get it
- * (docs/contract.md#the-redirect).
- */
-function csvResponse(examples: Part): Part {
-  return {
-    description:
-      'The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts ' +
-      'and times have double quotes, and an unknown value is an empty field.',
-    headers: { 'Content-Encoding': reference('headers', 'Content-Encoding') },
-    content: { 'text/csv': { schema: { type: 'string' }, examples } },
-  };
-}
-
-/** An answer in JSON that describes the service, and that caches of this kind may store for a while. */
-function storedResponse(description: string, caches: 'private' | 'public', schema: Part): Part {
-  return {
-    description,
-    headers: {
-      'Cache-Control': { required: true, schema: { type: 'string', pattern: `^${caches}, max-age=\\d+$` } },
-      Vary: reference('headers', 'Vary'),
-    },
-    content: { 'application/json': { schema } },
-  };
-}
-
-const seeOther: Part = {
-  description: 'The report is ready, or is being made. GET the Location, without an Authorization header.',
-  headers: {
-    Location: reference('headers', 'DownloadOrWaitingRoom'),
-    'Cache-Control': reference('headers', 'Cache-Control'),
-    'Cache-Status': reference('headers', 'Cache-Status'),
-    Vary: reference('headers', 'Vary'),
-  },
-  content: {
-    'text/plain': {
-      schema: { type: 'string' },
-      examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
-    },
-  },
-};
-
-/** The headers of the service's answers. */
-const headers = (scope: string): Part => ({
-  'Cache-Control': header('No cache may store this answer.', { type: 'string', enum: ['no-store'] }),
-  'Cache-Status': header(
-    'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
-    { type: 'string', enum: Object.values(CACHE_STATUS) },
-  ),
-  'Content-Encoding': {
-    description:
-      'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
-    schema: { type: 'string', enum: ['gzip'] },
-  },
-  Vary: header(
-    'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
-    { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
-  ),
-  DownloadOrWaitingRoom: header(
-    'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
-    { type: 'string', format: 'uri-reference' },
-  ),
-  'Retry-After': { required: true, ...secondsToWait },
-  RetryAfterFirewall: secondsToWait,
-  [headerAsDelivered('WWW-Authenticate')]: {
-    ...header(
-      'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, ' +
-        'it names the scope to request; `scope` in the body says it too.',
-      { type: 'string', pattern: '^Bearer( |$)' },
-    ),
-    example: `Bearer error="insufficient_scope", scope="${scope}"`,
-  },
+const pathParameter = (name: string, description: string, schema: Part): Part => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema,
 });
 
 const header = (description: string, schema: Part): Part => ({ required: true, description, schema });
@@ -252,3 +220,25 @@ const secondsToWait: Part = {
   description: 'Seconds to wait before the next try.',
   schema: { type: 'integer', minimum: 1 },
 };
+
+/**
+ * The answer of the download URL. The service does not send it, but clients that follow redirects get it
+ * (docs/contract.md#the-redirect).
+ */
+const csvResponse = (examples: Part): Part => ({
+  description:
+    'The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts ' +
+    'and times have double quotes, and an unknown value is an empty field.',
+  headers: headersNamed('Content-Encoding'),
+  content: { 'text/csv': { schema: { type: 'string' }, examples } },
+});
+
+/** An answer in JSON that describes the service, and that caches of this kind may store for a while. */
+const storedResponse = (description: string, caches: 'private' | 'public', schema: Part): Part => ({
+  description,
+  headers: {
+    'Cache-Control': { required: true, schema: { type: 'string', pattern: `^${caches}, max-age=\\d+$` } },
+    ...headersNamed('Vary'),
+  },
+  content: { 'application/json': { schema } },
+});

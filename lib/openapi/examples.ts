@@ -50,21 +50,27 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
   };
 }
 
+/** What each example gives, for the member `examples`. Requests that give undefined are left out. */
+export const examplesOf = (report: Report, value: (request: ExampleRequest) => unknown) =>
+  Object.fromEntries(
+    Object.entries(exampleRequests(report))
+      .filter(([, request]) => value(request) !== undefined)
+      .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
+  );
+
 const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
 
-/** A value that a field can have. */
-export const exampleValue = ({ type }: Field): unknown =>
-  type === 'datetime' ? EXAMPLE_DAY : EXAMPLE_VALUE[type];
+const EXAMPLE_VALUE = { datetime: EXAMPLE_DAY, integer: 1042, float: '12.500000', string: 'Mobile' };
 
-const EXAMPLE_VALUE = { integer: 1042, float: '12.500000', string: 'Mobile' };
+/** A value that a field can have. */
+export const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
 
 /** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
   const value = (name: string) => {
-    const type = fieldOf(report, name)?.type;
-    if (type === 'datetime') return `"${EXAMPLE_WINDOW.startInclusive}"`;
+    const type = fieldOf(report, name)?.type ?? 'string';
     if (type === 'integer' || type === 'float') return EXAMPLE_VALUE[type];
-    return `"${EXAMPLE_VALUE.string}"`;
+    return `"${type === 'datetime' ? EXAMPLE_WINDOW.startInclusive : EXAMPLE_VALUE.string}"`;
   };
   const header = requestedFields.map((name) => `"${name}"`).join(',');
   return `${header}\n${requestedFields.map(value).join(',')}\n`;

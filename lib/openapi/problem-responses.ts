@@ -6,7 +6,7 @@ import {
 } from '../problems/gateway-problems.ts';
 import { type KnownProblem, knownProblems } from '../problems/known-problems.ts';
 import { headerAsDelivered } from '../response-headers.ts';
-import { type Part, reference } from './schemas.ts';
+import { headersNamed, type Part, reference } from './schemas.ts';
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
@@ -88,7 +88,5 @@ function headersOf(status: number, problems: readonly KnownProblem[]): Part {
   const own = ['WWW-Authenticate', 'Retry-After'].filter((header) =>
     problems.some(({ headers }) => header in headers),
   );
-  return Object.fromEntries(
-    ['Cache-Control', ...own.map(headerAsDelivered)].map((header) => [header, reference('headers', header)]),
-  );
+  return headersNamed('Cache-Control', ...own.map(headerAsDelivered));
 }

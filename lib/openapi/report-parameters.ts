@@ -3,8 +3,8 @@ import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { filterParameter, operatorNames, operatorOf } from '../report/filter-operators.ts';
 import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
-import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests, exampleValue } from './examples.ts';
-import { type Part, reference, time } from './schemas.ts';
+import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
+import { type Part, parameterNamed, time } from './schemas.ts';
 
 /** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
 export const commonParameters: Readonly<Record<string, Part>> = {
@@ -39,39 +39,29 @@ function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): 
 }
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
-export function reportParameters(report: Report): Part[] {
-  const examples = (value: (request: ExampleRequest) => unknown): Part =>
-    Object.fromEntries(
-      Object.entries(exampleRequests(report))
-        .filter(([, request]) => value(request) !== undefined)
-        .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
-    );
-  return [
-    {
-      name: 'requestedFields',
-      in: 'query',
-      required: true,
-      description:
-        'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
-        `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
-      schema: commaSeparated(report.fields),
-      examples: examples(({ requestedFields }) => requestedFields.join(',')),
-    },
-    reference('parameters', 'startInclusive'),
-    reference('parameters', 'endExclusive'),
-    {
-      name: 'groupBy',
-      in: 'query',
-      description:
-        'The dimensions to group by, separated by commas: all dimensions in requestedFields. ' +
-        'That is also the default.',
-      schema: commaSeparated(dimensionsOf(report)),
-      examples: examples(({ groupBy }) => groupBy?.join(',')),
-    },
-    reference('parameters', 'api-version'),
-    ...filterParameters(report),
-  ];
-}
+export const reportParameters = (report: Report): Part[] => [
+  {
+    name: 'requestedFields',
+    in: 'query',
+    required: true,
+    description:
+      'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
+      `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
+    schema: commaSeparated(report.fields),
+    examples: examplesOf(report, ({ requestedFields }) => requestedFields.join(',')),
+  },
+  ...['startInclusive', 'endExclusive'].map(parameterNamed),
+  {
+    name: 'groupBy',
+    in: 'query',
+    description:
+      'The dimensions to group by, separated by commas: all dimensions in requestedFields. That is also the default.',
+    schema: commaSeparated(dimensionsOf(report)),
+    examples: examplesOf(report, ({ groupBy }) => groupBy?.join(',')),
+  },
+  parameterNamed('api-version'),
+  ...filterParameters(report),
+];
 
 /** The fields as a Markdown table: name, role, type and meaning. */
 function fieldTable({ fields, levels }: Report): string {

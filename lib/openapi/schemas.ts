@@ -12,6 +12,11 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameter
   $ref: `#/components/${kind}/${name}`,
 });
 
+export const parameterNamed = (name: string): Part => reference('parameters', name);
+
+export const headersNamed = (...names: readonly string[]): Part =>
+  Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
+
 /** An object with these properties. As in TypeScript, a property whose name ends with `?` may be missing. */
 function object(properties: Readonly<Record<string, Part>>, description?: string): Part {
   const required = Object.keys(properties).filter((name) => !name.endsWith('?'));
@@ -25,104 +30,94 @@ function object(properties: Readonly<Record<string, Part>>, description?: string
   };
 }
 
-const text: Part = { type: 'string' };
+const described = (schema: Part, description?: string): Part => ({
+  ...schema,
+  ...(description && { description }),
+});
+const text = (description?: string, more?: Part) => described({ type: 'string', ...more }, description);
+const integer = (description: string, more?: Part) => described({ type: 'integer', ...more }, description);
+const boolean = (description: string) => described({ type: 'boolean' }, description);
 const arrayOf = (items: Part): Part => ({ type: 'array', items });
 
 /** No `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not allow. */
-export const time = (form: string): Part => ({ type: 'string', pattern: patternOf(form) });
+export const time = (form: string, description?: string): Part =>
+  text(description, { pattern: patternOf(form) });
 
 /** What `GET /reporting/{report}/days` answers. */
 export const daysAnswer: Part = object({
-  report: { type: 'string', enum: reports.map(({ name }) => name) },
+  report: text(undefined, { enum: reports.map(({ name }) => name) }),
   startInclusive: time(UTC_TIME_FORM),
   endExclusive: time(UTC_TIME_FORM),
   days: arrayOf(
     object({
-      day: { ...time('YYYY-MM-DD'), description: 'UTC.' },
-      startInclusive: {
-        ...time(UTC_TIME_FORM),
-        description: 'The midnight that begins the day, even if the window begins later.',
-      },
-      endExclusive: {
-        ...time(UTC_TIME_FORM),
-        description:
-          'The midnight that begins the next day, even if the window ends earlier. A report of exactly this day has ' +
+      day: time('YYYY-MM-DD', 'UTC.'),
+      startInclusive: time(
+        UTC_TIME_FORM,
+        'The midnight that begins the day, even if the window begins later.',
+      ),
+      endExclusive: time(
+        UTC_TIME_FORM,
+        'The midnight that begins the next day, even if the window ends earlier. A report of exactly this day has ' +
           'the window from startInclusive to endExclusive.',
-      },
-      state: {
-        type: 'string',
-        enum: DAY_STATES,
-        description:
-          '`final`: complete, until it is opened again. `open`: more may come. `unknown`: the data do not say ' +
+      ),
+      state: text(
+        '`final`: complete, until it is opened again. `open`: more may come. `unknown`: the data do not say ' +
           `(no day of the window and of the ${MARKER_LOOKBACK_DAYS} days before it is marked as complete).`,
-      },
-      version: {
-        type: 'string',
-        minLength: 1,
-        description:
-          'Changes when the data of the day change, and only then. Compare it for equality; nothing else is promised ' +
+        { enum: DAY_STATES },
+      ),
+      version: text(
+        'Changes when the data of the day change, and only then. Compare it for equality; nothing else is promised ' +
           'of it. A report of exactly this day has it in `Data-Version`.',
-      },
+        { minLength: 1 },
+      ),
     }),
   ),
 });
 
 /** What `GET /reporting/fields` answers. */
 export const fieldsAnswer: Part = object({
-  apiVersions: arrayOf(text),
-  timeZone: { type: 'string', description: 'The time zone of all times.' },
-  timeForm: text,
-  'currency?': {
-    type: 'string',
+  apiVersions: arrayOf(text()),
+  timeZone: text('The time zone of all times.'),
+  timeForm: text(),
+  'currency?': text('The currency of all amounts (ISO 4217); absent if the operator has not set it.', {
     pattern: '^[A-Z]{3}$',
-    description: 'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
-  },
+  }),
   'access?': object(
     {
-      'tokenEndpoint?': {
-        type: 'string',
-        format: 'uri',
-        description: 'Where access tokens come from, for a client id and secret.',
-      },
-      'contact?': { type: 'string', description: 'Whom to ask: an e-mail address, or an https URL.' },
+      'tokenEndpoint?': text('Where access tokens come from, for a client id and secret.', { format: 'uri' }),
+      'contact?': text('Whom to ask: an e-mail address, or an https URL.'),
     },
     'How to get access; absent where the operator has not said it.',
   ),
   limits: object({
-    windowDays: { type: 'integer', description: 'The longest window.' },
-    longestReportSeconds: {
-      type: 'integer',
-      description:
-        'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
-    },
-    filterTextCharacters: { type: 'integer', description: 'The longest text of a filter.' },
+    windowDays: integer('The longest window.'),
+    longestReportSeconds: integer(
+      'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
+    ),
+    filterTextCharacters: integer('The longest text of a filter.'),
     filterTimeForms: {
       type: 'object',
       description: 'The form of a time in a filter, for each grain.',
-      additionalProperties: text,
+      additionalProperties: text(),
     },
   }),
   reports: arrayOf(
     object({
-      name: text,
-      title: text,
-      path: text,
+      name: text(),
+      title: text(),
+      path: text(),
       fields: arrayOf(
         object({
-          name: text,
-          role: { type: 'string', enum: ['dimension', 'metric'] },
-          type: { type: 'string', enum: ['datetime', 'integer', 'string', 'float'] },
-          meaning: text,
-          groupable: { type: 'boolean', description: 'Whether it can stand in `groupBy`.' },
-          filterable: { type: 'boolean', description: 'Whether it can be filtered by.' },
-          'grain?': {
-            type: 'string',
-            enum: ['hour', 'day'],
-            description: 'The unit that times are truncated to.',
-          },
-          'isAmount?': { type: 'boolean', description: 'Whether a metric is an amount of money.' },
+          name: text(),
+          role: text(undefined, { enum: ['dimension', 'metric'] }),
+          type: text(undefined, { enum: ['datetime', 'integer', 'string', 'float'] }),
+          meaning: text(),
+          groupable: boolean('Whether it can stand in `groupBy`.'),
+          filterable: boolean('Whether it can be filtered by.'),
+          'grain?': text('The unit that times are truncated to.', { enum: ['hour', 'day'] }),
+          'isAmount?': boolean('Whether a metric is an amount of money.'),
           'countedBy?': object(
-            { whereGroupedBy: text, otherwise: text },
+            { whereGroupedBy: text(), otherwise: text() },
             'The dimensions that a metric is counted by, if that depends on the grouping.',
           ),
         }),
@@ -133,7 +128,7 @@ export const fieldsAnswer: Part = object({
 
 /** What `GET /openapi.json` answers. */
 export const documentAnswer: Part = object({
-  openapi: { type: 'string', pattern: '^3\\.1\\.' },
+  openapi: text(undefined, { pattern: '^3\\.1\\.' }),
   info: { type: 'object' },
   paths: { type: 'object' },
 });
@@ -142,28 +137,18 @@ export const documentAnswer: Part = object({
 export const problemSchemas: Part = {
   Problem: object(
     {
-      type: {
-        type: 'string',
+      // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
+      type: text(
+        'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
+        { format: 'uri' },
+      ),
+      title: text('The kind of problem, for people.'),
+      status: integer("The response's own status.", { minimum: 400, maximum: 599 }),
+      detail: text('What is wrong and what to do, for people. If there are several faults, the first one.'),
+      'instance?': text('Identifies the request in the operator’s log. Only the firewall leaves it out.', {
         format: 'uri',
-        // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
-        description:
-          'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
-      },
-      title: { type: 'string', description: 'The kind of problem, for people.' },
-      status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-      detail: {
-        type: 'string',
-        description: 'What is wrong and what to do, for people. If there are several faults, the first one.',
-      },
-      'instance?': {
-        type: 'string',
-        format: 'uri',
-        description: 'Identifies the request in the operator’s log. Only the firewall leaves it out.',
-      },
-      'scope?': {
-        type: 'string',
-        description: 'The scope to request a token with. Present if a valid token is not authorized.',
-      },
+      }),
+      'scope?': text('The scope to request a token with. Present if a valid token is not authorized.'),
       'errors?': {
         type: 'array',
         description: 'The faults of the request, where its parameters are at fault.',
@@ -171,16 +156,12 @@ export const problemSchemas: Part = {
         minItems: 1,
         maxItems: InvalidRequest.mostListed,
       },
-      'errorsLeftOut?': {
-        type: 'integer',
-        minimum: 1,
-        description: 'How many more faults there are, which are not listed.',
-      },
+      'errorsLeftOut?': integer('How many more faults there are, which are not listed.', { minimum: 1 }),
     },
     `What went wrong, in \`${PROBLEM_MEDIA_TYPE}\`. Decide by \`type\` or \`status\`, never by \`detail\`.`,
   ),
   Fault: object({
-    parameter: { type: 'string', description: 'A query parameter as the caller wrote it, or `Accept`.' },
-    detail: { type: 'string', description: 'What is wrong with it.' },
+    parameter: text('A query parameter as the caller wrote it, or `Accept`.'),
+    detail: text('What is wrong with it.'),
   }),
 };

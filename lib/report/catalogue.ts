@@ -70,15 +70,6 @@ export interface Report {
   readonly fields: readonly Field[];
 }
 
-const timeField =
-  (grain: TimeDimension['grain']) =>
-  (name: string, meaning: string): TimeDimension => ({
-    role: 'dimension',
-    type: 'datetime',
-    grain,
-    name,
-    meaning,
-  });
 const columnField =
   <Kind extends Pick<IdDimension | TextDimension | Metric, 'role' | 'type'>>(kind: Kind) =>
   <C extends string>(name: string, column: ColumnName<C>, meaning: string) => ({
@@ -88,14 +79,21 @@ const columnField =
     meaning,
   });
 
-const hour = timeField('hour');
-const day = timeField('day');
 const id = columnField({ role: 'dimension', type: 'integer' });
 const text = columnField({ role: 'dimension', type: 'string' });
 const count = columnField({ role: 'metric', type: 'integer' });
 const money = columnField({ role: 'metric', type: 'float' });
 
-const times = [hour('DateTime', 'hour of the record, UTC'), day('Day', 'day of the record, UTC')];
+const times: readonly TimeDimension[] = [
+  {
+    role: 'dimension',
+    type: 'datetime',
+    grain: 'hour',
+    name: 'DateTime',
+    meaning: 'hour of the record, UTC',
+  },
+  { role: 'dimension', type: 'datetime', grain: 'day', name: 'Day', meaning: 'day of the record, UTC' },
+];
 const placement = id('PlacementId', 'placement_id', 'placement identifier');
 const container = id('ContainerId', 'container_id', 'container identifier');
 const publisherAccount = id('PublisherAccountId', 'publisher_account_id', 'publisher account identifier');
