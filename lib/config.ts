@@ -78,10 +78,7 @@ const environment = v.object({
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
   /** How many slots each client has; 0 means no limit. In a deployment: the stage's `queries.underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
-  /**
-   * How long a download URL is valid. SigV4 allows a week, but a URL expires with its role's credentials, which is far
-   * sooner.
-   */
+  /** How long a download URL is valid. It expires with its role's credentials, far sooner than SigV4's week. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
   /** The origin of the edge in front of the results bucket (`https://host`), if the stage has an edge. */
   [ENV.downloadsEdgeOrigin]: v.optional(origin),
@@ -136,17 +133,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
   const requiredClaim =
     name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
-  const eventsBucket = values[ENV.eventsBucket];
+  const bucket = values[ENV.eventsBucket];
   const { [ENV.accessTokenEndpoint]: tokenEndpoint, [ENV.accessContact]: contact } = values;
   const access: Access = { ...(tokenEndpoint && { tokenEndpoint }), ...(contact && { contact }) };
   const entitlements = (): EntitlementTerms => {
     if (values[ENV.entitlements] === 'none') return { by: 'none' };
     if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
       return { by: 'partners', bucket: partnersBucket };
-    const rules = ownerNames.flatMap((owner) => {
-      const named = claims[owner];
-      return named ? [[owner, { prefix: undefined, everyCompany, ...named }]] : [];
-    });
+    const rules = Object.entries(claims).map(([owner, rule]) => [
+      owner,
+      { prefix: undefined, everyCompany, ...rule },
+    ]);
     return { by: 'claims', rules: Object.fromEntries(rules) };
   };
   return Object.freeze({
@@ -163,10 +160,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     resultsBucket: values[ENV.resultsBucket],
     queryWaitMs: values[ENV.queryWaitMs],
     longestQueryMs: values[ENV.longestQueryMs],
-    lake:
-      eventsBucket === undefined
-        ? undefined
-        : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
+    lake: bucket === undefined ? undefined : Object.freeze({ bucket, prefix: values[ENV.eventsPrefix] }),
     listingMs: values[ENV.listingSeconds] * 1_000,
     /** How long a query may wait in Athena's queue. Its running time does not count. */
     longestQueueMs: values[ENV.longestQueryMs],

@@ -1,7 +1,4 @@
-/**
- * The names that the functions, the infrastructure and the one-machine stack must agree on: all three take them from
- * here.
- */
+/** The names that the functions, the infrastructure and the one-machine stack must agree on. */
 
 /** Environment variables of the functions. `config.ts` explains each of them. */
 export const ENV = {
@@ -73,10 +70,7 @@ export const RESULTS_PREFIX = {
   jobs: 'jobs/',
   /** One ticket for each report that a caller waits for. The waiting URL names the ticket. */
   waiting: 'waiting/',
-  /**
-   * Requests to publish a large result, by query execution. A new object under this prefix starts the publishing
-   * function.
-   */
+  /** Requests to publish a large result, by query execution. A new object starts the publishing function. */
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
@@ -96,10 +90,7 @@ export const RESULTS_PREFIX = {
 export const REGISTER_PREFIX = {
   /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
   partners: 'partners/',
-  /**
-   * What operators' commands store about each partner's name: the client that it stands for, and the command that is
-   * under way.
-   */
+  /** By partner's name, for operators' commands: the client that it stands for, and the command under way. */
   names: 'names/',
 } as const;
 
@@ -116,8 +107,6 @@ export const RELEASE_CHECK_ENV = {
   versions: 'VERSIONS',
 } as const;
 
-/** Names of the metrics. The functions that write metrics and the alarms that read them both use these names. */
-
 export const METRIC_NAMESPACE = 'PerformanceReports';
 
 /**
@@ -125,6 +114,7 @@ export const METRIC_NAMESPACE = 'PerformanceReports';
  */
 export const METRIC_DIMENSION = 'service';
 
+/** The metrics that the functions write and the alarms read. */
 export const METRIC = {
   /** Count of the delivered reports: answers that led to the file. */
   reports: 'Reports',

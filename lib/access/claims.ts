@@ -36,14 +36,9 @@ export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlem
     .filter((entry) => entry.startsWith(prefix))
     .map((entry) => entry.slice(prefix.length));
   if (!entries || entries.length === 0) return undefined;
-  const companies: bigint[] = [];
-  let everyCompany = false;
-  for (const entry of entries) {
-    if (entry === rule.everyCompany) everyCompany = true;
-    else if (isCompanyId(entry)) companies.push(BigInt(entry));
-    else return undefined;
-  }
-  return everyCompany ? 'every-company' : entitlementTo(companies);
+  const ids = entries.filter((entry) => entry !== rule.everyCompany);
+  if (!ids.every(isCompanyId)) return undefined;
+  return ids.length < entries.length ? 'every-company' : entitlementTo(ids.map(BigInt));
 }
 
 /** The claim's strings and integers. Undefined if it has anything else, or an integer too large to be read exactly. */

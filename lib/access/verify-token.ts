@@ -15,9 +15,7 @@ export interface TokenRules {
   readonly requiredClaim?: { readonly name: string; readonly value: string } | undefined;
 }
 
-/**
- * Checks an Authorization header; resolves to the claims of a valid token, otherwise throws as `tokenVerifier` says.
- */
+/** Reads the claims of the valid token in an Authorization header; otherwise throws as `tokenVerifier` says. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
 /** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
@@ -84,12 +82,7 @@ async function readKeySet(uri: string): Promise<ArrayBuffer> {
     });
 }
 
-interface Issuer {
-  readonly issuer: string;
-  readonly jwksUri: string;
-}
-
-const properties = ({ issuer, jwksUri }: Issuer) => ({
+const properties = ({ issuer, jwksUri }: TokenRules) => ({
   issuer,
   jwksUri,
   audience: null,
@@ -103,13 +96,9 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
  * The library's check of signature, issuer and times. It also accepts a token whose `scope` is a list. Make an instance
  * for each token: an instance keeps a key for ever, even after the provider has replaced the key under the same id.
  */
-export class JwtCheck extends JwtVerifierBase<
-  Partial<VerifyProperties>,
-  ReturnType<typeof properties>,
-  false
-> {
-  constructor(issuer: Issuer, keys: JwksCache) {
-    super(properties(issuer), keys);
+class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typeof properties>, false> {
+  constructor(rules: TokenRules, keys: JwksCache) {
+    super(properties(rules), keys);
   }
 
   /**

@@ -4,18 +4,11 @@ import type { Register } from '../access/register.ts';
 import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
 import { whoseRows } from '../access/whose-rows.ts';
 import type { Config } from '../config.ts';
+import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
-import type { Entitlement } from '../report/entitlement.ts';
 import { type LoggedFacts, noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
-
-/** A caller with a valid token, and the rows of the report that it may see. */
-export interface AdmittedCaller {
-  /** The client's id. If the token names no client: the token's subject, otherwise `unnamed`. */
-  readonly client: string;
-  readonly entitlement: Entitlement;
-}
 
 /**
  * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized
@@ -45,7 +38,7 @@ export async function admitCaller(
   config: Config,
   register: Register,
   facts: LoggedFacts,
-): Promise<AdmittedCaller> {
+): Promise<Pick<Wanted, 'client' | 'entitlement'>> {
   const client = callerOf(claims);
   const verdict = await whoseRows(config.entitlements, report, claims, register);
   noteCaller(facts, verdict);

@@ -11,16 +11,13 @@ import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
 import type { LineLog, MetricSink } from './request-log.ts';
 
-/** The services behind a request. */
-type RequestBackends = DeliveryBackends & { readonly register: Register };
-
 /** What every function needs, made once when it starts. */
 export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
-  readonly backendsUntil: (until: number) => RequestBackends;
+  readonly backendsUntil: (until: number) => DeliveryBackends & { readonly register: Register };
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */

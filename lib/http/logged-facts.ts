@@ -3,10 +3,7 @@ import type { CacheStatus, DeliveryFacts, Wanted } from '../delivery/delivery.ts
 import { storedEntitlement } from '../report/entitlement.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 
-/**
- * The facts that a request's log line may hold, in addition to those that `request-log.ts` always writes. Nothing else
- * is ever written.
- */
+/** The only facts that a request's log line may hold beside those that `request-log.ts` always writes. */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The client's id. If the token names no client: the subject, or else `unnamed`. */

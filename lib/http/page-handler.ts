@@ -8,10 +8,7 @@ import { problemChain } from './problem-chain.ts';
 
 const HTML = 'page.html';
 
-/**
- * A path of plain segments, such as a stage or a custom domain's base path. It never begins with `//`, which would name
- * a host.
- */
+/** A path of plain segments, such as a stage. It never begins with `//`, which would name a host. */
 const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 
 /**
@@ -80,19 +77,10 @@ const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Cross-Origin-Opener-Policy': 'same-origin',
 });
 
-/** One file of the page, as it is served. */
-interface PageFile {
-  readonly mediaType: string;
-  readonly body: string;
-}
-
 export interface PageFiles {
-  /**
-   * Changes when any of the files changes. The page loads its files by version, so a browser never uses an
-   * outdated file.
-   */
+  /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
   readonly version: string;
-  readonly byName: ReadonlyMap<string, PageFile>;
+  readonly byName: ReadonlyMap<string, { readonly mediaType: string; readonly body: string }>;
 }
 
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
@@ -104,7 +92,7 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
 
 /** Reads the page's files, once, when the function starts. Throws if the files were not built. */
 export function readPageFiles(directory: string): PageFiles {
-  const byName = new Map<string, PageFile>();
+  const byName = new Map<string, { mediaType: string; body: string }>();
   const version = createHash('sha256');
   for (const name of readdirSync(directory).sort()) {
     const mediaType = MEDIA_TYPE[extname(name)];

@@ -73,17 +73,12 @@ const line = (
   durationMs: Date.now() - began,
   ...facts,
   ...(ends && { ends }),
-  ...endedFacts(ends),
+  // The queries whose end this request has recorded: each query is charged once, to one partner.
+  ...(ends?.length && {
+    endedQueries: ends.length,
+    endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
+  }),
 });
-
-/**
- * The number of queries whose end this request has recorded, and their bytes. Each query is charged once, to one
- * partner.
- */
-const endedFacts = (ended: LoggedFacts['finishedQueries'] = []) =>
-  ended.length > 0
-    ? { endedQueries: ended.length, endedBytes: ended.reduce((sum, each) => sum + each.bytesScanned, 0) }
-    : {};
 
 /** Takes the metrics. Powertools' class has this type. */
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
@@ -91,8 +86,6 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 /**
  * Counts one answer for the alarms and the dashboard. A query is counted once, by the request that recorded its end.
  * The query's cost is in Athena's own metrics.
- *
- * @param answer `endsReport`: whether an error of this route ends a report that a partner requested
  */
 export function countAnswer(
   metrics: MetricSink,

@@ -11,17 +11,17 @@ import {
   documentAnswer,
   fieldsAnswer,
   headersNamed,
+  oneOf,
   type Part,
+  parameter,
   parameterNamed,
   problemSchemas,
   reference,
+  text,
 } from './schemas.ts';
 
 export interface Deployment {
-  /**
-   * The service's URL, without a slash at its end. If the URL is not known: `/`, the root of the host that serves the
-   * document.
-   */
+  /** The service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host. */
   readonly url: string;
   /** The scope that callers request their tokens with. */
   readonly scope: string;
@@ -95,10 +95,8 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
         tags: ['Reports'],
         security: [],
         parameters: [
-          pathParameter('ticket', 'Identifies the report. Anyone who has it can get the report.', {
-            type: 'string',
-          }),
-          pathParameter('hop', 'Counts the redirects, so that no two URLs are the same.', {
+          parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', text()),
+          parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', {
             type: 'integer',
             minimum: 1,
           }),
@@ -149,15 +147,15 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: {
-      'Cache-Control': header('No cache may store this answer.', { type: 'string', enum: ['no-store'] }),
+      'Cache-Control': header('No cache may store this answer.', oneOf(['no-store'])),
       'Cache-Status': header(
         'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
-        { type: 'string', enum: Object.values(CACHE_STATUS) },
+        oneOf(Object.values(CACHE_STATUS)),
       ),
       'Content-Encoding': {
         description:
           'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
-        schema: { type: 'string', enum: ['gzip'] },
+        schema: oneOf(['gzip']),
       },
       Vary: header(
         'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
@@ -205,14 +203,6 @@ const ofEachReport = (path: (report: Report) => string, get: (report: Report) =>
 /** A report's title as a name in code: `PublisherPerformanceReport`. */
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
-
-const pathParameter = (name: string, description: string, schema: Part): Part => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema,
-});
 
 const header = (description: string, schema: Part): Part => ({ required: true, description, schema });
 

@@ -6,10 +6,7 @@ import { requestHeader } from '../http/request-header.ts';
 import { pathOf } from '../routes.ts';
 import { openApiDocument } from './document.ts';
 
-/**
- * GET /openapi.json: the service described in OpenAPI 3.1, with the URL at which this caller reached it. Needs no
- * token.
- */
+/** GET /openapi.json: the service in OpenAPI 3.1, with the URL at which this caller reached it. Needs no token. */
 export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
   const { config } = dependencies;
   return problemChain(dependencies).handler(
@@ -23,7 +20,6 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
         Vary: 'Accept-Encoding',
       },
       body: JSON.stringify(
-        // If the gateway does not name the host, the URL is `/`, the root of the host that serves the document.
         openApiDocument({
           url: serviceUrl(event, pathOf('openapi')) ?? '/',
           scope: scopeOf(config.token),

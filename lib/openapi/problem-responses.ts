@@ -71,7 +71,7 @@ const name = (status: number) => `Problem${status}`;
  */
 const PROBLEM_MEDIA_TYPES = 'application/*';
 
-/** The examples, by the problem's name. If a problem has several texts, a number follows the name from the second on. */
+/** By the problem's name. If a problem has several texts, a number follows the name from the second on. */
 const examplesOf = (problems: readonly KnownProblem[]): Part =>
   Object.fromEntries(
     [...Map.groupBy(problems, ({ name }) => name)].flatMap(([name, alike]) =>

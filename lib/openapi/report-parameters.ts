@@ -4,7 +4,7 @@ import { filterParameter, operatorNames, operatorOf } from '../report/filter-ope
 import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
-import { type Part, parameterNamed, time } from './schemas.ts';
+import { oneOf, type Part, parameter, parameterNamed, time } from './schemas.ts';
 
 /** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
 export const commonParameters: Readonly<Record<string, Part>> = {
@@ -18,24 +18,14 @@ export const commonParameters: Readonly<Record<string, Part>> = {
     `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
   ),
   'api-version': {
-    name: 'api-version',
-    in: 'query',
-    required: true,
-    description: 'The version of this contract.',
-    schema: { type: 'string', enum: API_VERSIONS },
+    ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
     example: API_VERSIONS.at(-1),
   },
 };
 
-function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): Part {
-  return {
-    name,
-    in: 'query',
-    required: true,
-    description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
-    schema: time(UTC_TIME_FORM),
-    example: EXAMPLE_WINDOW[name],
-  };
+function timeParameter(name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part {
+  const description = `${meaning} UTC, \`${UTC_TIME_FORM}\`.`;
+  return { ...parameter('query', name, description, time(UTC_TIME_FORM)), example: EXAMPLE_WINDOW[name] };
 }
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
@@ -107,7 +97,7 @@ function filterParameters(report: Report): Part[] {
   );
 }
 
-/** The schema of one value of a filter on the dimension, as `lib/report/filter-value.ts` accepts it. */
+/** The schema of one value of a filter on the dimension, as `lib/report/filter.ts` accepts it. */
 function valueSchema(dimension: Dimension): Part {
   switch (dimension.type) {
     case 'datetime':

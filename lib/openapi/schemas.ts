@@ -12,6 +12,11 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameter
   $ref: `#/components/${kind}/${name}`,
 });
 
+/** A required parameter of a request. */
+export function parameter(place: 'path' | 'query', name: string, description: string, schema: Part): Part {
+  return { name, in: place, required: true, description, schema };
+}
+
 export const parameterNamed = (name: string): Part => reference('parameters', name);
 
 export const headersNamed = (...names: readonly string[]): Part =>
@@ -30,14 +35,15 @@ function object(properties: Readonly<Record<string, Part>>, description?: string
   };
 }
 
-const described = (schema: Part, description?: string): Part => ({
-  ...schema,
-  ...(description && { description }),
-});
-const text = (description?: string, more?: Part) => described({ type: 'string', ...more }, description);
-const integer = (description: string, more?: Part) => described({ type: 'integer', ...more }, description);
-const boolean = (description: string) => described({ type: 'boolean' }, description);
+/** Makes schemas of a type, with a description if there is one, and with more keywords. */
+const schemaOf =
+  (type: string) =>
+  (description?: string, more: Part = {}): Part => ({ type, ...more, ...(description && { description }) });
+export const text = schemaOf('string');
+const integer = schemaOf('integer');
+const boolean = schemaOf('boolean');
 const arrayOf = (items: Part): Part => ({ type: 'array', items });
+export const oneOf = (values: readonly string[], description?: string) => text(description, { enum: values });
 
 /** No `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not allow. */
 export const time = (form: string, description?: string): Part =>
@@ -45,7 +51,7 @@ export const time = (form: string, description?: string): Part =>
 
 /** What `GET /reporting/{report}/days` answers. */
 export const daysAnswer: Part = object({
-  report: text(undefined, { enum: reports.map(({ name }) => name) }),
+  report: oneOf(reports.map(({ name }) => name)),
   startInclusive: time(UTC_TIME_FORM),
   endExclusive: time(UTC_TIME_FORM),
   days: arrayOf(
@@ -60,10 +66,10 @@ export const daysAnswer: Part = object({
         'The midnight that begins the next day, even if the window ends earlier. A report of exactly this day has ' +
           'the window from startInclusive to endExclusive.',
       ),
-      state: text(
+      state: oneOf(
+        DAY_STATES,
         '`final`: complete, until it is opened again. `open`: more may come. `unknown`: the data do not say ' +
           `(no day of the window and of the ${MARKER_LOOKBACK_DAYS} days before it is marked as complete).`,
-        { enum: DAY_STATES },
       ),
       version: text(
         'Changes when the data of the day change, and only then. Compare it for equality; nothing else is promised ' +
@@ -109,12 +115,12 @@ export const fieldsAnswer: Part = object({
       fields: arrayOf(
         object({
           name: text(),
-          role: text(undefined, { enum: ['dimension', 'metric'] }),
-          type: text(undefined, { enum: ['datetime', 'integer', 'string', 'float'] }),
+          role: oneOf(['dimension', 'metric']),
+          type: oneOf(['datetime', 'integer', 'string', 'float']),
           meaning: text(),
           groupable: boolean('Whether it can stand in `groupBy`.'),
           filterable: boolean('Whether it can be filtered by.'),
-          'grain?': text('The unit that times are truncated to.', { enum: ['hour', 'day'] }),
+          'grain?': oneOf(['hour', 'day'], 'The unit that times are truncated to.'),
           'isAmount?': boolean('Whether a metric is an amount of money.'),
           'countedBy?': object(
             { whereGroupedBy: text(), otherwise: text() },
@@ -128,7 +134,7 @@ export const fieldsAnswer: Part = object({
 
 /** What `GET /openapi.json` answers. */
 export const documentAnswer: Part = object({
-  openapi: text(undefined, { pattern: '^3\\.1\\.' }),
+  openapi: { type: 'string', pattern: '^3\\.1\\.' },
   info: { type: 'object' },
   paths: { type: 'object' },
 });

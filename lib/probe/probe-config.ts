@@ -32,9 +32,7 @@ const release = v.object({
   [RELEASE_CHECK_ENV.versions]: v.pipe(v.string(), v.parseJson(), v.record(v.string(), text)),
 });
 
-/**
- * Reads the release check's configuration from the environment; throws a ValiError that says what is missing or wrong.
- */
+/** Does the same for the release check. */
 export function readReleaseConfig(env: Readonly<Record<string, string | undefined>>) {
   const { [ENV.commit]: commit, [RELEASE_CHECK_ENV.versions]: versions } = v.parse(release, env);
   const digest = createHash('sha256').update(JSON.stringify(versions)).digest();

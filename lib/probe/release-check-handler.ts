@@ -11,10 +11,7 @@ export function releaseCheckHandler({
   tell,
   log,
 }: {
-  /**
-   * Resolves to the number of rows. Rejects if a function of the release does not answer, or if the report does not
-   * come.
-   */
+  /** Resolves to the number of rows. Rejects if a function does not answer, or if the report does not come. */
   readonly pull: () => Promise<number>;
   readonly tell: TellDeployment;
   readonly log: LineLog;

@@ -11,10 +11,7 @@ import {
 } from './problem.ts';
 import { problemDocument, problemResponse } from './problem-response.ts';
 
-/**
- * One problem, and the document that the service or its gateway sends for it. For a gateway's problem, `headers` is
- * empty.
- */
+/** One problem, and the document that is sent for it. For a gateway's problem, `headers` is empty. */
 export interface KnownProblem {
   readonly name: string;
   readonly status: number;

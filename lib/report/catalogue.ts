@@ -1,7 +1,7 @@
 /**
  * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL, CSV typing,
  * table definitions, sample events and documents are derived from it. A new field of a report is one line in this
- * file. The file is long because it holds the fields of both reports, and nothing else.
+ * file.
  */
 import type { ColumnName } from './column-name.ts';
 
@@ -18,17 +18,14 @@ export interface TimeDimension extends FieldNames {
   readonly grain: 'hour' | 'day';
 }
 
-interface IdDimension extends FieldNames {
-  readonly role: 'dimension';
-  readonly type: 'integer';
+interface ColumnField<Role, Type> extends FieldNames {
+  readonly role: Role;
+  readonly type: Type;
   readonly column: string;
 }
 
-interface TextDimension extends FieldNames {
-  readonly role: 'dimension';
-  readonly type: 'string';
-  readonly column: string;
-}
+type IdDimension = ColumnField<'dimension', 'integer'>;
+type TextDimension = ColumnField<'dimension', 'string'>;
 
 /** A dimension that is a column of the records. */
 export type ColumnDimension = IdDimension | TextDimension;
@@ -36,11 +33,7 @@ export type ColumnDimension = IdDimension | TextDimension;
 export type Dimension = TimeDimension | ColumnDimension;
 
 /** A metric is the sum of its column. */
-export interface Metric extends FieldNames {
-  readonly role: 'metric';
-  readonly type: 'integer' | 'float';
-  readonly column: string;
-}
+export type Metric = ColumnField<'metric', 'integer' | 'float'>;
 
 export type Field = Dimension | Metric;
 
@@ -71,18 +64,19 @@ export interface Report {
 }
 
 const columnField =
-  <Kind extends Pick<IdDimension | TextDimension | Metric, 'role' | 'type'>>(kind: Kind) =>
-  <C extends string>(name: string, column: ColumnName<C>, meaning: string) => ({
-    ...kind,
+  <const Role, const Type>(role: Role, type: Type) =>
+  <C extends string>(name: string, column: ColumnName<C>, meaning: string): ColumnField<Role, Type> => ({
+    role,
+    type,
     name,
     column,
     meaning,
   });
 
-const id = columnField({ role: 'dimension', type: 'integer' });
-const text = columnField({ role: 'dimension', type: 'string' });
-const count = columnField({ role: 'metric', type: 'integer' });
-const money = columnField({ role: 'metric', type: 'float' });
+const id = columnField('dimension', 'integer');
+const text = columnField('dimension', 'string');
+const count = columnField('metric', 'integer');
+const money = columnField('metric', 'float');
 
 const times: readonly TimeDimension[] = [
   {

@@ -40,10 +40,7 @@ export const filterOperators = {
 
 export type OperatorName = keyof typeof filterOperators;
 
-/**
- * The operators' names, in the order in which documents and forms list them. `Object.keys` types them as plain strings,
- * hence the cast.
- */
+/** The names, in the order in which documents and forms list them. `Object.keys` types them as plain strings. */
 export const operatorNames = Object.keys(filterOperators) as OperatorName[];
 
 export const operatorOf = (name: OperatorName): FilterOperator => filterOperators[name];

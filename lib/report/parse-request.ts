@@ -16,10 +16,7 @@ export const MAX_WINDOW_DAYS = 32;
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
 
-/**
- * A request that keeps every rule of docs/contract.md#the-request, with defaults for everything that the caller left
- * out.
- */
+/** A request that keeps every rule of docs/contract.md#the-request, with defaults for what was left out. */
 export interface ReportRequest {
   readonly report: Report;
   /** The fields in requested order. The report is grouped by the dimensions among them. */

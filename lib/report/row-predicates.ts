@@ -105,7 +105,7 @@ const literal = (value: string | bigint): string =>
   typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);
 
 /** The hour of a record. */
-export const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
+const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 
 /** The SQL expression by which a dimension groups records. */
 export function rawValue(dimension: Dimension): string {
