@@ -57,7 +57,7 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
   };
 }
 
-/** How often `repeatedProgress` repeats the last step. `nextProgress` decides how often a line is shown. */
+/** How often `repeatedProgress` repeats the last step. `showProgress` decides how often a line is shown. */
 const AGAIN_EVERY_MS = 1_000;
 
 /**
