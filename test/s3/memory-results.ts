@@ -17,7 +17,7 @@ const OPERATIONS = {
 type Method = keyof typeof OPERATIONS;
 
 /** One call of a method of the bucket. */
-export interface BucketCall {
+interface BucketCall {
   readonly method: Method;
   readonly operation: (typeof OPERATIONS)[Method];
   readonly key: string;
@@ -25,34 +25,17 @@ export interface BucketCall {
   readonly limits: { readonly longestTryMs?: number; readonly tries?: number };
 }
 
-/** A report's file that is about to be written. */
-interface FileWrite {
-  readonly key: string;
-  readonly content: Buffer;
-  readonly file: ReportFile;
-  /** The object that is already under the key. If there is such an object, nothing is written. */
-  readonly found: StoredObject | undefined;
-}
-
-/** What each user of the bucket adds to the calls: time, faults, quotas, a record of the calls. */
+/** What each user of the bucket adds to the calls: time, quotas, a record of the calls. */
 export interface Surroundings {
   /** Makes a call, with all its tries. */
   call<T>(call: BucketCall, tryOnce: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Makes one try. `act` is the effect of the call, at one instant. */
   tryOnce<T>(call: BucketCall, signal: AbortSignal, act: () => T): Promise<T>;
-  onFile(write: FileWrite): void;
-  /** Chooses how a reader gets a content: piece by piece, perhaps with an error after some pieces. */
-  pieces(content: Buffer): Iterable<Buffer>;
-  /** The size that S3 reports for an uploaded file that is not gzipped. Its content in memory may be smaller. */
-  readonly largeFileBytes: number | undefined;
 }
 
 const nothingAdded: Surroundings = {
   call: (_call, tryOnce) => tryOnce(new AbortController().signal),
   tryOnce: async (_call, _signal, act) => act(),
-  onFile: () => {},
-  pieces: (content) => [content],
-  largeFileBytes: undefined,
 };
 
 /** The limit for one try to write a small file. Large files have no such limit. */
@@ -81,13 +64,8 @@ export function memoryResults(
     });
   };
 
-  const storeFile = (key: string, content: Buffer, file: ReportFile, bytes = content.length) => {
-    around.onFile({ key, content, file, found: s3.objects.get(key) });
-    s3.putIf('absent', key, content, { file, bytes });
-  };
-
-  /** The pieces of a copy of the content, because a reader may write over its pieces. */
-  const piecesOf = ({ content }: StoredObject) => around.pieces(Buffer.from(content));
+  const storeFile = (key: string, content: Buffer, file: ReportFile) =>
+    void s3.putIf('absent', key, content, { file });
 
   return {
     head: (key) =>
@@ -109,15 +87,15 @@ export function memoryResults(
         if (!found) return undefined;
         const { bytes } = found;
         if (bytes > maxBytes) return { bytes };
-        // Like the SDK, this gives a Uint8Array and not a Buffer.
-        return { bytes, content: new Uint8Array(Buffer.concat([...piecesOf(found)])) };
+        // Like the SDK, this gives a Uint8Array and not a Buffer, and a copy.
+        return { bytes, content: new Uint8Array(found.content) };
       });
     },
     async openResult(location) {
       const key = keyOf(location);
       return perform('openResult', key, () => {
         const found = s3.get(key);
-        return found && Readable.from(piecesOf(found));
+        return found && Readable.from([Buffer.from(found.content)]);
       });
     },
     async writeFile(key, file, content, tries) {
@@ -129,14 +107,13 @@ export function memoryResults(
     async uploadFile(key, file, open) {
       const limits = { longestTryMs: Number.POSITIVE_INFINITY };
       const call = { method: 'uploadFile', operation: OPERATIONS.uploadFile, key, limits } as const;
-      const bytes = file.encoding ? undefined : around.largeFileBytes;
       const outcome = await around.call(call, async (signal): Promise<number | Error | undefined> => {
         const source = await open();
         if (!source) return undefined;
         try {
           const content = await contentOf(source);
           signal.throwIfAborted();
-          await around.tryOnce(call, signal, () => storeFile(key, content, file, bytes));
+          await around.tryOnce(call, signal, () => storeFile(key, content, file));
           return content.length;
         } catch (error) {
           // As in production, a fault of the content is no failure of the call.

@@ -35,7 +35,7 @@ export interface LakeState {
   readonly files: ReadonlyMap<string, LakeFile>;
 }
 
-export const TABLE_FOLDER = 'publisher_events/';
+const TABLE_FOLDER = 'publisher_events/';
 export const dayFolder = (day: string): string => `${TABLE_FOLDER}day=${day}/`;
 const MARKER = '_SUCCESS';
 
