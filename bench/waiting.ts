@@ -54,6 +54,7 @@ async function waitTwice(
     { sql: `SELECT '${marker}'`, parameters: [] },
     `${marker.padEnd(40, 'x')}${process.pid}`,
   );
+  if (id === undefined) throw new Error('the token belongs to another query');
   const timed = async (wait: (counting: QueryService) => Promise<Execution>) => {
     let calls = 0;
     const execution = await wait({
