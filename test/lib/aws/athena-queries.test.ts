@@ -92,6 +92,16 @@ describe('start', () => {
     await expect(start()).rejects.toThrow('Athena StartQueryExecution: InvalidRequestException, status 400');
   });
 
+  it('resolves to undefined if Athena has seen the token with another query', async () => {
+    const answer = new InvalidRequestException({
+      message: 'Idempotent parameters do not match',
+      AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
+      $metadata: { httpStatusCode: 400 },
+    });
+    const { queries } = athenaOf({ command: 'StartQueryExecution', answer });
+    expect(await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).toBeUndefined();
+  });
+
   it('throws any other failure, naming the call and the error', async () => {
     const { queries } = athenaOf({ command: 'StartQueryExecution', answer: forbidden });
     await expect(queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).rejects.toThrow(

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAttempt, following, release, takeOver, withElapsed } from '../../../lib/delivery/attempt.ts';
 import type { Phase } from '../../../lib/delivery/phase.ts';
+import type { OpenRecord } from '../../../lib/results/job-record.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { START, setting, startingRecord, succeededRecord, UUID, underWayRecord } from './setting.ts';
 
@@ -34,10 +35,11 @@ describe('createAttempt', () => {
       attempt: expect.stringMatching(UUID),
       leaseMs: 25_000,
       isRetry: false,
+      attempts: 1,
     };
     expect(phase).toEqual({
       at: 'leading',
-      target: { ...target, attempts: 1 },
+      target,
       held: { stored: await results.read(key), record: results.document(key) },
       cacheStatus: 'miss',
       isCreator: true,
@@ -57,10 +59,11 @@ describe('createAttempt', () => {
     expect(tokens.size).toBe(5);
   });
 
-  it('records whether the attempt is a retry, and which slot it takes', async () => {
+  it('records whether the attempt is a retry, which slot it takes, and which record it replaced', async () => {
     const { run, target, results, key } = await made();
-    await createAttempt(run, target, undefined, { isRetry: true, slot: 'slot-1' });
-    expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1' });
+    const was = results.put(key, succeededRecord());
+    await createAttempt(run, target, was, { isRetry: true, slot: 'slot-1' });
+    expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1', follows: 'writer-1' });
   });
 
   it('lets one of three simultaneous requests create the attempt; the others follow it', async () => {
@@ -90,15 +93,13 @@ describe('createAttempt', () => {
     expect(facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 5, queryMs: 240 }]);
   });
 
-  it('throws an error if the request has created six attempts already', async () => {
+  it('throws an error if six attempts have followed each other already', async () => {
     const { run, target, results } = await made();
-    await expect(createAttempt(run, { ...target, attempts: 6 }, undefined, {})).rejects.toThrow(
+    await expect(createAttempt(run, target, undefined, { attempts: 7 })).rejects.toThrow(
       'none of 6 queries left a result',
     );
     expect(results.calls).toEqual([]);
-    expect(await createAttempt(run, { ...target, attempts: 5 }, undefined, {})).toMatchObject({
-      at: 'leading',
-    });
+    expect(await createAttempt(run, target, undefined, { attempts: 6 })).toMatchObject({ at: 'leading' });
   });
 });
 
@@ -120,7 +121,8 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
     const { create } = results;
     results.create = async (...given) => {
       const written = await create(...given);
-      if (written) await takeOver(run, target, written, startingRecord(), 'collapsed');
+      const { document } = written ?? {};
+      if (written) await takeOver(run, target, written, document as OpenRecord, 'collapsed');
       return undefined;
     };
     const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
@@ -138,7 +140,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
   ])('does not make the request treat a record %s as its own', async (_, document, at) => {
     const { run, target, results, key } = await made();
     results.put(key, document);
-    expect(await createAttempt(run, target, undefined, {})).toMatchObject({ at, target: { attempts: 0 } });
+    expect(await createAttempt(run, target, undefined, {})).toMatchObject({ at, target });
     expect(results.document(key)).toEqual(document);
   });
 });
@@ -162,7 +164,7 @@ describe('following', () => {
 });
 
 describe('takeOver', () => {
-  it('changes only writers, lease and elapsed time of the record; S3’s clock gives the elapsed time', async () => {
+  it('changes only writer, lease and elapsed time of the record; S3’s clock gives the elapsed time', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
@@ -185,7 +187,6 @@ describe('takeOver', () => {
     expect(results.document(key)).toEqual({
       ...record,
       writer: expect.stringMatching(UUID),
-      replaces: 'writer-1',
       leaseMs: 10_000,
       elapsedMs: 26_500,
     });
@@ -195,8 +196,7 @@ describe('takeOver', () => {
     const { run, target, results, key } = await made();
     const stored = results.put(key, startingRecord());
     const held = heldBy(await takeOver(run, target, stored, startingRecord(), 'collapsed'));
-    const writers = { writer: expect.stringMatching(UUID), replaces: 'writer-1' };
-    expect(held.record).toEqual({ ...startingRecord(), ...writers });
+    expect(held.record).toEqual({ ...startingRecord(), writer: expect.stringMatching(UUID) });
   });
 
   it('succeeds for only one of two requests; the other request follows the attempt', async () => {
@@ -218,8 +218,7 @@ describe('release', () => {
     const held = heldBy(await createAttempt(run, target, undefined, {}));
     await release(run, target, held);
     const { leaseMs: _, ...free } = held.record;
-    const writers = { writer: expect.stringMatching(UUID), replaces: held.record.writer };
-    expect(results.document(key)).toEqual({ ...free, ...writers });
+    expect(results.document(key)).toEqual({ ...free, writer: expect.stringMatching(UUID) });
     const next = await results.read(key);
     const takers = [1, 2].map(() => takeOver(run, target, next, held.record, 'collapsed'));
     expect((await Promise.all(takers)).map(({ at }) => at)).toEqual(['leading', 'following']);

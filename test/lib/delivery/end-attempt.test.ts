@@ -32,9 +32,10 @@ async function made() {
 }
 
 describe('endedMembers', () => {
-  it('keeps the attempt, its slot, and what Athena reported of the execution', () => {
+  it('keeps the attempt, its slot, its place among the attempts, and what Athena reported of the execution', () => {
     expect(endedMembers(startingRecord(), execution)).toEqual(members);
-    expect(endedMembers(startingRecord({ slot: 's' }), execution)).toEqual({ ...members, slot: 's' });
+    const more = { slot: 's', attempts: 2, follows: 'w' };
+    expect(endedMembers(startingRecord(more), execution)).toEqual({ ...members, ...more });
   });
 });
 
@@ -74,14 +75,14 @@ describe('recordEnd', () => {
     expect(await recordEnd(run, target, held, succeededRecord())).toEqual(await results.read(key));
     const late = succeededRecord({ executionId: 'q2', writer: 'writer-2' });
     expect(await recordEnd(run, target, held, late)).toEqual(await results.read(key));
-    expect(results.document(key)).toEqual(succeededRecord({ replaces: 'writer-1' }));
+    expect(results.document(key)).toEqual(succeededRecord());
     expect(finished).toEqual(['succeeded']);
     expect(facts.finishedQueries).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
   it.each<[string, object | undefined]>([
     ['', undefined],
-    [', and another request has created the next attempt since', startingRecord({ replaces: 'writer-2' })],
+    [', and another request has created the next attempt since', startingRecord({ follows: 'writer-2' })],
   ])('counts the query in the metrics even if the answer to the write was lost%s', async (_, next) => {
     const { run, target, results, key, hold, finished } = await made();
     const held = hold();

@@ -83,7 +83,7 @@ describe('judgeExecution, if the execution has ended,', () => {
       'above the scan limit before its caller came',
       overLimit,
       joined(500),
-      { next: 'start-next', execution: overLimit },
+      { next: 'refuse', execution: overLimit },
     ],
     ['failed, not retryable', final, {}, { next: 'refuse', execution: final }],
     [
@@ -171,7 +171,8 @@ describe('judgeExecution, if the execution has ended,', () => {
       'start-next',
     ],
   ])('judges an execution that was cancelled %s', (_, execution, more, next) => {
-    expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
+    const verdict = { next, execution, ...(next === 'start-next' && { cause: 'took-too-long' }) };
+    expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 });
 

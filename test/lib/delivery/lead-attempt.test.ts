@@ -51,7 +51,6 @@ async function creating(plans: readonly Plan[], terms: Partial<DeliveryTerms> = 
       ...created,
       leaseMs: undefined,
       writer: expect.stringMatching(UUID),
-      replaces: expect.stringMatching(UUID),
     },
     leading,
     lead: () => settled(leading()),
@@ -71,7 +70,6 @@ describe('leadAttempt', () => {
     expect(record()).toEqual({
       ...created,
       writer: expect.stringMatching(UUID),
-      replaces: created.writer,
       state: 'under-way',
       executionId: 'q1',
       elapsedMs: 0,
@@ -96,7 +94,7 @@ describe('leadAttempt', () => {
     const { run, phase, results, queries, key, created, target, finished } = await creating([
       { afterMs: 100 },
     ]);
-    const executionId = await queries.start(target.job.query, created.attempt);
+    const executionId = queries.startNow(target.job.query, created.attempt);
     const record = underWayRecord({ attempt: created.attempt, executionId });
     const held = { stored: results.put(key, record), record };
     expect(await settled(leadAttempt(run, { ...phase, held, cacheStatus: 'collapsed' }))).toMatchObject({
@@ -173,10 +171,10 @@ describe('leadAttempt, on an error', () => {
     ['the engine is at its limit', new Overloaded('busy', 30)],
     ['the start fails for another reason', new Error('boom')],
   ])('gives up the lease if %s, and throws the error', async (_, boom) => {
-    const { lead, queries, free, created, record, finished } = await creating([{}]);
+    const { lead, queries, free, record, finished } = await creating([{}]);
     queries.start = () => Promise.reject(boom);
     expect((await lead()).error).toBe(boom);
-    expect(record()).toEqual(without({ ...free, replaces: created.writer }));
+    expect(record()).toEqual(without(free));
     expect(finished).toEqual([]);
   });
 
@@ -286,9 +284,9 @@ describe('leadAttempt, at the end of the query,', () => {
     expect(record()).toEqual({
       form: 2,
       writer: expect.stringMatching(UUID),
-      replaces: expect.stringMatching(UUID),
       state: 'failed',
       attempt: was.attempt,
+      attempts: 1,
       slot: 'slot-1',
       executionId: 'q1',
       submittedAt: START,

@@ -32,6 +32,8 @@ interface Started {
 
 /** A query engine in memory, and the calls that it got. */
 export interface MemoryQueries extends QueryService {
+  /** Starts a query, as another process would. Returns the execution's id. */
+  startNow(query: CompiledQuery, token: string): string;
   readonly started: Started[];
   readonly stopped: string[];
   /** How often each execution was asked about. */
@@ -53,29 +55,32 @@ export function memoryQueries(
   const stopped: string[] = [];
   const stoppedAt = new Map<string, number>();
   const asked = new Map<string, number>();
+  function startNow(query: CompiledQuery, token: string): string {
+    if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`unplanned token: ${token}`);
+    const known = started.find((each) => each.token === token);
+    if (known) return known.id;
+    const plan = plans[started.length];
+    if (!plan) throw new Error('unplanned start');
+    const id = `q${started.length + 1}`;
+    started.push({ id, token, query, submittedAt: clock.now(), plan });
+    plan.onStart?.();
+    const { ends = 'succeeded', csv = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n', afterMs = 0 } = plan;
+    const finish = () => {
+      if (ends === 'succeeded' && !plan.isLost && !plan.location && !stoppedAt.has(id))
+        bucket.putResult(`s3://results/athena/${id}.csv`, csv, plan.bytes);
+    };
+    if (afterMs === 0) finish();
+    else setTimeout(finish, afterMs);
+    return id;
+  }
+
   return {
     started,
     stopped,
     asked,
     onGet: undefined,
-    async start(query, token) {
-      if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`unplanned token: ${token}`);
-      const known = started.find((each) => each.token === token);
-      if (known) return known.id;
-      const plan = plans[started.length];
-      if (!plan) throw new Error('unplanned start');
-      const id = `q${started.length + 1}`;
-      started.push({ id, token, query, submittedAt: clock.now(), plan });
-      plan.onStart?.();
-      const { ends = 'succeeded', csv = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n', afterMs = 0 } = plan;
-      const finish = () => {
-        if (ends === 'succeeded' && !plan.isLost && !plan.location && !stoppedAt.has(id))
-          bucket.putResult(`s3://results/athena/${id}.csv`, csv, plan.bytes);
-      };
-      if (afterMs === 0) finish();
-      else setTimeout(finish, afterMs);
-      return id;
-    },
+    start: async (query, token) => startNow(query, token),
+    startNow,
     async get(id) {
       asked.set(id, (asked.get(id) ?? 0) + 1);
       this.onGet?.(id);

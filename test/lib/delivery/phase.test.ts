@@ -13,7 +13,8 @@ const waitsForAttempt: Progress = {
   dataChanges: 2,
 };
 const waitsForSlot: Progress = { waitsFor: 'slot', dataChanges: 1 };
-const target = { data, job: makeJob(wanted.request, wanted.entitlement, data), dataChanges: 0, attempts: 0 };
+const waitsForNextSlot: Progress = { ...waitsForSlot, cacheStatus: 'miss' };
+const target = { data, job: makeJob(wanted.request, wanted.entitlement, data), dataChanges: 0 };
 
 describe('firstPhase', () => {
   it.each<[string, Progress | undefined, Phase]>([
@@ -21,7 +22,17 @@ describe('firstPhase', () => {
     [
       'with the slot that an earlier request waited for',
       waitsForSlot,
-      { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true },
+      { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true, waited: undefined },
+    ],
+    [
+      'with the slot that an earlier request waited for, for the attempt after another one',
+      waitsForNextSlot,
+      {
+        at: 'arrived',
+        target: { ...target, dataChanges: 1 },
+        waitsForSlot: true,
+        waited: { at: 'following', target: { ...target, dataChanges: 1 }, cacheStatus: 'miss' },
+      },
     ],
     [
       'with the attempt that an earlier request waited for',
@@ -52,6 +63,16 @@ describe('progressOf', () => {
       'the wait of a request that found no slot',
       { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true },
       waitsForSlot,
+    ],
+    [
+      'the wait of a request that found no slot for the attempt after another one',
+      {
+        at: 'arrived',
+        target: { ...target, dataChanges: 1 },
+        waitsForSlot: true,
+        waited: { at: 'following', target, cacheStatus: 'miss' },
+      },
+      waitsForNextSlot,
     ],
     [
       'the attempt that the caller has waited for, if the request begins again',

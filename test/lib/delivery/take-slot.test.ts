@@ -124,6 +124,17 @@ describe('a client that requests more reports than it has slots', () => {
     });
   });
 
+  it.each<[string, Progress | undefined]>([
+    ['The report took too long', undefined],
+    ['Too many reports of this client', { waitsFor: 'slot', dataChanges: 0 }],
+  ])('takes no slot when its time is up, and gets a 503: %s', async (message, left) => {
+    const of = setting();
+    const { error } = await settled(request(of, wanted, { ...TWO, giveUpAt: Date.now() }, left));
+    expect(error).toMatchObject({ message: expect.stringContaining(message) });
+    expect(error).toBeInstanceOf(Unavailable);
+    expect([...of.results.objects.keys()]).toEqual([]);
+  });
+
   it('does not make another client wait', async () => {
     const of = setting(...queries(3, { afterMs: 3_000 }));
     const one = [1, 2].map((day) => request(of, reportOf(day)));
@@ -165,7 +176,7 @@ describe('a failed query that a request of another client repeats', () => {
     const { job, data } = await of.target();
     of.lake.objects = objects;
     const record = jobRecordKey(job, data);
-    const executionId = await of.queries.start(job.query, 'a'.repeat(40));
+    const executionId = of.queries.startNow(job.query, 'a'.repeat(40));
     of.results.put(record, underWayRecord({ executionId, leaseMs: undefined, slot: 'slot-2' }));
     of.results.put(slotsKey('client-2'), { form: 2, slots: [{ id: 'slot-2', record, heldMs: 1_199_000 }] });
     await settled(request(of, wanted, { queriesPerPartner: 1 }));

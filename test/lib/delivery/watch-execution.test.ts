@@ -68,7 +68,7 @@ async function watch(
   const queries = memoryQueries(results, [plan], clock);
   const earlierMs = takenOverAfterMs ?? answerMs;
   vi.setSystemTime(START - earlierMs);
-  const id = await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
+  const id = queries.startNow({ sql: 'SELECT 1', parameters: [] }, TOKEN);
   await vi.advanceTimersByTimeAsync(earlierMs);
   change?.(queries, results);
   let begins = 0;

@@ -128,6 +128,18 @@ describe('the waiting room', () => {
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
+  it('counts the time of a slow read of the ticket once', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }], env: { QUERY_WAIT_MS: '25000' } });
+    const { read } = room.results;
+    room.results.read = async (key) => {
+      if (key.startsWith('waiting/')) await delay(4_000);
+      return read(key);
+    };
+    await room.get();
+    // The caller had waited for 1 s before this request, which waits for another 25 s.
+    expect(room.stored()).toMatchObject({ waitedMs: 26_000 });
+  });
+
   it('ends its calls to AWS within 1.5 s after the 25 s that a waiting hop may take', async () => {
     const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
     await room.get();

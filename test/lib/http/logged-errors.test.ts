@@ -65,7 +65,7 @@ describe('the log line of a hop', () => {
 
   it.each([
     [500, 400, `<Code>InvalidRequest</Code><Message>${KEY}</Message><Key>${KEY}</Key>`],
-    [503, 503, `<Code>SlowDown</Code><Message>${KEY}</Message><Resource>/results/${KEY}</Resource>`],
+    [303, 503, `<Code>SlowDown</Code><Message>${KEY}</Message><Resource>/results/${KEY}</Resource>`],
   ])(
     'of status %i does not show the ticket that S3 quotes in an answer of status %i',
     async (logged, status, error) => {

@@ -12,7 +12,7 @@ const least = [
   { state: 'failed', ...ended, seenAfterMs: 3, reason: 'FAILED: x' },
 ];
 const most = [
-  { ...least[0], leaseMs: 5, slot: 's', replaces: 'w' },
+  { ...least[0], leaseMs: 5, slot: 's', attempts: 2, follows: 'w' },
   { ...least[1], leaseMs: 5, slot: 's', runningAt: 7, hasRun: true },
   { ...least[2], slot: 's', goodForMs: 5, files: { plain: 1, gzip: 2 } },
   { ...least[2], files: { plain: 1 } },
