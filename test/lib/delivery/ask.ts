@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import type { Delivery, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
@@ -52,13 +51,6 @@ export async function following(
 }
 
 export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
-
-/** Makes `Math.random` return the same numbers in every run, spread evenly. Returns a function that restores it. */
-export function evenDice(): () => void {
-  let throws = 0;
-  const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
-  return () => dice.mockRestore();
-}
 
 const last = ({ results }: Setting, form: RegExp) => results.keys(form).at(-1) ?? '';
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { executionOf } from '../../../lib/aws/athena-queries.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
@@ -7,7 +7,6 @@ import {
   ask,
   cachedKeyOf,
   cachedOf,
-  evenDice,
   follow,
   following,
   keyOf,
@@ -18,19 +17,12 @@ import {
   statusOf,
   textOf,
 } from './ask.ts';
-import { CSV, type Setting, START, setting, termsNow, underWayRecord } from './setting.ts';
-import { settled } from './settled.ts';
+import { CSV, type Setting, START, setting, termsNow, UUID, underWayRecord } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  const endDice = evenDice();
-  return () => {
-    endDice();
-    vi.useRealTimers();
-  };
-});
+useFakeTime();
 
 describe('a query without a result', () => {
   it('is enough if its result appears three seconds after its end', async () => {
@@ -65,9 +57,14 @@ describe('a query without a result', () => {
     },
   );
 
-  it('is followed by another attempt when Athena has forgotten it', async () => {
-    const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
-    expect(textOf(of, await ask(of))).toBe(CSV);
+  it('is followed by another attempt when Athena has forgotten it: a retry by a retry', async () => {
+    const of = setting(
+      { ends: 'forgotten' },
+      { ends: 'retryable' },
+      { ends: 'forgotten' },
+      { ends: 'retryable' },
+    );
+    expect((await ask(of)).error).toEqual(new QueryFailed('query q4 FAILED: boom'));
   });
 });
 
@@ -88,8 +85,13 @@ describe('a token that belongs to another query', () => {
 describe('a query that fails', () => {
   it('is retried once if the failure is retryable; both queries are counted in the metrics', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
-    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(textOf(of, await ask(of, { queriesPerPartner: 1 }))).toBe(CSV);
     expect(of.finished).toEqual(['failed', 'succeeded']);
+    // The retry keeps the slot, and names the record that it replaced.
+    expect(recordOf(of)).toMatchObject({
+      slot: expect.stringMatching(UUID),
+      follows: expect.stringMatching(UUID),
+    });
     expect(of.facts.finishedQueries).toEqual([
       { state: 'failed', bytesScanned: 1_000, queryMs: 100 },
       { state: 'succeeded', bytesScanned: 1_000, queryMs: 100 },
@@ -105,18 +107,21 @@ describe('a query that fails', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
+  it('is recorded with the time since its end, even if the lake is listed slowly', async () => {
+    const of = setting({ ends: 'failed' });
+    const { list } = of.lake;
+    of.lake.list = async (...given) => {
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      return list.apply(of.lake, given);
+    };
+    await ask(of);
+    expect(recordOf(of)['seenAfterMs']).toBeGreaterThanOrEqual(5_000);
+  });
+
   it('is not retried for a caller whose time is up: that caller gets Unavailable', async () => {
     const of = setting({ ends: 'retryable' });
     expect((await ask(of, { giveUpAt: START + 2_000 })).error).toBeInstanceOf(Unavailable);
     expect([of.finished, of.queries.started.length]).toEqual([['failed'], 1]);
-  });
-
-  it('causes an internal error at once if the failure is not retryable', async () => {
-    const of = setting({ ends: 'failed', afterMs: 100 });
-    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
-    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
-    expect(of.facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 1_000, queryMs: 100 }]);
-    expect(of.finished).toEqual(['failed']);
   });
 
   it('causes the same error for all callers in the waiting room', async () => {
@@ -157,31 +162,6 @@ describe('a query that exceeds the scan limit', () => {
     of.results.objects.delete(cachedKeyOf(of));
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.queries.started).toHaveLength(1);
-  });
-
-  it('is run again under another limit', async () => {
-    const of = setting({ ends: 'scan-limit-exceeded' }, {});
-    await ask(of);
-    expect(textOf(of, await ask(of, { scanLimit: 20 }))).toBe(CSV);
-  });
-
-  it('is run again if the limit is no longer known', async () => {
-    const of = setting({ ends: 'scan-limit-exceeded' }, {});
-    await ask(of);
-    expect(textOf(of, await ask(of, { scanLimit: undefined }))).toBe(CSV);
-  });
-
-  it('is run again over other data', async () => {
-    const of = setting({ ends: 'scan-limit-exceeded' }, {});
-    await ask(of);
-    of.lake.add('2026-01-02', 'b.parquet');
-    expect(textOf(of, await ask(of))).toBe(CSV);
-  });
-
-  it('causes the refusal ReportTooLarge even if it ends only after the longest time that a query may run', async () => {
-    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 620_000 });
-    const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
-    expect(answer.error).toBeInstanceOf(ReportTooLarge);
   });
 });
 

@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { NoRecords, ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
 import {
   ask,
   cachedKeyOf,
-  evenDice,
   follow,
-  following,
   keyOf,
   leftBy,
   recordOf,
@@ -15,20 +13,12 @@ import {
   textOf,
   versionOf,
 } from './ask.ts';
-import { lakeObject } from './memory-lake.ts';
 import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
-import { settled } from './settled.ts';
+import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  const endDice = evenDice();
-  return () => {
-    endDice();
-    vi.useRealTimers();
-  };
-});
+useFakeTime();
 
 describe('a lake that changes', () => {
   const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
@@ -265,68 +255,5 @@ describe('a table that is emptied during its query', () => {
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
     expect([of.finished, of.queries.started.length]).toEqual([['failed'], 1]);
-  });
-});
-
-describe('a lake whose hidden files a writer changes before each listing', () => {
-  const busy = (of: Setting) => {
-    const list = of.lake.list.bind(of.lake);
-    let looks = 0;
-    of.lake.list = async (...given) => {
-      const listing = await list(...given);
-      looks += 1;
-      const hidden = lakeObject('publisher_events/day=2026-01-01/_temporary/0', { lastModified: looks });
-      return listing && { ...listing, objects: [...listing.objects, hidden] };
-    };
-    return of;
-  };
-
-  it('is queried once for two callers of a query of 40 s', async () => {
-    const of = busy(setting({ afterMs: 40_000 }));
-    const first = following(of);
-    await vi.advanceTimersByTimeAsync(5_000);
-    const answers = await settled(Promise.all([first, following(of)]));
-    expect(answers.map(keyOf)).toEqual(Array(2).fill(expect.stringContaining('reports/q1/')));
-  });
-
-  it('is queried once for ten requests at the same time', async () => {
-    const of = busy(setting({ afterMs: 1_000 }));
-    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
-    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
-    expect([of.queries.started.length, of.finished]).toEqual([1, ['succeeded']]);
-    expect(versionOf(await ask(of))).toMatch(/^[0-9a-f]{32}$/);
-  });
-});
-
-describe('a lake whose markers are written again before each listing', () => {
-  const busy = (of: Setting) => {
-    const list = of.lake.list.bind(of.lake);
-    let looks = 0;
-    of.lake.list = async (...given) => {
-      const listing = await list(...given);
-      looks += 1;
-      const marker = lakeObject('publisher_events/day=2026-01-01/_SUCCESS', { lastModified: looks });
-      return listing && { ...listing, objects: [...listing.objects, marker] };
-    };
-    return of;
-  };
-
-  it('is queried twice for two callers of a query of 40 s, once for each', async () => {
-    const of = busy(setting({ afterMs: 40_000 }, { afterMs: 40_000 }));
-    const first = following(of);
-    await vi.advanceTimersByTimeAsync(5_000);
-    const answers = await settled(Promise.all([first, following(of)]));
-    expect(answers.map(keyOf)).toEqual([
-      expect.stringContaining('reports/q1/'),
-      expect.stringContaining('reports/q2/'),
-    ]);
-    expect(of.finished).toEqual(['succeeded', 'succeeded']);
-  });
-
-  it('is queried ten times for ten callers at the same time, once for each', async () => {
-    const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
-    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
-    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
-    expect(of.finished).toEqual(Array(10).fill('succeeded'));
   });
 });

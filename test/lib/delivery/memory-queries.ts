@@ -43,7 +43,7 @@ export interface MemoryQueries extends QueryService {
 }
 
 /** The bytes scanned and the engine time of every execution in these tests. */
-export const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
+const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
 
 /** An engine that runs one execution for each plan. A start for which no plan is left throws. */
 export function memoryQueries(

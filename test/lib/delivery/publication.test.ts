@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import {
   abandonPublication,
@@ -10,14 +10,11 @@ import {
 import { type Publication, readPublication } from '../../../lib/results/publication-request.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, START, succeededRecord } from './setting.ts';
-import { settled } from './settled.ts';
+import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const KEY = 'reports/q1/report.csv';
 const REQUEST = 'publications/q1.json';

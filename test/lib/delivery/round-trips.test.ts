@@ -1,16 +1,13 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
 import { readDataState } from '../../../lib/lake/read-data-state.ts';
-import { type Setting, START, setting, termsNow, wanted } from './setting.ts';
-import { settled } from './settled.ts';
+import { type Setting, setting, termsNow, wanted } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 /** How long each call takes, in milliseconds: longer than all other pauses of a delivery together. */
 const CALL_MS = 1_000;

@@ -1,4 +1,5 @@
-import { vi } from 'vitest';
+import { beforeEach, vi } from 'vitest';
+import { START } from './setting.ts';
 
 /** More steps of the clock than any test needs. */
 const MAX_STEPS = 20_000;
@@ -19,4 +20,17 @@ export async function settled<T>(promise: Promise<T>): Promise<T> {
     if (steps > MAX_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');
     await vi.advanceTimersToNextTimerAsync();
   }
+}
+
+/** For each test of a file, the fake clock begins at START, and `Math.random` gives the same numbers in every run. */
+export function useFakeTime(): void {
+  beforeEach(() => {
+    let throws = 0;
+    vi.useFakeTimers({ now: START });
+    const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
+    return () => {
+      dice.mockRestore();
+      vi.useRealTimers();
+    };
+  });
 }

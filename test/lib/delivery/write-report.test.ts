@@ -1,18 +1,15 @@
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from '../../../lib/delivery/write-report.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, START } from './setting.ts';
-import { settled } from './settled.ts';
+import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const KEY = 'reports/q1/report.csv';
 const GZIPPED = `${KEY}.gz`;
