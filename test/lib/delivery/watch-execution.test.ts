@@ -107,6 +107,11 @@ describe('watchExecution', () => {
     expect([begins, execution?.state]).toEqual([0, 'succeeded']);
   });
 
+  it('does not ask Athena if its request must be answered before the first question is due', async () => {
+    const { athena, ms } = await watch({ ends: 'never' }, { waitUntil: START + 1_000 });
+    expect([athena, ms]).toEqual([0, 1_000]);
+  });
+
   it('treats an error of S3 as a result that does not exist yet', async () => {
     const change: Circumstances['change'] = (_, results) => results.before('head athena/', throttle);
     expect((await watch({ afterMs: 500 }, {}, { change })).execution?.state).toBe('succeeded');
