@@ -44,7 +44,9 @@ describe('a report that nobody has requested before', () => {
       cacheStatus: 'miss',
       dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
-    expect(textOf(of, answer)).toBe(CSV);
+    const { text, file } = of.results.objects.get(keyOf(answer) ?? '') ?? {};
+    const metadata = { 'query-execution-id': 'q1', 'data-version': versionOf(answer) };
+    expect([text, file?.metadata]).toEqual([CSV, metadata]);
     expect(answer.ms).toBeLessThan(700);
     expect(recordOf(of)).toEqual({
       form: 2,
@@ -233,6 +235,10 @@ describe('a large result', () => {
     const requested = of.results.document('publications/q1.json') as { key: string };
     expect(requested).toMatchObject({
       partner: 'first-partner',
+      columns: [
+        { name: 'Day', type: 'datetime' },
+        { name: 'Clicks', type: 'integer' },
+      ],
       dataVersion: expect.any(String),
       cachedReport: cachedKeyOf(of),
     });
@@ -443,6 +449,21 @@ describe('a result that is seen before Athena reports the end', () => {
 describe('a query whose record another request changes at the same moment', () => {
   type Written = Pick<JobRecord, 'state' | 'writer'>;
   const next = () => startingRecord({ attempt: 'next' });
+  /** Puts another record into the place of the one that a request writes in this state. */
+  const changing = ({ results }: Setting, state: Written['state'], change: (record: Written) => object) => {
+    const { replace } = results;
+    results.replace = async (was, key, document) => {
+      if ((document as Written).state !== state) return replace(was, key, document);
+      results.put(key, change(document as Written));
+      return undefined;
+    };
+  };
+
+  it('is delivered, and not counted, if it succeeds', async () => {
+    const of = setting({ afterMs: 100 });
+    changing(of, 'under-way', next);
+    expect([textOf(of, await ask(of)), of.finished]).toEqual([CSV, []]);
+  });
 
   // How the query ends; the state of the record that is changed, and its change; the queries that are counted.
   it.each<[string, 'failed' | 'retryable', Written['state'], (record: Written) => object, string[]]>([
@@ -465,14 +486,9 @@ describe('a query whose record another request changes at the same moment', () =
     ['replaced before it was known: not counted', 'failed', 'under-way', next, []],
     ['replaced before it was known, with a repetition: not counted', 'retryable', 'under-way', next, []],
     ['damaged: only the next query is counted', 'failed', 'failed', () => ({ form: 0 }), ['succeeded']],
-  ])('is %s', async (_, ends, state, changed, finished) => {
+  ])('is %s', async (_, ends, state, change, finished) => {
     const of = setting({ ends, afterMs: 100 }, {});
-    const { replace } = of.results;
-    of.results.replace = async (was, key, document) => {
-      if ((document as Written).state !== state) return replace(was, key, document);
-      of.results.put(key, changed(document as Written));
-      return undefined;
-    };
+    changing(of, state, change);
     expect((await ask(of)).error).toBeUndefined();
     expect(of.finished).toEqual(finished);
   });
