@@ -10,17 +10,17 @@ const root = join(import.meta.dirname, '..');
  * folder gets lighter. It goes up only by a commit that says what was taken out for it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
-  functions: 166,
-  lib: 8_813,
-  'files of lib': 133,
-  infra: 3_685,
+  functions: 165,
+  lib: 8_784,
+  'files of lib': 112,
+  infra: 3_683,
   local: 6_103,
   'lake-check': 1_754,
-  tools: 6_841,
-  page: 7_631,
+  tools: 6_830,
+  page: 7_632,
   connectors: 1_428,
   bench: 4_559,
-  test: 52_152,
+  test: 51_995,
   docs: 7_118,
 };
 

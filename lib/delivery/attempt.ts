@@ -7,7 +7,7 @@ import type { EndedExecution } from './execution.ts';
 import type { Following, Leading, Phase, Run, Target } from './phase.ts';
 
 /** The most attempts that follow each other. If none of them left a readable result, the service has a fault. */
-const MAX_ATTEMPTS = 6;
+export const MAX_ATTEMPTS = 6;
 
 /**
  * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
@@ -111,8 +111,10 @@ export function following(
   seen: StoredDocument | undefined,
   cacheStatus: Following['cacheStatus'] = 'collapsed',
 ): Phase {
-  if (!readRecord(seen)) return { at: 'arrived', target, waitsForSlot: false };
-  return { at: 'following', target, cacheStatus, seen };
+  const phase = { at: 'following', target, cacheStatus } as const;
+  return readRecord(seen)
+    ? { ...phase, seen }
+    : { at: 'arrived', target, waitsForSlot: false, waited: phase };
 }
 
 /**
@@ -139,7 +141,7 @@ export async function release(
 }
 
 /** An open record. If the query is under way, `ms` is added to the time that Athena has had the query. */
-export const withElapsed = (record: OpenRecord, ms: number): OpenRecord =>
+const withElapsed = (record: OpenRecord, ms: number): OpenRecord =>
   record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
 
 /** The facts about an ended or stopped execution that the metrics count. */

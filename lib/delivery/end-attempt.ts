@@ -80,7 +80,7 @@ export interface Failure {
   readonly cause?: FailedRecord['cause'];
   readonly isRetry?: boolean;
   /** How the query ended, if it did not fail. */
-  readonly ended?: CountedExecution;
+  readonly ended?: CountedExecution | undefined;
   /** When Athena reported the failure, by this machine's clock. */
   readonly answeredAt: number;
 }

@@ -6,7 +6,7 @@ import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
 import { resultKey } from '../results/keys.ts';
 import { startAttempt } from './arrive.ts';
-import { createAttempt, endFacts, leaseOf, release, signed, writeRecord } from './attempt.ts';
+import { createAttempt, endFacts, leaseOf, MAX_ATTEMPTS, release, signed, writeRecord } from './attempt.ts';
 import { tookTooLong } from './delivery.ts';
 import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
 import type { EndedExecution, Execution, FailedExecution, RunningExecution } from './execution.ts';
@@ -65,7 +65,8 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       wait,
     });
   } catch (error) {
-    const held = await recorded.catch(() => undefined);
+    // If the write of the start failed, perhaps the record before it is still there.
+    const held = await recorded.catch(() => phase.held);
     if (held) await release(run, target, held, known).catch(() => {});
     throw error;
   }
@@ -208,10 +209,15 @@ async function createNext(
   phase: Leading,
   { held, isRetry = phase.held.record.isRetry, ended, cause, answeredAt = Date.now() }: Next,
 ): Promise<Step> {
-  const { target } = phase;
-  if (!held) return { at: 'arrived', target, waitsForSlot: false };
+  const { target, cacheStatus } = phase;
+  const waited = { at: 'following', target, cacheStatus } as const;
+  if (!held) return { at: 'arrived', target, waitsForSlot: false, waited };
   const { slot, attempts = 1 } = held.record;
-  const next = { isRetry, attempts: attempts + 1 };
+  const failed = ended && (ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller'));
+  // The recorded failure is the answer for all who wait. The next caller begins at one.
+  if (failed && attempts >= MAX_ATTEMPTS)
+    return endWithFailure(run, phase, held, { execution: failed, ended, answeredAt });
+  const next = { isRetry, attempts: ended ? attempts + 1 : attempts };
   // If this request created the attempt, the next attempt keeps the slot. Otherwise the slot may be another client's, or
   // too old.
   const hasSlot = phase.isCreator || run.terms.queriesPerPartner === undefined;
@@ -219,14 +225,13 @@ async function createNext(
     return createAttempt(run, target, held.stored, { ...next, slot, ended });
   // Perhaps this request gets no slot, or its caller's time is up. So the end is recorded and counted first, and any
   // request that waits may create the next attempt.
-  if (ended) {
-    const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
+  if (failed) {
     const why = { cause: cause ?? 'not-repeated', isRetry } as const;
-    return endWithFailure(run, phase, held, { execution, ...why, ended, answeredAt });
+    return endWithFailure(run, phase, held, { execution: failed, ...why, ended, answeredAt });
   }
   const free = await release(run, target, held);
-  if (!free) return { at: 'arrived', target, waitsForSlot: false };
-  return startAttempt(run, target, { latest: free.stored, ...next });
+  if (!free) return { at: 'arrived', target, waitsForSlot: false, waited };
+  return startAttempt(run, target, { latest: free.stored, waited, ...next });
 }
 
 /** How long the caller has waited, and whether the attempt was created for this caller. */

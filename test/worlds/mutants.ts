@@ -80,9 +80,10 @@ async function firstFailing(mutant: Workers, original: Workers): Promise<string 
     const batches = await Promise.race([
       Promise.all(starts.map((start) => mutant.run<Batch>({ from: start, worlds: BATCH }))),
       limit.promise,
-    ]);
+      // An error that nobody catches ends the thread, as it would end a function.
+    ]).catch(() => undefined);
     clearTimeout(timer);
-    if (!batches) return `seeds from ${from}: never ends`;
+    if (!batches) return `seeds from ${from}: breaks off, or never ends`;
     for (const { seed, kinds } of batches.flatMap(({ failures }) => failures)) {
       const { failures } = await original.run<Batch>({ from: seed, worlds: 1 });
       const usual = failures[0]?.kinds ?? [];

@@ -23,6 +23,8 @@ export async function startWorkers(count: number, roots: Roots): Promise<Workers
         workerData: roots,
         resourceLimits: { maxYoungGenerationSizeMb: 64 },
       });
+      // The task that is under way reports an error. One that comes between two tasks must not end this process.
+      worker.on('error', () => {});
       await answerOf(worker);
       return worker;
     }),

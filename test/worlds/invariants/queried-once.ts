@@ -91,9 +91,9 @@ export function startedInTimeRule({ world, athena, pulls }: Parts): (started: En
       (each) =>
         each.id !== id &&
         each.stopAskedAt !== undefined &&
+        each.stoppedBy === startedBy &&
         each.asked.days === asked.days &&
-        each.companies === companies &&
-        each.submittedAt >= (pull?.startedAt ?? 0),
+        each.companies === companies,
     );
     const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
     const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
