@@ -33,7 +33,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       recorded = underWay;
     });
     // Nobody can learn the execution of this token any more: another attempt takes the place of this one.
-    if (!watched) return createNext(run, phase, { held: phase.held });
+    if (!watched) return await createNext(run, phase, { held: phase.held });
     note({ queryExecutionId: watched.id });
     const {
       execution,
