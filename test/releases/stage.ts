@@ -41,6 +41,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
       runMs: [12_000, 12_000],
       fails: 0,
       hangs: 0,
+      hangLimits: 1.3,
       forgets: 0,
       junk: 0,
       elsewhere: 0,

@@ -49,7 +49,7 @@ export function athenaClient(
     const query = athena.queries.get(id);
     const by = running.getStore();
     if (command instanceof StopQueryExecutionCommand) {
-      if (by) query?.stopTriedBy.add(by);
+      if (by && query && !query.stopTriedBy.has(by)) query.stopTriedBy.set(by, world.time.now());
       return made('StopQueryExecution', id, (by) => athena.stop(id, by)).then(() => ({}));
     }
     if (!(command instanceof GetQueryExecutionCommand))

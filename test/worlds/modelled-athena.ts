@@ -51,18 +51,18 @@ export interface EngineQuery {
   isLarge?: boolean;
   stopAskedAt?: number;
   stoppedBy?: Invocation;
-  /** The invocations that have called Athena to stop the query, with or without success. */
-  readonly stopTriedBy: Set<Invocation>;
+  /** When each invocation first called Athena to stop the query, with or without success. */
+  readonly stopTriedBy: Map<Invocation, number>;
   /** Whether a request has received the answer to the query's start. */
   isHeardOf?: boolean;
   /** When Athena last answered that the query is queued. */
   toldQueuedAt?: number;
   /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** The invocations that learnt that the query is queued, that it runs, or that it has run for too long. */
+  /** The invocations that learnt that the query is queued, that it runs, or, and when, that it has run for too long. */
   readonly toldQueuedTo: Set<Invocation>;
   readonly toldRunningTo: Set<Invocation>;
-  readonly toldOverdueTo: Set<Invocation>;
+  readonly toldOverdueTo: Map<Invocation, number>;
   forgottenAt?: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
@@ -159,7 +159,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       return;
     }
     const hangs = draw() < engine.hangs && troubles.happens('query hangs', query.id);
-    const runMs = hangs ? plan.settings.longestQueryMs * 1.3 : between(draw, ...engine.runMs);
+    const runMs = hangs ? plan.settings.longestQueryMs * engine.hangLimits : between(draw, ...engine.runMs);
     const over = () => {
       if (query.state !== 'RUNNING') return;
       busy -= 1;
@@ -249,10 +249,10 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       bytesScanned: number * 1_000_003,
       state: 'QUEUED',
       read: [],
-      stopTriedBy: new Set(),
+      stopTriedBy: new Map(),
       toldQueuedTo: new Set(),
       toldRunningTo: new Set(),
-      toldOverdueTo: new Set(),
+      toldOverdueTo: new Map(),
       toldEndTo: [],
     };
     const text = JSON.stringify([compiled.sql, compiled.parameters]);

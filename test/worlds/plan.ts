@@ -42,8 +42,8 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 
 interface OutagePlan {
   readonly id: string;
-  /** The service that refuses calls. The names of the service's calls begin with this text. */
-  readonly service: 'S3' | 'Athena';
+  /** The service, or its operation, that refuses calls. The names of the calls begin with this text. */
+  readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution';
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
@@ -84,6 +84,8 @@ export interface Plan {
     readonly runMs: readonly [number, number];
     readonly fails: number;
     readonly hangs: number;
+    /** How many times as long as a query may run a hanging one runs. */
+    readonly hangLimits: number;
     readonly forgets: number;
     readonly junk: number;
     readonly elsewhere: number;
@@ -186,6 +188,7 @@ export function planOf(
     ]),
     fails: engineTrouble(0.3, 0.3),
     hangs: engineTrouble(0.12, 0.3),
+    hangLimits: 1.3,
     forgets: engineTrouble(0.1, 0.2),
     junk: engineTrouble(Number.isFinite(settings.largeFromDays) ? 0.3 : 0.06, 0.4),
     elsewhere: engineTrouble(0.15, 0.5),
@@ -241,7 +244,16 @@ export function planOf(
     Object.assign(engine, { queueMs: [0, 3_000], runMs: share(0.2, 0.6), hangs: 0 });
     Object.assign(engine, { putBack: { afterMs: share(0.2, 0.7), queuedMs: share(0.2, 0.6) } });
   }
-  const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
+  // In some worlds, queries run for far too long, and Athena at first refuses to stop them.
+  const isUnstoppable =
+    !isLeft && !isRestless && !isKept && !isMoved && chance(namedDice(seed, 'unstoppable'), 0.03);
+  if (isUnstoppable) {
+    Object.assign(settings, { longestQueryMs: 5 * SECOND, queriesPerPartner: 0 });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
+    Object.assign(engine, { putBack: undefined });
+  }
+  const isShort =
+    !isUnstoppable && engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
   const clocks: Plan['clocks'] = {
@@ -278,7 +290,7 @@ export function planOf(
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
     if (isRestless && isFirst) return 0;
-    if (isMoved || isKept) return between(draw, 0, 4) * SECOND;
+    if (isMoved || isKept || isUnstoppable) return between(draw, 0, 5) * SECOND;
     if (!isLeft) return when(draw);
     return isFirst ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND;
   };
@@ -309,24 +321,31 @@ export function planOf(
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),
-    outages: actors('s', outageCount, (draw, id) => ({
+    outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
       id,
-      ...(isGivenUp
-        ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
-        : {
-            service: pick(draw, ['S3', 'S3', 'Athena']),
-            // In some worlds, S3 throttles one prefix only.
-            prefix: pick(namedDice(seed, 'prefix'), [
-              '',
-              '',
-              'waiting/',
-              'partners/',
-              'publisher_events/',
-              'jobs/',
-            ]),
-            atMs: when(draw),
-            lastsMs: between(draw, 3, 45) * SECOND,
-          }),
+      ...(isUnstoppable
+        ? {
+            service: 'Athena StopQueryExecution' as const,
+            prefix: '',
+            atMs: 0,
+            lastsMs: between(draw, 5, 30) * SECOND,
+          }
+        : isGivenUp
+          ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
+          : {
+              service: pick(draw, ['S3', 'S3', 'Athena']),
+              // In some worlds, S3 throttles one prefix only.
+              prefix: pick(namedDice(seed, 'prefix'), [
+                '',
+                '',
+                'waiting/',
+                'partners/',
+                'publisher_events/',
+                'jobs/',
+              ]),
+              atMs: when(draw),
+              lastsMs: between(draw, 3, 45) * SECOND,
+            }),
     })),
     writers: actors('w', isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
       const { kind, stepMs, atMs } = writes(draw);

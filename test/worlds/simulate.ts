@@ -172,7 +172,7 @@ async function everyReportIsReached(
   const { queueMs, runMs } = plan.engine;
   const { queriesPerPartner, longestQueryMs, largeFromDays } = plan.settings;
   const slots = Math.min(plan.engine.slots, queriesPerPartner || Number.POSITIVE_INFINITY);
-  const hangs = plan.engine.hangs > 0 ? longestQueryMs * 1.3 : 0;
+  const hangs = plan.engine.hangs > 0 ? longestQueryMs * plan.engine.hangLimits : 0;
   const ahead = active() + wanted.size;
   const boundMs =
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +

@@ -68,6 +68,46 @@ export function calmFaults(
   ];
 }
 
+/** Troubles of other queries. */
+const OF_OTHERS = /^query fails/;
+
+/**
+ * The fault of a report whose query was the first of its caller for these companies, or followed a query that failed
+ * because files changed. The lake was listed for it at the start of the request, or after the failure. So the report has
+ * a version if the lake has stood still since then, also where listings are kept.
+ */
+export function listingFault(
+  { world, lake, athena, pulls }: Parts,
+  { answer, pull, answeredAt }: AnsweredRequest,
+  query: EngineQuery,
+): string | undefined {
+  const { troubles, plan } = world;
+  const isQuiet =
+    troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
+    [plan.outages.length, plan.clocks.wrong, plan.clocks.set].every((each) => !each) &&
+    plan.settings.isListed;
+  const isOwn = query.startedBy.id.startsWith(`${pull.caller.id}.`) && query.submittedAt >= pull.startedAt;
+  if (!isQuiet || !isOwn || query.location?.includes('reused')) return undefined;
+  const before = [...athena.queries.values()].filter(
+    ({ number, asked, companies }) =>
+      number < query.number && asked.days === query.asked.days && companies === query.companies,
+  );
+  const last = before.at(-1);
+  const isRestart = last?.cause === 'file vanished' && last.startedBy.id.startsWith(`${pull.caller.id}.`);
+  if (before.length > 0 && !isRestart) return undefined;
+  const listingMs = isRestart ? 0 : plan.settings.listingSeconds * 1_000;
+  const listedFrom = isRestart ? (last.endedAt ?? 0) : query.startedBy.startedAt - listingMs;
+  const from = Math.max(listedFrom, BEGINNING + 1);
+  const { endedAt = answeredAt, resultAt = 0, toldEndTo } = query;
+  const isSeenSoon = toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
+  const isStill = statesDuring(lake.states, { from, to: answeredAt }).length === 1;
+  // Two callers may start over at once, and one of them then joins the other's query.
+  const isAlone = pulls.filter(({ caller }) => caller.days === pull.caller.days).length === 1 || isRestart;
+  return isStill && isSeenSoon && isAlone && answer.headers['Data-Version'] === undefined
+    ? 'version-missing'
+    : undefined;
+}
+
 /** How long a request waits before it leads its caller on: the first one for a short time, each hop for a long one. */
 const FIRST_WAIT_MS = 8_000;
 const HOP_WAIT_MS = 25_000;

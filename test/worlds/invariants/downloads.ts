@@ -4,7 +4,7 @@ import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import type { Parts } from '../parts.ts';
-import { calmFaults } from './calm.ts';
+import { calmFaults, listingFault } from './calm.ts';
 import { executionOf } from './files.ts';
 import { REGISTER_MS } from './refusals.ts';
 import { equal, isNamedHole, versionFault } from './versions.ts';
@@ -17,7 +17,11 @@ export function checkDownload(parts: Parts, download: Download): void {
     download.text === undefined
       ? ['link-without-file']
       : query
-        ? [...faultsOf(parts, download, query), ...calmFaults(parts, download, query)]
+        ? [
+            ...faultsOf(parts, download, query),
+            ...calmFaults(parts, download, query),
+            listingFault(parts, request, query),
+          ]
         : ['file-of-nothing'];
   for (const fault of faults)
     if (fault !== undefined)

@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts';
 /** A stop may follow Athena's answer by this much. */
 const TOLD_LATELY_MS = 2_000;
 /** A query counts as overdue only this long after its limit, because Athena gives its times in whole seconds. */
-const LATE_MS = 5_000;
+const LATE_MS = 2_500;
 
 /** Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed. */
 const hasStored = ({ isDead, faults }: Invocation): boolean =>
@@ -57,15 +57,21 @@ export function noteUnderWay(
   query.toldRunning ??= { by, at: now };
   const { by: first, at } = query.toldRunning;
   const isOverdue = now - at >= world.plan.settings.longestQueryMs + LATE_MS;
-  if (isOverdue && (first === by || hasStored(first))) query.toldOverdueTo.add(by);
+  if (isOverdue && (first === by || hasStored(first)) && !query.toldOverdueTo.has(by))
+    query.toldOverdueTo.set(by, now);
 }
 
+/** Who learns that a query is overdue must call Athena to stop it within this time. */
+const STOPPED_WITHIN_MS = 3_000;
+
 /**
- * Whether an invocation, at its end, has left a query running that it knew to be overdue. It must at least have called
- * Athena to stop the query, even if the invocation before it has failed to.
+ * Whether an invocation, at its end, has left a query running that it knew to be overdue, or has called Athena late to
+ * stop it. The invocation before may have tried to stop it in vain: the running time goes on.
  */
 export const leavesOverdue = ({ athena }: Pick<Parts, 'athena'>, invocation: Invocation): boolean =>
   invocation.faults.length === 0 &&
   [...athena.queries.values()].some(
-    ({ toldOverdueTo, stopTriedBy }) => toldOverdueTo.has(invocation) && !stopTriedBy.has(invocation),
+    ({ toldOverdueTo, stopTriedBy }) =>
+      (stopTriedBy.get(invocation) ?? Number.POSITIVE_INFINITY) >
+      (toldOverdueTo.get(invocation) ?? Number.POSITIVE_INFINITY) + STOPPED_WITHIN_MS,
   );
