@@ -81,6 +81,14 @@ describe('secretReader', () => {
     },
   );
 
+  it('reads the secret again for each call, so that a new secret is used at once', async () => {
+    const read = secretReader();
+    answering({ Name: 'probe', SecretString: 'old' });
+    await read('probe');
+    answering({ Name: 'probe', SecretString: 'new' });
+    expect(await read('probe')).toBe('new');
+  });
+
   it('refuses a secret that holds bytes instead of text, with an error that names the secret', async () => {
     answering({ Name: 'probe', SecretBinary: 'AAEC' });
     await expect(secretReader()('probe')).rejects.toThrow('The secret probe holds no text');

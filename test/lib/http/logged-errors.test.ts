@@ -27,7 +27,9 @@ async function lineOfHop(status: number, error: string) {
     response.end(`<Error>${error}</Error>`);
   };
   const { dependencies, backends, register } = functionSetting();
-  const results = s3ResultsBucket(server.clients.s3, 'results', Date.now() + 200);
+  // A throttled call is repeated to its deadline. An answer of another kind ends it, however slow the machine is.
+  const patienceMs = status === 503 ? 200 : 60_000;
+  const results = s3ResultsBucket(server.clients.s3, 'results', Date.now() + patienceMs);
   const handler = downloadsHandler({
     ...dependencies,
     log: new Logger(),
