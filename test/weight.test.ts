@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 165,
-  lib: 8_784,
+  lib: 8_786,
   'files of lib': 112,
   infra: 3_683,
   local: 6_103,
@@ -20,8 +20,8 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 7_632,
   connectors: 1_428,
   bench: 4_559,
-  test: 51_995,
-  docs: 7_118,
+  test: 51_984,
+  docs: 7_117,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -142,7 +142,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const { verdict, held, early, known, answeredAt, wait } = judged;
   const { target } = phase;
   const { record } = phase.held;
-  const next = (how: Pick<Next, 'isRetry' | 'ended' | 'cause'>) =>
+  const next = (how: Partial<Next>) =>
     createNext(run, phase, { held, isRetry: record.isRetry, answeredAt, ...how });
   /** Gives up the lease, and leads the caller on to its next request, if it has time for one. */
   const goOn = async (): Promise<Step> => {
@@ -175,10 +175,12 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       });
     case 'stop': {
       const stopped = asStopped(verdict.execution, known.runningAt);
+      // Athena may throttle the next call for longer than the lease lasts. Who takes over must know the running time.
+      const free = held && (await release(run, target, held, known));
       await run.backends.queries.stop(stopped.id);
       return verdict.hasTimeForAnother
-        ? next({ cause: 'took-too-long', ended: stopped })
-        : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', answeredAt });
+        ? next({ held: free, cause: 'took-too-long', ended: stopped })
+        : endWithFailure(run, phase, free, { execution: stopped, cause: 'took-too-long', answeredAt });
     }
     case 'took-too-long':
     case 'data-changed':

@@ -246,7 +246,7 @@ export function planOf(
   }
   // In some worlds, queries run for far too long, and Athena at first refuses to stop them.
   const isUnstoppable =
-    !isLeft && !isRestless && !isKept && !isMoved && chance(namedDice(seed, 'unstoppable'), 0.03);
+    !isLeft && !isRestless && !isKept && !isMoved && chance(namedDice(seed, 'unstoppable'), 0.06);
   if (isUnstoppable) {
     Object.assign(settings, { longestQueryMs: 5 * SECOND, queriesPerPartner: 0 });
     Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
