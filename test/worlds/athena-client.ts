@@ -54,6 +54,7 @@ export function athenaClient(
     }
     if (!(command instanceof GetQueryExecutionCommand))
       throw new Error(`unplanned: ${command.constructor.name}`);
+    if (query) query.asks += 1;
     const execution = await made('GetQueryExecution', id, () => athena.get(id) ?? unknown());
     const state = execution.Status.State;
     if (by && query) {

@@ -63,6 +63,8 @@ export interface EngineQuery {
   readonly toldQueuedTo: Set<Invocation>;
   readonly toldRunningTo: Set<Invocation>;
   readonly toldOverdueTo: Map<Invocation, number>;
+  /** How often Athena has been asked about the query. */
+  asks: number;
   forgottenAt?: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
@@ -249,6 +251,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       bytesScanned: number * 1_000_003,
       state: 'QUEUED',
       read: [],
+      asks: 0,
       stopTriedBy: new Map(),
       toldQueuedTo: new Set(),
       toldRunningTo: new Set(),

@@ -17,7 +17,7 @@ const AWS_TIME = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** S3 refuses a request whose time is more than 15 minutes off. */
 const ACCEPTED_MS = 900_000;
 
-/** Sets this machine's clock wrong by so many milliseconds. */
+/** Sets this machine's clock ahead by this many milliseconds; behind, if negative. */
 const setClockWrongBy = (ms: number) => vi.setSystemTime(AWS_TIME + ms);
 
 let server: AnsweringServer;

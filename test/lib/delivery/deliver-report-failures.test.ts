@@ -55,7 +55,7 @@ describe('a query without a result', () => {
       expect(error).toEqual(new QueryFailed('query q6 left nothing for its caller'));
       expect(of.queries.started).toHaveLength(6);
       expect(hops).toBeGreaterThan(5);
-      // The next caller begins anew.
+      // The next caller starts a query of its own.
       expect(keyOf(await ask(of, { ...termsNow(), queriesPerPartner }))).toContain('reports/q7/');
     },
   );

@@ -334,7 +334,7 @@ describe('a waiting hop that S3 throttles', () => {
     { waitMs: 25_000, throttledMs: 26_500, lastHop: 51 },
     { waitMs: 1_000, throttledMs: 9_500, lastHop: 1_096 },
   ])(
-    'is answered 503 without its ticket when so many hops must have used up the caller’s time: %o',
+    'is answered 503 if its ticket can’t be read and the hops before it have used up the caller’s time: %o',
     async ({ waitMs, throttledMs, lastHop }) => {
       const room = await partnerRoom({ env: { QUERY_WAIT_MS: String(waitMs) } });
       room.results.read = async () => {

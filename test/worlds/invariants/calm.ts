@@ -5,7 +5,7 @@
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 
 /** Troubles that don't disturb the calm. */
@@ -32,6 +32,13 @@ const LISTED_BEFORE_MS = 30_000;
 /** A request must see a query's end within this time, or else the report has no version (docs/decisions/0042). */
 const SEEN_SOON_MS = 8_000;
 
+/** Whether one of the caller's own requests started the query. */
+const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
+  startedBy.id.startsWith(`${caller.id}.`) && submittedAt >= startedAt;
+
+const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery): boolean =>
+  toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
+
 /** The faults of a download in a calm world. */
 export function calmFaults(
   { world, lake, athena }: Parts,
@@ -39,30 +46,27 @@ export function calmFaults(
   query: EngineQuery,
 ): (string | undefined)[] {
   const { answer, pull, startedAt, answeredAt, hop } = request;
-  const { endedAt = answeredAt, shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
+  const { shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
   if (!isCalm(world) || answer.invocation.machine.isOfReleaseBefore) return [];
   const status = answer.headers['Cache-Status'];
-  const isOwn = query.startedBy.id.startsWith(`${pull.caller.id}.`) && submittedAt >= pull.startedAt;
   const isBefore = query.toldEndTo.some(({ at }) => at < pull.startedAt - RECORDED_MS);
   const said = status?.endsWith('hit') ? 'hit' : status?.endsWith('collapsed') ? 'collapsed' : 'miss';
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
-  const isRight = isOwn ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
+  const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
-  const isSeenSoon = query.toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
   const version = answer.headers['Data-Version'];
-  const { toldEndTo } = query;
   const since = Math.max(shownAt, resultAt, startedAt);
   return [
     isPlain && !isRight ? 'cache-status-wrong' : undefined,
-    state && !changed && isSeenSoon && version !== versionOf(state, query.asked.days)
+    state && !changed && isSeenSoon(query) && version !== versionOf(state, query.asked.days)
       ? 'version-missing'
       : undefined,
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
-    hop <= 1 && toldEndTo.length > MOST_ASKS ? 'asked-too-often' : undefined,
+    hop <= 1 && query.asks > MOST_ASKS ? 'asked-too-often' : undefined,
     answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
@@ -86,8 +90,7 @@ export function listingFault(
     troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
     [plan.outages.length, plan.clocks.wrong, plan.clocks.set].every((each) => !each) &&
     plan.settings.isListed;
-  const isOwn = query.startedBy.id.startsWith(`${pull.caller.id}.`) && query.submittedAt >= pull.startedAt;
-  if (!isQuiet || !isOwn || query.location?.includes('reused')) return undefined;
+  if (!isQuiet || !isOwn(query, pull) || query.location?.includes('reused')) return undefined;
   const before = [...athena.queries.values()].filter(
     ({ number, asked, companies }) =>
       number < query.number && asked.days === query.asked.days && companies === query.companies,
@@ -98,12 +101,10 @@ export function listingFault(
   const listingMs = isRestart ? 0 : plan.settings.listingSeconds * 1_000;
   const listedFrom = isRestart ? (last.endedAt ?? 0) : query.startedBy.startedAt - listingMs;
   const from = Math.max(listedFrom, BEGINNING + 1);
-  const { endedAt = answeredAt, resultAt = 0, toldEndTo } = query;
-  const isSeenSoon = toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
   const isStill = statesDuring(lake.states, { from, to: answeredAt }).length === 1;
   // Two callers may start over at once, and one of them then joins the other's query.
   const isAlone = pulls.filter(({ caller }) => caller.days === pull.caller.days).length === 1 || isRestart;
-  return isStill && isSeenSoon && isAlone && answer.headers['Data-Version'] === undefined
+  return isStill && isSeenSoon(query) && isAlone && answer.headers['Data-Version'] === undefined
     ? 'version-missing'
     : undefined;
 }

@@ -9,6 +9,7 @@ import { statesDuring } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { isCalm } from './calm.ts';
+import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
 /**
  * A request must see the end of a query within this time. Otherwise new callers do not get the report
@@ -75,13 +76,8 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
   };
 }
 
-/** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
-const CALLER_LIMITS = 2.05;
 /** Failing calls of the caller's last request may take this long. */
 const HELD_UP_MS = 35_000;
-
-/** A caller that has waited this many limits has no time for another query, if one was stopped for taking too long. */
-const TOO_LATE_LIMITS = 0.55;
 
 export function startedInTimeRule({ world, athena, pulls }: Parts): (started: EngineQuery) => void {
   return ({ id, startedBy, submittedAt, asked, companies }) => {

@@ -11,13 +11,13 @@ import { REGISTER_MS } from './refusals.ts';
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
 /** A caller may wait for its query this many times as long as a query may run: in the queue, running, and a little. */
-const CALLER_LIMITS = 2.05;
+export const CALLER_LIMITS = 2.05;
 /** A caller may wait this much longer for the publication of a large result. */
 const PUBLISHING_MS = 900_000;
 /** A report is started again three times because files changed during its query. */
 const FAILED_BEFORE_REFUSAL = 4;
 /** A caller that has waited this many limits has no time for another query. */
-const TOO_LATE_LIMITS = 0.55;
+export const TOO_LATE_LIMITS = 0.55;
 
 export function unavailableFault(parts: Parts, request: AnsweredRequest): string | undefined {
   const { world, athena } = parts;
