@@ -56,13 +56,11 @@ export function calmFaults(
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
-  const version = answer.headers['Data-Version'];
+  const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
   const since = Math.max(shownAt, resultAt, startedAt);
   return [
     isPlain && !isRight ? 'cache-status-wrong' : undefined,
-    state && !changed && isSeenSoon(query) && version !== versionOf(state, query.asked.days)
-      ? 'version-missing'
-      : undefined,
+    isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
