@@ -110,9 +110,11 @@ export function executionOf(
     case 'SUCCEEDED':
       return location ? { state: 'succeeded', ...facts, location } : failed('SUCCEEDED without a result');
     case 'CANCELLED':
-    case 'FAILED':
+    case 'FAILED': {
       if (reason.includes(SCAN_LIMIT_EXCEEDED)) return { state: 'scan-limit-exceeded', ...facts };
-      return failed(`${Status.State}: ${withoutValues(reason)}`, Status.AthenaError?.Retryable);
+      const failure = failed(`${Status.State}: ${withoutValues(reason)}`, Status.AthenaError?.Retryable);
+      return Status.State === 'CANCELLED' ? { ...failure, isCancelled: true } : failure;
+    }
     default: {
       const isQueued = Status.State === 'QUEUED';
       return { state: 'under-way', id, submittedAt, observedAt, isQueued, bytesScanned };

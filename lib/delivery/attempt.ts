@@ -131,6 +131,7 @@ export async function release(
     readonly elapsedMs?: number;
     readonly runningAt?: number | undefined;
     readonly hasRun?: boolean;
+    readonly isStopped?: boolean;
   } = {},
 ): Promise<StoredRecord<OpenRecord> | undefined> {
   const { leaseMs: _, ...free } = record;

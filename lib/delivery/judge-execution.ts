@@ -50,6 +50,8 @@ export interface ExecutionFacts {
   /** Whether the attempt was created for this caller. */
   readonly isForThisCaller: boolean;
   readonly isRetry: boolean;
+  /** Set if a request has decided to stop the query because it took too long. */
+  readonly isStopped?: boolean | undefined;
   /** Whether the lake has changed since the listing for which the query was started. */
   readonly isDataChanged: boolean;
 }
@@ -89,7 +91,7 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
   if (isStale(execution, facts)) return { next: 'start-next', execution };
   if (facts.isDataChanged) return { next: 'data-changed', execution };
   // Another request has stopped the query because it took too long.
-  if (tookTooLong(execution, facts))
+  if (execution.isCancelled && (facts.isStopped || tookTooLong(execution, facts)))
     return hasTimeForAnother(facts)
       ? { next: 'start-next', cause: 'took-too-long', execution }
       : { next: 'took-too-long', execution };

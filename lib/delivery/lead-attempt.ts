@@ -54,6 +54,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       callerLeftMs: terms.giveUpAt - Date.now(),
       ...wait,
       isRetry: phase.held.record.isRetry,
+      isStopped: phase.held.record.state === 'under-way' && phase.held.record.isStopped,
       isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
     });
     return await act(run, phase, {
@@ -176,7 +177,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
     case 'stop': {
       const stopped = asStopped(verdict.execution, known.runningAt);
       // Athena may throttle the next call for longer than the lease lasts. Who takes over must know the running time.
-      const free = held && (await release(run, target, held, known));
+      const free = held && (await release(run, target, held, { ...known, isStopped: true }));
       await run.backends.queries.stop(stopped.id);
       return verdict.hasTimeForAnother
         ? next({ held: free, cause: 'took-too-long', ended: stopped })

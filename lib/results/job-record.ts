@@ -57,6 +57,8 @@ const jobRecord = v.variant('state', [
     runningAt: v.optional(v.number()),
     /** Set if Athena has reported the query as running, even if Athena has put it back into its queue since then. */
     hasRun: v.optional(v.boolean()),
+    /** Set before a request stops the query because it takes too long: who sees the query cancelled knows why. */
+    isStopped: v.optional(v.boolean()),
   }),
   v.object({
     state: v.literal('succeeded'),

@@ -91,16 +91,13 @@ export function modelledLake(world: World): ModelledLake {
   };
 }
 
-/** Whether a day's marker was written or removed between `from` and `to`. */
-export const isMarkerMoved = (
+/** The markers that a day had between `from` and `to`. Undefined stands for none. */
+export const markersDuring = (
   states: readonly LakeState[],
   day: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): boolean => {
-  const key = dayFolder(day) + MARKER;
-  const seen = new Set(statesDuring(states, { from, to }).map(({ files }) => files.get(key)));
-  return seen.size > 1;
-};
+  span: { readonly from: number; readonly to: number },
+): Set<LakeFile | undefined> =>
+  new Set(statesDuring(states, span).map(({ files }) => files.get(dayFolder(day) + MARKER)));
 
 /** The files of a day that Athena reads. It reads no hidden files and no markers. */
 export const recordsOf = ({ files }: LakeState, day: string): LakeFile[] =>

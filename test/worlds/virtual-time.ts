@@ -12,7 +12,7 @@ export interface VirtualTime {
   now(): number;
   /** Resolves this many milliseconds later. */
   delay(ms: number): Promise<void>;
-  /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves a turn of the event loop. */
+  /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves time. */
   after(ms: number, act: () => void, isSilent?: boolean): Timer;
   /** Lets time pass until no timer is left, until `until` returns true, or until `mostTimers` have acted. */
   run(until?: () => boolean, mostTimers?: number): Promise<void>;
@@ -40,6 +40,11 @@ let order = 0;
 let random = dice(0);
 let runners = NO_RUNNERS;
 let isTakenOver = false;
+/**
+ * Settles all promises that can be settled now. Node has this for its own use only. A turn of the event loop does the
+ * same, and takes a sixth of a world's time.
+ */
+const settle = (process as unknown as { readonly _tickCallback: () => void })._tickCallback;
 
 const add = (ms: number, act: () => void, isSilent = false): Timer => {
   // The clock of a process has whole milliseconds only.
@@ -140,7 +145,6 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
     run: (until = () => false, mostTimers = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         let left = mostTimers;
-        // When a turn begins, all promises have settled, except those that wait for a timer.
         const turn = () => {
           try {
             for (let timer = timers.take(); timer && left > 0 && !until(); timer = timers.take()) {
@@ -148,7 +152,8 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
               if (timer.isOff) continue;
               clock = timer.at;
               timer.act();
-              if (!timer.isSilent) return void setImmediate(turn);
+              // When the next timer acts, all promises have settled, except those that wait for a timer.
+              if (!timer.isSilent) settle();
             }
             resolve();
           } catch (error) {

@@ -238,7 +238,7 @@ describe('executionOf', () => {
     [
       'CANCELLED',
       { ...Status, State: 'CANCELLED', StateChangeReason: 'by user' },
-      { ...failed, reason: 'CANCELLED: by user' },
+      { ...failed, reason: 'CANCELLED: by user', isCancelled: true },
     ],
     [
       'CANCELLED at the scan limit',
@@ -279,6 +279,7 @@ describe('executionOf', () => {
       bytesScanned: 0,
       engineMs: 0,
       reason: 'CANCELLED: no reason given',
+      isCancelled: true,
       isRetryable: false,
     });
   });

@@ -19,7 +19,12 @@ const figures = {
 };
 const final: FailedExecution = { state: 'failed', ...figures, reason: 'FAILED: x', isRetryable: false };
 const retryable: FailedExecution = { ...final, isRetryable: true };
-const ranFor = (ms: number): FailedExecution => ({ ...final, submittedAt: NOW - ms, engineMs: ms });
+const ranFor = (ms: number): FailedExecution => ({
+  ...final,
+  isCancelled: true,
+  submittedAt: NOW - ms,
+  engineMs: ms,
+});
 const queuedFor = (ms: number): FailedExecution => ({ ...ranFor(ms), engineMs: 0 });
 const overLimit: ScanLimitExceeded = { state: 'scan-limit-exceeded', ...figures };
 const succeeded: Execution = { state: 'succeeded', ...figures, location: 's3://results/athena/q1.csv' };
@@ -95,6 +100,12 @@ describe('judgeExecution, if the execution has ended,', () => {
     ['failed, not retryable, on its retry', final, retry, { next: 'refuse', execution: final }],
     ['failed, retryable', retryable, {}, { next: 'start-next', isRetry: true, execution: retryable }],
     ['failed, retryable, on its retry', retryable, retry, { next: 'refuse', execution: retryable }],
+    [
+      'failed for the engine’s own reasons after more than the longest time to run',
+      { ...ranFor(2 * RUN), isCancelled: false },
+      {},
+      { next: 'refuse', execution: { ...ranFor(2 * RUN), isCancelled: false } },
+    ],
     ['failed while files changed', final, changed, { next: 'data-changed', execution: final }],
     [
       'failed, retryable, while files changed',
@@ -141,6 +152,7 @@ describe('judgeExecution, if the execution has ended,', () => {
     ],
     ['after 95 % of the longest time to run', ranFor(9_500), {}, 'start-next'],
     ['after less than 95 % of the longest time to run', ranFor(9_499), {}, 'refuse'],
+    ['by a request that had marked it as stopped', ranFor(1), { isStopped: true }, 'start-next'],
     ['while files changed', ranFor(RUN), changed, 'data-changed'],
     ['after its longest time in the queue', queuedFor(QUEUE), {}, 'start-next'],
     ['after 95 % of the longest time in the queue', queuedFor(3_800), timeUp, 'took-too-long'],

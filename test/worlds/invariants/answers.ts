@@ -63,13 +63,14 @@ const MOST_CHANGES = 4;
 const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
 /**
- * How many queries of a pull failed because a file vanished. If the partner's companies changed during the pull, it is
+ * How many queries of a pull failed because a file vanished, without those that Athena has forgotten. If the partner's companies changed during the pull, it is
  * the highest number of such queries for the same companies.
  */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
   const seen = changes.get(pull) ?? [];
-  for (const { startedBy, cause, companies } of athena.queries.values())
-    if (startedBy === answer.invocation && cause === 'file vanished') seen.push(companies);
+  for (const { startedBy, cause, companies, forgottenAt } of athena.queries.values())
+    if (startedBy === answer.invocation && cause === 'file vanished' && forgottenAt === undefined)
+      seen.push(companies);
   changes.set(pull, seen);
   return Math.max(0, ...seen.map((each) => seen.filter((other) => other === each).length));
 }

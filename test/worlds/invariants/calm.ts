@@ -36,20 +36,25 @@ const SEEN_SOON_MS = 8_000;
 const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
   startedBy.id.startsWith(`${caller.id}.`) && submittedAt >= startedAt;
 
-const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery): boolean =>
-  toldEndTo.some(({ at }) => at - Math.max(endedAt, resultAt) < SEEN_SOON_MS);
+/** Whether a request that found the result had seen the end soon. A result may appear later than the end. */
+export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery): boolean =>
+  toldEndTo.some(
+    ({ at, by }) => at - endedAt < SEEN_SOON_MS && Math.max(at, by.plainFileAt ?? 0) >= resultAt,
+  );
 
 /** The faults of a download in a calm world. */
 export function calmFaults(
   { world, lake, athena }: Parts,
-  { key, request }: Download,
+  { key, stored, request }: Download,
   query: EngineQuery,
 ): (string | undefined)[] {
   const { answer, pull, startedAt, answeredAt, hop } = request;
   const { shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
   if (!isCalm(world) || answer.invocation.machine.isOfReleaseBefore) return [];
   const status = answer.headers['Cache-Status'];
-  const isBefore = query.toldEndTo.some(({ at }) => at < pull.startedAt - RECORDED_MS);
+  const isBefore = [stored?.lastModified ?? startedAt, ...query.toldEndTo.map(({ at }) => at)].every(
+    (at) => at < pull.startedAt - RECORDED_MS,
+  );
   const said = status?.endsWith('hit') ? 'hit' : status?.endsWith('collapsed') ? 'collapsed' : 'miss';
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);

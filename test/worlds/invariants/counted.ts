@@ -48,9 +48,9 @@ function neverLearnt(by: Invocation | undefined, isMixed: boolean): boolean {
 
 function judgeUncounted(
   world: Parts['world'],
-  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause, resultAt = 0 }: EngineQuery,
+  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, stopTriedBy, isJunk, cause, resultAt = 0 }: EngineQuery,
 ): void {
-  if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ by }) => by.isDead))
+  if ([startedBy, ...stopTriedBy.keys(), ...toldEndTo.map(({ by }) => by)].some(({ isDead }) => isDead))
     world.count('apart: not counted, a function died');
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(ranOutOfTime))
     world.count('apart: not counted, the request that saw the end ran out of time');

@@ -8,21 +8,16 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
-import { isCalm } from './calm.ts';
+import { isCalm, isSeenSoon } from './calm.ts';
 import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
-/**
- * A request must see the end of a query within this time. Otherwise new callers do not get the report
- * (docs/decisions/0042).
- */
-const SEEN_SOON_MS = 8_000;
 /** A request may have listed the lake up to this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
-    const { endedAt, state, cause, toldEndTo, stopAskedAt } = earlier;
+    const { endedAt, state, cause, stopAskedAt } = earlier;
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
       return false;
     if (earlier.companies !== started.companies) return false;
@@ -30,7 +25,7 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     const wasSeen =
       endedAt === undefined ||
       ((state === 'SUCCEEDED' || cause === 'scan limit') &&
-        toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
+        isSeenSoon(earlier));
     // The files that the world writes at its beginning are no change of the lake.
     const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
     const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;

@@ -12,9 +12,13 @@ const TOLD_LATELY_MS = 2_000;
 /** A query counts as overdue only this long after its limit, because Athena gives its times in whole seconds. */
 const LATE_MS = 2_500;
 
-/** Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed. */
-const hasStored = ({ isDead, faults }: Invocation): boolean =>
-  !isDead && faults.every(({ operation }) => operation.startsWith('Athena'));
+/**
+ * Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed.
+ * Release 1.0.0 stores nothing if its lease ends while Athena refuses to stop the query.
+ */
+const hasStored = ({ isDead, faults, machine }: Invocation): boolean =>
+  !isDead &&
+  faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
 export const stoppedRule =
@@ -26,7 +30,9 @@ export const stoppedRule =
     const isEarly = (since: number, ms: number) => now - since < (1 - LIMIT_TOLERANCE) * ms - 1_000;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
     const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !toldRunning;
-    const isPutBack = [...toldRunningTo].some((each) => each === by || hasStored(each));
+    // Release 1.0.0 doesn't know that a query which is queued has run before.
+    const isPutBack =
+      !by.machine.isOfReleaseBefore && [...toldRunningTo].some((each) => each === by || hasStored(each));
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);

@@ -29,6 +29,7 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
     return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
   if (body.includes('took too long')) {
+    if (isMiscounted(request)) return undefined;
     if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
     const isOverdue = [...athena.queries.values()].some(
       ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
@@ -52,6 +53,10 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   }
   return 'unavailable-without-cause';
 }
+
+/** Release 1.0.0 counts the time of a slow call twice, if it reads the caller's ticket by this call. */
+const isMiscounted = ({ answer: { invocation } }: AnsweredRequest): boolean =>
+  invocation.machine.isOfReleaseBefore && invocation.faults.some(({ key }) => key.startsWith('waiting/'));
 
 /** Whether the log names a call of AWS that failed: the operator sees by it who refuses what. */
 const isLogged = ({ answer: { invocation } }: AnsweredRequest): boolean => {

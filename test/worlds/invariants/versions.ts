@@ -1,6 +1,6 @@
 /** Rule: a report with a data version counts exactly the files that the lake had at that version. */
 import type { EngineQuery } from '../modelled-athena.ts';
-import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
+import { type Clicks, clicksIn, markersDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 
 /** The fault of a query whose numbers are not those of a version. Undefined if the numbers are correct. */
@@ -25,19 +25,22 @@ const LAST_LISTING_MS = 12_000;
 const DELAYED_MS = 28_000;
 
 /**
- * Whether a query read, or missed, a file that came and went between the two listings, while the marker of the file's
- * day did not change. docs/decisions/0042 accepts this hole. If the file was still there at the latest moment of the
+ * Whether a query read, or missed, a file that came and went between the two listings, while both listings
+ * show the same marker of the file's day, or none. docs/decisions/0042 accepts this hole. If the file was still there at the latest moment of the
  * second listing, that listing shows the file, so this is no such hole.
  */
 export const isNamedHole = (
   { lake, world }: Pick<Parts, 'lake' | 'world'>,
-  { read, missed, submittedAt, endedAt = submittedAt }: EngineQuery,
+  { read, missed, submittedAt, endedAt = submittedAt, toldEndTo }: EngineQuery,
 ): boolean =>
   [...read, ...(missed ? [missed] : [])].some(({ isPassing, day, key, lastModified }) => {
     const gone = lake.states.find(({ from, files }) => from > lastModified && !files.has(key));
     const isInTime =
       gone !== undefined && gone.from <= endedAt + LAST_LISTING_MS + (isDelayed(world) ? DELAYED_MS : 0);
-    return isPassing && isInTime && !isMarkerMoved(lake.states, day, { from: submittedAt, to: endedAt });
+    const shown = markersDuring(lake.states, day, { from: submittedAt, to: submittedAt });
+    const to = Math.max(endedAt, ...toldEndTo.map(({ at }) => at));
+    const shownAgain = markersDuring(lake.states, day, { from: endedAt, to });
+    return isPassing && isInTime && !shown.isDisjointFrom(shownAgain);
   });
 
 const isDelayed = ({ plan, troubles }: Parts['world']): boolean =>
