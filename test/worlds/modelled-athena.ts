@@ -216,7 +216,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     else if (fails < engine.fails && troubles.happens('query fails', query.id))
       fail(query, {
         cause: 'engine',
-        reason: `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}`,
+        reason: `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}${' of a stage'.repeat(30)}`,
         isRetryable: isRetryable < 0.6,
       });
     if (query.cause) return;

@@ -218,7 +218,7 @@ export function planOf(
   const isRestless = !isLeft && chance(namedDice(seed, 'restless'), 0.02);
   if (isRestless) {
     Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 60 * SECOND });
-    Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 9_000], fails: 0, hangs: 0 });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 3_000], fails: 0, hangs: 0 });
     Object.assign(faults, { rate: 0 });
   }
   // In some worlds, listings are kept, and files change just while the first query runs.
@@ -252,8 +252,29 @@ export function planOf(
     Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
     Object.assign(engine, { putBack: undefined });
   }
+  // In some worlds, nearly all queries fail, some callers come while they fail, and nothing else goes wrong. In others,
+  // callers with few slots meet functions that die. In others, callers come again when the first report's files go.
+  const isOther = isLeft || isRestless || isKept || isMoved || isUnstoppable;
+  const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
+  const isFailing = kind < 0.04;
+  const isFull = !isFailing && kind < 0.08;
+  const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
+  const isStill = isFailing || isFull || returnsAt !== undefined;
+  if (isStill) {
+    Object.assign(engine, { queueMs: [0, 100], fails: 0, hangs: 0, slots: 4 });
+    Object.assign(faults, { rate: 0 });
+  }
+  if (isFailing) {
+    Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 120 * SECOND });
+    Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
+  }
+  if (isFull) {
+    Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 60 * SECOND });
+    Object.assign(faults, { rate: 0.005, only: ['dies before a call', 'dies after a call'] });
+  }
   const isShort =
-    !isUnstoppable && engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
+    !isUnstoppable &&
+    kind >= 0.11 && engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
   const clocks: Plan['clocks'] = {
@@ -289,6 +310,9 @@ export function planOf(
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
+    if (isFailing || isFull) return between(draw, 0, 60) * SECOND;
+    if (returnsAt !== undefined)
+      return isFirst ? between(draw, 0, 5) * SECOND : returnsAt + between(draw, 0, 30) * MINUTE;
     if (isRestless && isFirst) return 0;
     if (isMoved || isKept || isUnstoppable) return between(draw, 0, 5) * SECOND;
     if (!isLeft) return when(draw);
@@ -303,6 +327,10 @@ export function planOf(
     const stepMs = usual === 'rewrites for minutes' ? REWRITE_MS : pick(draw, STEPS_MS);
     return { kind: usual, stepMs, atMs: when(draw) };
   };
+  const writerCount = () => {
+    if (isStill) return 0;
+    return isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]);
+  };
   return {
     isMixed,
     partners,
@@ -314,8 +342,8 @@ export function planOf(
     filesADay: whole(draw, 1, 2),
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
-      partner: isMoved ? pick(draw, ['p1', 'p2']) : chance(draw, 0.7) ? 'p1' : pick(draw, names),
-      days: isMoved ? days : window(draw),
+      partner: isMoved ? pick(draw, ['p1', 'p2']) : isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names),
+      days: isMoved || isFailing || returnsAt !== undefined ? days : window(draw),
       atMs: arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
@@ -347,7 +375,7 @@ export function planOf(
               lastsMs: between(draw, 3, 45) * SECOND,
             }),
     })),
-    writers: actors('w', isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
+    writers: actors('w', writerCount(), (draw, id) => {
       const { kind, stepMs, atMs } = writes(draw);
       const day = pick(draw, days);
       const isSoon = isMoved && chance(draw, 0.7);
@@ -359,7 +387,7 @@ export function planOf(
         stepMs: stepMs * (0.5 + draw()),
       };
     }),
-    operator: actors('o', isMoved ? 1 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
+    operator: actors('o', isMoved ? 1 : isStill ? 0 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
       ...(isMoved
         ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: between(draw, 4, 30) * SECOND }
@@ -394,7 +422,7 @@ export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }
   );
 
 /** How many times the kind `rewrites for minutes` replaces a day's files. */
-export const REWRITES = 36;
+export const REWRITES = 60;
 
 /** The other kinds pause at most once for each file of the day and each added file, and for the marker. */
 const mostPauses = (kind: WriterPlan['kind'], filesADay: number): number =>

@@ -69,7 +69,7 @@ export function calmFaults(
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
-    hop <= 1 && query.asks > MOST_ASKS ? 'asked-too-often' : undefined,
+    hop <= 1 && isOwn(query, pull) && query.asks > MOST_ASKS ? 'asked-too-often' : undefined,
     answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
@@ -117,8 +117,8 @@ const FIRST_WAIT_MS = 8_000;
 const HOP_WAIT_MS = 25_000;
 /** A request whose calls fail ends this much earlier, rather than pause once more. */
 const LONGEST_PAUSE_MS = 5_000;
-/** A slot that has been free for this long is found. */
-const FREE_SLOT_MS = 5_000;
+/** A slot that has been free for this long is found. If a function died before it used its slot: after a minute. */
+const freeSlotMs = (world: World): number => (isCalm(world) ? 5_000 : 100_000);
 
 /** The fault of an answer that leads its caller to another hop. Some clients follow few redirects. */
 export function waitingFault(
@@ -130,16 +130,17 @@ export function waitingFault(
     return undefined;
   const pauseMs = answer.invocation.faults.length > 0 ? LONGEST_PAUSE_MS : 0;
   if (answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs) return 'led-on-early';
-  if (!isCalm(world)) return undefined;
+  const isDelayed = world.plan.outages.length > 0 || answer.invocation.faults.length > 0;
+  if (isDelayed || world.plan.clocks.set || world.plan.clocks.wrong) return undefined;
   const { document } = s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
   if (progress?.waitsFor !== 'slot') return undefined;
+  const since = answeredAt - freeSlotMs(world);
   const taken = [...athena.queries.values()].filter(
     ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
       startedBy.partner === pull.caller.partner &&
       // A query whose end nobody has seen keeps its slot for a while.
-      (endedAt >= answeredAt - FREE_SLOT_MS ||
-        toldEndTo.every(({ at }) => at >= answeredAt - FREE_SLOT_MS)) &&
+      (endedAt >= since || toldEndTo.every(({ at }) => at >= since)) &&
       answeredAt - submittedAt < 2.1 * world.plan.settings.longestQueryMs,
   );
   return taken.length < world.plan.settings.queriesPerPartner ? 'free-slot-not-taken' : undefined;

@@ -26,7 +26,9 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
     case 'PublicationFailed': {
-      const mayFail = query?.isJunk || world.plan.faults.rate > 0 || world.plan.outages.length > 0;
+      // The result may expire while it is published.
+      const isGone = !parts.s3.objects.has(`athena/${query?.id}.csv`);
+      const mayFail = query?.isJunk || isGone || world.plan.faults.rate > 0 || world.plan.outages.length > 0;
       return query?.isLarge && mayFail ? undefined : 'failed-without-cause';
     }
     default: {

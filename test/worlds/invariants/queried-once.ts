@@ -21,6 +21,8 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
       return false;
     if (earlier.companies !== started.companies) return false;
+    // Release 1.0.0 starts the query again for a caller that came after it had exceeded the limit.
+    if (cause === 'scan limit' && started.startedBy.machine.isOfReleaseBefore) return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
     const wasSeen =
       endedAt === undefined ||
@@ -42,16 +44,17 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
 const COARSE_MS = 3_000;
 
 /**
- * A query is charged each time it runs. Excused are failures that Athena has forgotten; callers whose companies change,
- * because for the new companies they are new callers; and a lake that can't be listed, where no two callers share a
- * query.
+ * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
+ * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query.
  */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
-    if (!world.plan.settings.isListed) return;
+    const { isListed } = world.plan.settings;
+    const callerOf = ({ startedBy }: EngineQuery) => startedBy.id.split('.')[0];
     const failed = [...athena.queries.values()].filter(
-      ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY }) =>
+      ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY, ...each }) =>
         cause === 'engine' &&
+        (isListed || callerOf(each as EngineQuery) === callerOf(started)) &&
         asked.days === started.asked.days &&
         companies === started.companies &&
         forgottenAt === undefined &&

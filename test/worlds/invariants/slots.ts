@@ -11,7 +11,7 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     [query, ...athena.queries.values()].some(
       (earlier) =>
         (earlier === query || isPredecessor(earlier, query)) &&
-        (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= longestQueryMs * 0.9),
+        (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= longestQueryMs * 1.9),
     );
   return (started) => {
     if (most === 0) return;
