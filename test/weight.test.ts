@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 165,
-  lib: 8_786,
-  'files of lib': 112,
+  lib: 8_785,
+  'files of lib': 111,
   infra: 3_683,
   local: 6_103,
   'lake-check': 1_754,

@@ -30,7 +30,7 @@ export function s3Register(
       // the read is seen in time.
       const readAt = Date.now();
       const kept = cache.get(client);
-      if (kept && isFresh(kept.readAt, readAt)) return kept.record;
+      if (kept && isYounger(kept.readAt, RECORD_KEPT_MS, readAt)) return kept.record;
       const text = await call('S3 GetObject', until, async (abortSignal) => {
         try {
           const command = new GetObjectCommand({ Bucket: bucket, Key: partnerKey(client) });
@@ -41,15 +41,13 @@ export function s3Register(
         }
       });
       const record = readPartner(parseDocument(text ?? ''), client);
-      for (const [other, entry] of cache) if (!isFresh(entry.readAt, readAt)) cache.delete(other);
+      for (const [other, entry] of cache)
+        if (!isYounger(entry.readAt, RECORD_KEPT_MS, readAt)) cache.delete(other);
       cache.set(client, { readAt, record });
       return record;
     },
   };
 }
-
-/** Whether a kept record may still be used. */
-const isFresh = (readAt: number, now: number): boolean => isYounger(readAt, RECORD_KEPT_MS, now);
 
 /** S3 answers `AccessDenied` for a missing object to a caller who may not list the bucket. */
 const isMissing = (error: unknown): boolean =>

@@ -87,7 +87,6 @@ export async function startAttempt(
       ? { refusal: tookTooLong() }
       : createAttempt(run, target, latest, { ...attempt, ...grant });
   note({ waitsForShare: true });
-  if (isTimeUp()) return { refusal: noSlotInTime() };
   const arrived = { at: 'arrived', target, waitsForSlot: true, waited } as const;
   const now = Date.now();
   if (now >= terms.waitUntil) return waiting(progressOf(arrived));

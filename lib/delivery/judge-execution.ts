@@ -56,10 +56,7 @@ export interface ExecutionFacts {
   readonly isDataChanged: boolean;
 }
 
-/**
- * A tolerance, as a share of the time limit: a query that is stopped at its limit ends a little before or after the
- * limit.
- */
+/** A query that is stopped at its limit ends up to this share of the limit before or after it. */
 export const LIMIT_TOLERANCE = 0.05;
 
 /** The largest error of the times in Athena's `Date` header, which is truncated to the second. */

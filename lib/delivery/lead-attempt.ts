@@ -8,12 +8,11 @@ import { resultKey } from '../results/keys.ts';
 import { startAttempt } from './arrive.ts';
 import { createAttempt, endFacts, leaseOf, MAX_ATTEMPTS, release, signed, writeRecord } from './attempt.ts';
 import { tookTooLong } from './delivery.ts';
-import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
+import { endAtScanLimit, endWithFailure, isUnchanged, stateAfterQuery } from './end-attempt.ts';
 import type { EndedExecution, Execution, FailedExecution, RunningExecution } from './execution.ts';
 import { type ExecutionVerdict, isStale, judgeExecution } from './judge-execution.ts';
 import { begun, type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { type Early, settleReport } from './settle-report.ts';
-import { isUnchanged, stateAfterQuery } from './state-after-query.ts';
 import { type WatchedExecution, watchExecution } from './watch-execution.ts';
 import { MAX_SMALL_BYTES } from './write-report.ts';
 

@@ -6,10 +6,9 @@ import { reportKey } from '../results/keys.ts';
 import type { EngineResult } from '../results/results-bucket.ts';
 import { following } from './attempt.ts';
 import { ready } from './deliver-file.ts';
-import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
+import { endedMembers, isSeenInTime, recordAnswer, recordEnd, stateAfterQuery } from './end-attempt.ts';
 import type { SucceededExecution } from './execution.ts';
 import type { Leading, Run, Step } from './phase.ts';
-import { isSeenInTime, stateAfterQuery } from './state-after-query.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** Work that begins as soon as the result appears in S3, while Athena is asked for the query's state. */

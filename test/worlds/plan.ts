@@ -274,7 +274,10 @@ export function planOf(
   }
   const isShort =
     !isUnstoppable &&
-    kind >= 0.11 && engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
+    kind >= 0.11 &&
+    engine.runMs[1] <= 2_000 &&
+    engine.queueMs[1] <= 100 &&
+    chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
   const clocks: Plan['clocks'] = {

@@ -25,9 +25,7 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     if (cause === 'scan limit' && started.startedBy.machine.isOfReleaseBefore) return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
     const wasSeen =
-      endedAt === undefined ||
-      ((state === 'SUCCEEDED' || cause === 'scan limit') &&
-        isSeenSoon(earlier));
+      endedAt === undefined || ((state === 'SUCCEEDED' || cause === 'scan limit') && isSeenSoon(earlier));
     // The files that the world writes at its beginning are no change of the lake.
     const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
     const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;

@@ -17,8 +17,7 @@ const LATE_MS = 2_500;
  * Release 1.0.0 stores nothing if its lease ends while Athena refuses to stop the query.
  */
 const hasStored = ({ isDead, faults, machine }: Invocation): boolean =>
-  !isDead &&
-  faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
+  !isDead && faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
 export const stoppedRule =
