@@ -63,6 +63,8 @@ export interface EngineQuery {
   readonly toldQueuedTo: Set<Invocation>;
   readonly toldRunningTo: Set<Invocation>;
   readonly toldOverdueTo: Map<Invocation, number>;
+  /** The invocations that wrote a record of the query. */
+  readonly recordedBy: Set<Invocation>;
   /** How often Athena has been asked about the query. */
   asks: number;
   forgottenAt?: number;
@@ -251,6 +253,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       bytesScanned: number * 1_000_003,
       state: 'QUEUED',
       read: [],
+      recordedBy: new Set(),
       asks: 0,
       stopTriedBy: new Map(),
       toldQueuedTo: new Set(),

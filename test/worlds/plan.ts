@@ -269,8 +269,8 @@ export function planOf(
     Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
   }
   if (isFull) {
-    Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 60 * SECOND });
-    Object.assign(faults, { rate: 0.005, only: ['dies before a call', 'dies after a call'] });
+    Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
+    Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
   }
   const isShort =
     !isUnstoppable &&

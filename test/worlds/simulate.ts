@@ -90,7 +90,12 @@ export async function simulate(
   athena.onStart.push(...onStart.map((rule) => rule(parts)));
   athena.onStop.push(stoppedRule(parts));
   attemptsRule(parts);
-  s3.onCreated.push((key, stored) => void running.getStore()?.written.set(key, stored));
+  s3.onCreated.push((key, stored) => {
+    const by = running.getStore();
+    by?.written.set(key, stored);
+    const { executionId = '' } = (stored.document ?? {}) as { readonly executionId?: string };
+    if (by && key.startsWith('jobs/')) athena.queries.get(executionId)?.recordedBy.add(by);
+  });
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
     onUnderWay: (query, by, isQueued) => noteUnderWay(parts, query, by, isQueued),

@@ -2,7 +2,7 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
-import { waitingFault } from './calm.ts';
+import { noteDeath, waitingFault } from './calm.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
@@ -28,6 +28,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
   const { answer, hop, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
   if (threw !== undefined) return ['handler-threw'];
+  if (died !== undefined) noteDeath(parts, request);
   if (died !== undefined) return [died === TIME_LIMIT ? 'reached-time-limit' : undefined];
   const allowedMs = FIRST_ANSWER_MS + invocation.faults.length * FAULT_MS;
   return [

@@ -21,8 +21,9 @@ export const isCalm = ({ troubles, plan: { outages, clocks, settings } }: World)
 
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
-/** The most questions to Athena about a query of up to half a minute, over all hops. */
+/** The most questions to Athena about a query of up to half a minute, and about each further half minute. */
 const MOST_ASKS = 12;
+const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
 /** An end is recorded within this time after a request has seen it. */
@@ -69,7 +70,7 @@ export function calmFaults(
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
-    hop <= 1 && isOwn(query, pull) && query.asks > MOST_ASKS ? 'asked-too-often' : undefined,
+    isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
     answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
@@ -117,6 +118,15 @@ const FIRST_WAIT_MS = 8_000;
 const HOP_WAIT_MS = 25_000;
 /** A request whose calls fail ends this much earlier, rather than pause once more. */
 const LONGEST_PAUSE_MS = 5_000;
+/** When a function died last that had taken a slot and had not started its query. */
+const lostAt = new WeakMap<World, number>();
+
+export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt }: AnsweredRequest): void {
+  const [key = '', stored] = [...invocation.written].at(-1) ?? [];
+  const { state } = (stored?.document ?? {}) as { readonly state?: string };
+  if (key.startsWith('slots/') || state === 'starting') lostAt.set(world, answeredAt);
+}
+
 /** A slot that has been free for this long is found. If a function died before it used its slot: after a minute. */
 const freeSlotMs = (world: World): number => (isCalm(world) ? 5_000 : 100_000);
 
@@ -128,10 +138,13 @@ export function waitingFault(
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
   if (answer.status !== 303 || ticket === undefined || answer.invocation.machine.isOfReleaseBefore)
     return undefined;
-  const pauseMs = answer.invocation.faults.length > 0 ? LONGEST_PAUSE_MS : 0;
+  const { id, faults } = answer.invocation;
+  const hasMet = world.troubles.happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
+  const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   if (answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs) return 'led-on-early';
-  const isDelayed = world.plan.outages.length > 0 || answer.invocation.faults.length > 0;
-  if (isDelayed || world.plan.clocks.set || world.plan.clocks.wrong) return undefined;
+  const isDelayed = world.plan.outages.length > 0 || faults.length > 0;
+  const isLost = answeredAt - (lostAt.get(world) ?? 0) < freeSlotMs(world);
+  if (isDelayed || isLost || world.plan.clocks.set || world.plan.clocks.wrong) return undefined;
   const { document } = s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
   if (progress?.waitsFor !== 'slot') return undefined;

@@ -48,10 +48,21 @@ function neverLearnt(by: Invocation | undefined, isMixed: boolean): boolean {
 
 function judgeUncounted(
   world: Parts['world'],
-  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, stopTriedBy, isJunk, cause, resultAt = 0 }: EngineQuery,
+  {
+    id,
+    startedBy,
+    toldEndTo,
+    stopAskedAt,
+    stoppedBy,
+    stopTriedBy,
+    recordedBy,
+    isJunk,
+    cause,
+    resultAt = 0,
+  }: EngineQuery,
 ): void {
-  if ([startedBy, ...stopTriedBy.keys(), ...toldEndTo.map(({ by }) => by)].some(({ isDead }) => isDead))
-    world.count('apart: not counted, a function died');
+  const all = [startedBy, ...stopTriedBy.keys(), ...recordedBy, ...toldEndTo.map(({ by }) => by)];
+  if (all.some(({ isDead }) => isDead)) world.count('apart: not counted, a function died');
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(ranOutOfTime))
     world.count('apart: not counted, the request that saw the end ran out of time');
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some((by) => neverLearnt(by, world.plan.isMixed)))

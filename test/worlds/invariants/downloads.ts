@@ -51,6 +51,9 @@ function faultsOf(
   ];
 }
 
+/** Times that the service stores are wrong by up to this much. */
+const COARSE_MS = 3_000;
+
 /** The fault of a hit whose report fits no state of the lake during the request. Undefined if it fits a state. */
 function hitFault(
   { world, lake }: Parts,
@@ -70,8 +73,10 @@ function hitFault(
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
   if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
-  // If listings are cached, a report without a version may be given again although the data changed during its query.
-  if (version !== undefined || listingMs === 0) return 'stale-hit';
+  // A report without a version may be given again, although the data changed during its query, for as long as the
+  // listing of its query may be kept.
+  const isTooOld = startedAt - query.submittedAt > listingMs + clockMs + COARSE_MS;
+  if (version !== undefined || listingMs === 0 || isTooOld) return 'stale-hit';
   world.count('a recent report without a data version is answered again');
   return undefined;
 }

@@ -12,7 +12,7 @@ const COARSE_MS = 3_000;
 /** Failing calls may delay the write that records a failure by this much. */
 const HELD_UP_MS = 10_000;
 
-export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): string | undefined {
+export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredRequest): string | undefined {
   const { athena, world } = parts;
   const { line = {} } = answer.invocation;
   const error = line['error'];
@@ -26,6 +26,9 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
     case 'PublicationFailed': {
+      const toldAt = parts.s3.objects.get(`abandoned/${query?.id}.json`)?.lastModified;
+      if (hop === 0 && toldAt !== undefined && toldAt < pull.startedAt - COARSE_MS)
+        return 'failure-of-others';
       // The result may expire while it is published.
       const isGone = !parts.s3.objects.has(`athena/${query?.id}.csv`);
       const mayFail = query?.isJunk || isGone || world.plan.faults.rate > 0 || world.plan.outages.length > 0;
@@ -63,7 +66,8 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
     case 'engine':
       return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;
     case 'stopped':
-      return 'stopped-query-is-500';
+      // Release 1.0.0 does not say in the record that it stops a query.
+      return query.stoppedBy?.machine.isOfReleaseBefore ? undefined : 'stopped-query-is-500';
     case 'file vanished':
       // If the lake can't be listed, no request can know that the data changed.
       if (!world.plan.settings.isListed) return undefined;

@@ -6,7 +6,7 @@
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { isCalm, isSeenSoon } from './calm.ts';
 import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
@@ -60,7 +60,12 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
-    const hasNewCaller = pulls.some(({ startedAt }) => startedAt >= (first.endedAt ?? 0) - COARSE_MS);
+    // Release 1.0.0 does not say to the next request that its query is a retry.
+    if ([first, second, started].some(({ startedBy }) => startedBy.machine.isOfReleaseBefore)) return;
+    const isStarter = ({ caller, startedAt }: Pull) =>
+      caller.id === callerOf(first) && startedAt <= first.submittedAt;
+    const since = first.endedAt - COARSE_MS;
+    const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
     const listedAt = Math.min(...pulls.map(({ startedAt }) => startedAt)) - LISTED_BEFORE_MS;
     const from = Math.max(listedAt, BEGINNING + 1);
@@ -75,13 +80,21 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 /** Failing calls of the caller's last request may take this long. */
 const HELD_UP_MS = 35_000;
 
-export function startedInTimeRule({ world, athena, pulls }: Parts): (started: EngineQuery) => void {
+export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return ({ id, startedBy, submittedAt, asked, companies }) => {
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
-    const lateMs = startedBy.faults.length > 0 ? HELD_UP_MS : COARSE_MS;
+    const isHeldUp =
+      startedBy.faults.length > 0 ||
+      // The time of a write that fails is not in the ticket that is written.
+      world.troubles.happened.some(
+        (each) => each.includes(` ${pull?.caller.id}.`) && each.endsWith('PutObject'),
+      );
+    const lateMs = isHeldUp ? HELD_UP_MS : COARSE_MS;
     const isAfterStop = [...athena.queries.values()].some(
       (each) =>
         each.id !== id &&
+        // If files have changed, the report is started over, however long the caller has waited.
+        statesDuring(lake.states, { from: each.submittedAt, to: submittedAt }).length === 1 &&
         each.stopAskedAt !== undefined &&
         each.stoppedBy === startedBy &&
         each.asked.days === asked.days &&
