@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 165,
-  lib: 8_785,
+  lib: 8_780,
   'files of lib': 111,
   infra: 3_683,
   local: 6_103,
@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 7_632,
   connectors: 1_428,
   bench: 4_559,
-  test: 51_983,
+  test: 51_981,
   docs: 7_117,
 };
 

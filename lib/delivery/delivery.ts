@@ -27,7 +27,7 @@ export interface Wanted {
  * answers this request.
  */
 export interface DeliveryTerms {
-  /** When the caller sent its first request for this report. */
+  /** When the caller sent its first request for this report; if its companies changed since, when they did. */
   readonly askedAt: number;
   /** When the request must be answered, with the report or with a waiting URL. */
   readonly waitUntil: number;

@@ -56,14 +56,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       isStopped: phase.held.record.state === 'under-way' && phase.held.record.isStopped,
       isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
     });
-    return await act(run, phase, {
-      verdict,
-      held: await recorded,
-      early,
-      known,
-      answeredAt,
-      wait,
-    });
+    return await act(run, phase, { verdict, held: await recorded, early, known, answeredAt, wait });
   } catch (error) {
     // If the write of the start failed, perhaps the record before it is still there.
     const held = await recorded.catch(() => phase.held);

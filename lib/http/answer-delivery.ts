@@ -78,6 +78,8 @@ export interface DeliveryRequest {
   readonly waitUntil: number;
   /** When the caller sent its first request for this report. */
   readonly askedAt: number;
+  /** Since when the caller has had its companies, if they changed while it waited. */
+  readonly entitledAt?: number;
   readonly facts: LoggedFacts;
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
@@ -97,11 +99,11 @@ export interface DeliveryRequest {
  */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
-  { event, waitUntil, askedAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
+  { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
-    askedAt,
+    askedAt: entitledAt ?? askedAt,
     waitUntil,
     giveUpAt: askedAt + callerWaitMs(config),
     publishUntil: publishUntil(config, askedAt),

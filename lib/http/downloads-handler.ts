@@ -80,7 +80,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
           backends,
           wanted: { request, entitlement, client },
           data,
-          ...(isSame && { left: progress }),
+          ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
           remember: async (left) => {
             // If S3 throttles this write, the caller waits on with the older ticket. The next hop then reads the same
             // records again, compares the companies again, and at worst starts one more query, as a new caller would.

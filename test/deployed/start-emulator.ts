@@ -61,11 +61,7 @@ export async function startEmulator(commands: string, directory: string): Promis
   return {
     url,
     id: child.pid ?? 0,
-    trust: {
-      NODE_EXTRA_CA_CERTS: certificate,
-      AWS_CA_BUNDLE: certificate,
-      CURL_CA_BUNDLE: certificate,
-    },
+    trust: { NODE_EXTRA_CA_CERTS: certificate, AWS_CA_BUNDLE: certificate, CURL_CA_BUNDLE: certificate },
     faultsFile,
     log,
     [Symbol.asyncDispose]: () => stopServer(child, STOP_MS),

@@ -43,12 +43,7 @@ export async function startService(
   const lane = currentLane();
   if (lane) {
     const { stack, gatewayUrl } = await startDeployed(lane, events, options);
-    return serviceOf({
-      stack,
-      eventsDirectory: '',
-      gatewayUrl,
-      close: () => stack.close(),
-    });
+    return serviceOf({ stack, eventsDirectory: '', gatewayUrl, close: () => stack.close() });
   }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');

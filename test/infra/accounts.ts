@@ -41,10 +41,7 @@ export const grownAccount: StageInput = {
     firstDay: '2020-02-29',
   },
   alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
-  probe: {
-    everyMinutes: 5,
-    secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
-  },
+  probe: { everyMinutes: 5, secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf' },
   reservedConcurrency: { publish: 5 },
   shiftMinutes: 15,
   downloads: { edge: 'on' },

@@ -184,10 +184,7 @@ describe('the functions', () => {
       EventPattern: {
         source: ['aws.s3'],
         'detail-type': ['Object Created'],
-        detail: {
-          bucket: { name: ['made-results'] },
-          object: { key: [{ prefix: 'publications/' }] },
-        },
+        detail: { bucket: { name: ['made-results'] }, object: { key: [{ prefix: 'publications/' }] } },
       },
       Targets: [
         {

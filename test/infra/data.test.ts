@@ -126,10 +126,7 @@ describe('the buckets', () => {
       Principal: { AWS: '*' },
       Action: 's3:PutObject',
       Resource: expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/),
-      Condition: {
-        Null: { 's3:if-none-match': 'true' },
-        Bool: { 's3:ObjectCreationOperation': 'true' },
-      },
+      Condition: { Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
     });
   });
 

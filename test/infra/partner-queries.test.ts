@@ -46,10 +46,7 @@ async function loggedFields(env: Record<string, string>, claims: object, plan: P
 
 it('the saved queries ask only for fields that the log’s lines have', async () => {
   const claims = { client_id: 'first-partner' };
-  const byClaims = {
-    ENTITLEMENTS: 'claims',
-    COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
-  };
+  const byClaims = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
   const inLog = [
     ...['@timestamp', 'message'],
     ...(await loggedFields({}, claims)),

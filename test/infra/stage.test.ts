@@ -156,11 +156,7 @@ describe('readStage', () => {
     [
       'a value for every company that could be a company’s id',
       {
-        entitlements: {
-          by: 'claims',
-          publisherCompanies: { claim: 'companies' },
-          everyCompanyValue: '-5',
-        },
+        entitlements: { by: 'claims', publisherCompanies: { claim: 'companies' }, everyCompanyValue: '-5' },
       },
       'entitlements.everyCompanyValue: must not be a number',
     ],

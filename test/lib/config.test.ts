@@ -40,9 +40,7 @@ describe('readConfig', () => {
     });
     expect(entitlements).toEqual({
       by: 'claims',
-      rules: {
-        publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
-      },
+      rules: { publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' } },
     });
   });
 

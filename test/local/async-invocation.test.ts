@@ -100,12 +100,7 @@ it('an event is tried again after a crash of its function and after a time-out',
        await new Promise((resolve) => setTimeout(resolve, 1_000_000));
      };`,
   );
-  const sandbox = createSandbox({
-    name: 'publish',
-    entry: pathToFileURL(entry),
-    env: {},
-    timeoutMs: 50,
-  });
+  const sandbox = createSandbox({ name: 'publish', entry: pathToFileURL(entry), env: {}, timeoutMs: 50 });
   onTestFinished(() => sandbox.kill());
   const { queue, records } = queueOf(sandbox);
   queue.send('crash');

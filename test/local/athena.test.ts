@@ -148,10 +148,7 @@ describe('a query', () => {
       SubstatementType: 'SELECT',
       QueryExecutionContext: { Database: database },
       WorkGroup: workgroup,
-      EngineVersion: {
-        SelectedEngineVersion: 'AUTO',
-        EffectiveEngineVersion: 'Athena engine version 3',
-      },
+      EngineVersion: { SelectedEngineVersion: 'AUTO', EffectiveEngineVersion: 'Athena engine version 3' },
       ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
       ResultReuseConfiguration: { ResultReuseByAgeConfiguration: { Enabled: false } },
       Status: {

@@ -556,11 +556,7 @@ describe('makeSampleEvents', () => {
     const onProgress = (done: number) => {
       if (done === 3) throw new Error('the disk is full');
     };
-    const made = makeSampleEvents({
-      directory: half,
-      records: 59,
-      onProgress,
-    });
+    const made = makeSampleEvents({ directory: half, records: 59, onProgress });
     await expect(made).rejects.toThrow('the disk is full');
     expect(await readdir(half)).toEqual([]);
   });

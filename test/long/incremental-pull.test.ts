@@ -222,10 +222,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     const sink = join(home, 'fields');
     await sync(sink);
     tokens = 0;
-    expect(await sync(sink, '--filter', 'PlacementId=100')).toMatchObject({
-      code: 0,
-      pulled: held.size,
-    });
+    expect(await sync(sink, '--filter', 'PlacementId=100')).toMatchObject({ code: 0, pulled: held.size });
     expect(tokens).toBe(1);
   });
 

@@ -23,11 +23,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
   states('reads a document unchanged', async () => {
     const key = freshKey();
     const written = await created(key, { a: [1, 'ü'] });
-    expect(written).toEqual({
-      document: { a: [1, 'ü'] },
-      etag: expect.stringMatching(/^".+"$/),
-      ageMs: 0,
-    });
+    expect(written).toEqual({ document: { a: [1, 'ü'] }, etag: expect.stringMatching(/^".+"$/), ageMs: 0 });
     expect(await subject().results.read(key)).toEqual({ ...written, ageMs: JUST_NOW });
   });
 

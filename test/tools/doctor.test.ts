@@ -124,9 +124,7 @@ describe('npm run doctor', () => {
       response.writeHead(404).end('{}');
     } else if (!operation)
       response.end(
-        JSON.stringify({
-          AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 },
-        }),
+        JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } }),
       );
     else if (value === undefined)
       response.writeHead(400).end(JSON.stringify({ __type: 'NoSuchResourceException', message: 'none' }));

@@ -21,9 +21,7 @@ const homeOfOne = async () => {
 };
 
 function start(env: Record<string, string>) {
-  const child = spawnNode(['local/start.ts'], {
-    env: { ...process.env, PORT: '0', ...env },
-  });
+  const child = spawnNode(['local/start.ts'], { env: { ...process.env, PORT: '0', ...env } });
   let output = '';
   child.stdout.on('data', (text) => (output += text));
   child.stderr.on('data', (text) => (output += text));

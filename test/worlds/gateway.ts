@@ -68,12 +68,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
           ...(outcome.state === 'died' ? { died: outcome.why } : { threw: outcome.error }),
         };
       const { statusCode, headers, body } = outcome.value;
-      return {
-        status: statusCode,
-        headers: (headers ?? {}) as Record<string, string>,
-        body,
-        invocation,
-      };
+      return { status: statusCode, headers: (headers ?? {}) as Record<string, string>, body, invocation };
     },
   };
 }

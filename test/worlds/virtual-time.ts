@@ -145,21 +145,16 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
     run: (until = () => false, mostTimers = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         let left = mostTimers;
-        const act = (timer: Timer): boolean => {
-          try {
-            timer.act();
-            return true;
-          } catch (error) {
-            reject(error);
-            return false;
-          }
-        };
         setImmediate(() => {
           for (let timer = timers.take(); timer && left > 0 && !until(); timer = timers.take()) {
             left -= 1;
             if (timer.isOff) continue;
             clock = timer.at;
-            if (!act(timer)) return;
+            try {
+              timer.act();
+            } catch (error) {
+              return reject(error);
+            }
             // When the next timer acts, all promises have settled, except those that wait for a timer. An error that
             // nobody catches ends the thread.
             if (!timer.isSilent) settle();

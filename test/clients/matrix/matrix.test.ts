@@ -99,10 +99,7 @@ const cellsOf = (csv: string): string => JSON.stringify(parse(csv));
 
 /** Whether the program gets the report with the filter value `text` and this end of the window. */
 async function gets(trial: Trial, text: string, end: string): Promise<boolean> {
-  const written = await pull(trial, trial.source, {
-    URL: urlOf(end),
-    TEXT: text,
-  });
+  const written = await pull(trial, trial.source, { URL: urlOf(end), TEXT: text });
   const expected = guideReport([text], { end });
   if (!written) return false;
   return trial.client.rewrites

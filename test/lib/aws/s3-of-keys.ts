@@ -63,12 +63,7 @@ export function s3Of(keys: readonly string[], errors: Readonly<Record<string, un
       };
     },
   } as unknown as S3Client;
-  return {
-    s3,
-    inputs,
-    rounds: () => callsOfRounds.length,
-    mostAtOnce: () => Math.max(...callsOfRounds),
-  };
+  return { s3, inputs, rounds: () => callsOfRounds.length, mostAtOnce: () => Math.max(...callsOfRounds) };
 }
 
 /** `count` days in a row from the instant `start` on, as `YYYY-MM-DD`. */

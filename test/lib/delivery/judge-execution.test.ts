@@ -57,68 +57,38 @@ const timeUp = { callerLeftMs: 0 };
 /** The facts if the caller joined another caller's attempt, and first asked this long ago. */
 const joined = (callerWaitedMs: number) => ({ isForThisCaller: false, callerWaitedMs });
 
+const refuse = (execution: Execution) => ({ next: 'refuse', execution });
+const deliver = (execution: Execution) => ({ next: 'deliver', execution });
+const changes = (execution: Execution) => ({ next: 'data-changed', execution });
+const wait = { next: 'wait' };
+
 describe('judgeExecution, if the execution has ended,', () => {
   it.each<[string, Execution, Partial<ExecutionFacts>, object]>([
     ['forgotten', forgotten, {}, { next: 'start-next' }],
     ['forgotten, when its caller has no time left', forgotten, timeUp, { next: 'start-next' }],
-    ['succeeded', succeeded, {}, { next: 'deliver', execution: succeeded }],
-    ['succeeded after its caller gave up', succeeded, timeUp, { next: 'deliver', execution: succeeded }],
-    [
-      'succeeded long before its caller came',
-      succeeded,
-      joined(-1e9),
-      { next: 'deliver', execution: succeeded },
-    ],
-    ['succeeded while files changed', succeeded, changed, { next: 'deliver', execution: succeeded }],
-    ['above the scan limit', overLimit, {}, { next: 'refuse', execution: overLimit }],
-    [
-      'above the scan limit, when its caller has no time left',
-      overLimit,
-      timeUp,
-      { next: 'refuse', execution: overLimit },
-    ],
-    [
-      'above the scan limit while files changed',
-      overLimit,
-      changed,
-      { next: 'refuse', execution: overLimit },
-    ],
-    ['above the scan limit on its retry', overLimit, retry, { next: 'refuse', execution: overLimit }],
-    [
-      'above the scan limit before its caller came',
-      overLimit,
-      joined(500),
-      { next: 'refuse', execution: overLimit },
-    ],
-    ['failed, not retryable', final, {}, { next: 'refuse', execution: final }],
-    [
-      'failed, not retryable, when its caller has no time left',
-      final,
-      timeUp,
-      { next: 'refuse', execution: final },
-    ],
-    ['failed, not retryable, on its retry', final, retry, { next: 'refuse', execution: final }],
+    ['succeeded', succeeded, {}, deliver(succeeded)],
+    ['succeeded after its caller gave up', succeeded, timeUp, deliver(succeeded)],
+    ['succeeded long before its caller came', succeeded, joined(-1e9), deliver(succeeded)],
+    ['succeeded while files changed', succeeded, changed, deliver(succeeded)],
+    ['above the scan limit', overLimit, {}, refuse(overLimit)],
+    ['above the scan limit, when its caller has no time left', overLimit, timeUp, refuse(overLimit)],
+    ['above the scan limit while files changed', overLimit, changed, refuse(overLimit)],
+    ['above the scan limit on its retry', overLimit, retry, refuse(overLimit)],
+    ['above the scan limit before its caller came', overLimit, joined(500), refuse(overLimit)],
+    ['failed, not retryable', final, {}, refuse(final)],
+    ['failed, not retryable, when its caller has no time left', final, timeUp, refuse(final)],
+    ['failed, not retryable, on its retry', final, retry, refuse(final)],
     ['failed, retryable', retryable, {}, { next: 'start-next', isRetry: true, execution: retryable }],
-    ['failed, retryable, on its retry', retryable, retry, { next: 'refuse', execution: retryable }],
+    ['failed, retryable, on its retry', retryable, retry, refuse(retryable)],
     [
       'failed for the engine’s own reasons after more than the longest time to run',
       { ...ranFor(2 * RUN), isCancelled: false },
       {},
-      { next: 'refuse', execution: { ...ranFor(2 * RUN), isCancelled: false } },
+      refuse({ ...ranFor(2 * RUN), isCancelled: false }),
     ],
-    ['failed while files changed', final, changed, { next: 'data-changed', execution: final }],
-    [
-      'failed, retryable, while files changed',
-      retryable,
-      changed,
-      { next: 'data-changed', execution: retryable },
-    ],
-    [
-      'failed on its retry while files changed',
-      retryable,
-      { ...retry, ...changed },
-      { next: 'data-changed', execution: retryable },
-    ],
+    ['failed while files changed', final, changed, changes(final)],
+    ['failed, retryable, while files changed', retryable, changed, changes(retryable)],
+    ['failed on its retry while files changed', retryable, { ...retry, ...changed }, changes(retryable)],
   ])('judges this execution: %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
@@ -196,17 +166,17 @@ describe('judgeExecution, if the execution has not ended,', () => {
   });
 
   it.each<[string, Execution | undefined, Partial<ExecutionFacts>, object]>([
-    ['under way', running(10), {}, { next: 'wait' }],
-    ['under way, when its caller has no time left', running(10), timeUp, { next: 'wait' }],
-    ['unknown, since Athena has not answered', undefined, {}, { next: 'wait' }],
-    ['unknown, when its caller has no time left', undefined, timeUp, { next: 'wait' }],
-    ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
+    ['under way', running(10), {}, wait],
+    ['under way, when its caller has no time left', running(10), timeUp, wait],
+    ['unknown, since Athena has not answered', undefined, {}, wait],
+    ['unknown, when its caller has no time left', undefined, timeUp, wait],
+    ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), wait],
     ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
     [
       'seen running for the first time, 1 ms before the limit for queue and run together',
       running(RUN + QUEUE - 1),
       {},
-      { next: 'wait' },
+      wait,
     ],
     ['at the limit for queue and run together', running(RUN + QUEUE), {}, stop(running(RUN + QUEUE), true)],
     [
@@ -221,9 +191,9 @@ describe('judgeExecution, if the execution has not ended,', () => {
       { ...ranSince(RUN), ...timeUp },
       stop(running(RUN), false),
     ],
-    ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, { next: 'wait' }],
+    ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, wait],
     ['queued for as long as the limit', running(QUEUE, true), {}, stop(running(QUEUE, true), true)],
-    ['running, and older than the longest time in the queue', running(QUEUE), {}, { next: 'wait' }],
+    ['running, and older than the longest time in the queue', running(QUEUE), {}, wait],
   ])('judges an execution that is %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });

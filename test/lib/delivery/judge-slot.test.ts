@@ -13,76 +13,67 @@ const slot = (job: string, more: Partial<Slot> = {}): Slot => ({
 const [a, b, wanted] = [slot('a'), slot('b'), slot('wanted')];
 const mine = slot('wanted', { id: 'earlier', heldMs: 20_000 });
 const LONGEST_MS = 600_000;
+const wait = { next: 'wait' };
+const share = { next: 'share', slot: mine };
+const take = (others: Slot[], taken = wanted) => ({ next: 'take', slot: taken, others });
 
 describe('judgeSlot', () => {
   it.each<[string, Slot[], number, JobRecord | undefined, object]>([
-    ['nothing is under way', [], 1, undefined, { next: 'take', slot: wanted, others: [] }],
-    ['one of two slots is free', [a], 2, undefined, { next: 'take', slot: wanted, others: [a] }],
-    ['all slots are taken', [a, b], 2, undefined, { next: 'wait' }],
-    ['more slots are held than a lowered limit allows', [a, b], 1, undefined, { next: 'wait' }],
-    ['the limit is zero', [], 0, undefined, { next: 'wait' }],
-    [
-      'a slot was held for the longest time',
-      [slot('a', { heldMs: LONGEST_MS }), b],
-      2,
-      undefined,
-      { next: 'take', slot: wanted, others: [b] },
-    ],
+    ['nothing is under way', [], 1, undefined, take([])],
+    ['one of two slots is free', [a], 2, undefined, take([a])],
+    ['all slots are taken', [a, b], 2, undefined, wait],
+    ['more slots are held than a lowered limit allows', [a, b], 1, undefined, wait],
+    ['the limit is zero', [], 0, undefined, wait],
+    ['a slot was held for the longest time', [slot('a', { heldMs: LONGEST_MS }), b], 2, undefined, take([b])],
     [
       'a slot was held for nearly the longest time',
       [slot('a', { heldMs: LONGEST_MS - 1 }), b],
       2,
       undefined,
-      { next: 'wait' },
+      wait,
     ],
-    [
-      'another request has taken a slot for the same attempt',
-      [a, mine],
-      2,
-      undefined,
-      { next: 'share', slot: mine },
-    ],
+    ['another request has taken a slot for the same attempt', [a, mine], 2, undefined, share],
     [
       'another request has taken a slot for the next attempt',
       [a, mine],
       2,
       succeededRecord({ slot: 'before' }),
-      { next: 'share', slot: mine },
+      share,
     ],
     [
       'another request has taken a slot for the same attempt and never created its record',
       [a, { ...mine, heldMs: 30_000 }],
       2,
       undefined,
-      { next: 'take', slot: wanted, others: [a] },
+      take([a]),
     ],
     [
       'the attempt of the job’s slot has ended',
       [mine, a],
       2,
       succeededRecord({ slot: 'earlier' }),
-      { next: 'take', slot: wanted, others: [a] },
+      take([a]),
     ],
     [
       'the job’s attempt is taken over',
       [mine, a],
       2,
       startingRecord({ slot: 'earlier' }),
-      { next: 'take', slot: { ...wanted, id: 'earlier' }, others: [a] },
+      take([a], { ...wanted, id: 'earlier' }),
     ],
     [
       'the job’s query has ended, but its record still says that it runs',
       [mine, a],
       2,
       underWayRecord({ slot: 'earlier' }),
-      { next: 'take', slot: wanted, others: [a] },
+      take([a]),
     ],
     [
       'the job’s attempt, which another client started, is taken over',
       [a],
       2,
       startingRecord({ slot: 'earlier' }),
-      { next: 'take', slot: wanted, others: [a] },
+      take([a]),
     ],
   ])('judges the case that %s', (_, held, count, latest, verdict) => {
     expect(judgeSlot(held, wanted, latest, { count, longestMs: LONGEST_MS })).toEqual(verdict);

@@ -157,13 +157,7 @@ describe('problemChain, around every route', () => {
       {
         level: 'error',
         message: 'request',
-        facts: {
-          requestId: 'request-1',
-          status: 500,
-          durationMs: 7,
-          report: 'publisherperformance',
-          error,
-        },
+        facts: { requestId: 'request-1', status: 500, durationMs: 7, report: 'publisherperformance', error },
       },
     ]);
   });

@@ -31,21 +31,14 @@ describe('countAnswer', () => {
   it('counts a query for the request that recorded its end, and for no other', () => {
     expect(
       counted({ ...figures, isReady: true, finishedQueries: [{ state: 'succeeded', ...figures }] }, 303),
-    ).toEqual({
-      Reports: ['Count', 1],
-      BytesScanned: ['Bytes', 123],
-      QueryDuration: ['Milliseconds', 45],
-    });
+    ).toEqual({ Reports: ['Count', 1], BytesScanned: ['Bytes', 123], QueryDuration: ['Milliseconds', 45] });
     expect(counted({ ...figures, isReady: true }, 303)).toEqual({ Reports: ['Count', 1] });
   });
 
   it('counts the bytes of a query that exceeded the scan limit, but no failure', () => {
     expect(
       counted({ ...figures, finishedQueries: [{ state: 'scan-limit-exceeded', ...figures }] }, 400),
-    ).toEqual({
-      BytesScanned: ['Bytes', 123],
-      QueryDuration: ['Milliseconds', 45],
-    });
+    ).toEqual({ BytesScanned: ['Bytes', 123], QueryDuration: ['Milliseconds', 45] });
   });
 
   it('counts a failed query, with zeros if Athena gave no figures', () => {

@@ -36,9 +36,6 @@ describe('a choice in the address', () => {
 
   it('keeps unknown fields, and replaces an unknown report, preset or comparison by the default', () => {
     const hash = '#report=nosuch&requestedFields=Day,Click&window=today&compare=decade-before';
-    expect(fromHash(hash)).toEqual({
-      ...firstChoice(),
-      fields: ['Day', 'Click'],
-    });
+    expect(fromHash(hash)).toEqual({ ...firstChoice(), fields: ['Day', 'Click'] });
   });
 });

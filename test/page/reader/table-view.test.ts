@@ -224,11 +224,7 @@ describe('the rows of a view', () => {
   it('are only the first `top` rows after the search and the sort', () => {
     const view = { search: '2026-02-0', ...sorted('Clicks', true), top: 2 };
     expect(columnIn(searched, 'Clicks', view)).toEqual(['7001', '12']);
-    expect(viewOf(searched, view).result).toEqual({
-      view,
-      rowCount: 2,
-      totals: [null, null, null, '7013'],
-    });
+    expect(viewOf(searched, view).result).toEqual({ view, rowCount: 2, totals: [null, null, null, '7013'] });
     expect(columnIn(searched, 'Clicks', { top: 3 })).toEqual(['1', '12', '7001']);
     expect(columnIn(searched, 'Clicks', { top: 99 })).toHaveLength(5);
     expect(columnIn(searched, 'Clicks', { ...sorted('no such column') })).toHaveLength(5);
