@@ -4,7 +4,7 @@ import { BEGINNING, type World } from './world.ts';
 
 /** The fault of one call. */
 export interface Fault {
-  readonly kind: FaultKind;
+  readonly kind: FaultKind | 'denied';
   readonly takesEffect: boolean;
   /** Whether the function that makes the call gets an error at the end of the call. */
   readonly isFailure: boolean;
@@ -35,15 +35,15 @@ const THROTTLED: Fault = {
   slowerMs: 0,
 };
 
-/** Whether an outage is under way in which the called service refuses this key. */
-function isOut({ plan: { outages }, time, count }: World, operation: string, key: string): boolean {
+/** The outage, if one is under way, in which the called service refuses this key. */
+function outageOf({ plan: { outages }, time, count }: World, operation: string, key: string) {
   const nowMs = time.now() - BEGINNING;
-  const isNow = outages.some(
+  const outage = outages.find(
     ({ service, prefix, atMs, lastsMs }) =>
       operation.startsWith(service) && key.startsWith(prefix) && nowMs >= atMs && nowMs < atMs + lastsMs,
   );
-  if (isNow) count('refused in an outage');
-  return isNow;
+  if (outage) count(outage.isDenied ? 'denied in an outage' : 'refused in an outage');
+  return outage;
 }
 
 /**
@@ -68,7 +68,8 @@ export function faultOf(
   },
 ): Fault | undefined {
   const { rate, only } = world.plan.faults;
-  if (isOut(world, operation, key)) return THROTTLED;
+  const outage = outageOf(world, operation, key);
+  if (outage) return outage.isDenied ? { ...THROTTLED, kind: 'denied' } : THROTTLED;
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

@@ -39,6 +39,10 @@ export interface Invocation {
   readonly portDice: Dice;
   isDead: boolean;
   calls: number;
+  /** How many of the calls list objects. */
+  listings: number;
+  /** When the function answered. */
+  endedAt?: number;
   readonly faults: SufferedFault[];
   /** Ends the function at once. None of its code runs after this, not even a `finally`. */
   readonly die: (why: string) => void;

@@ -8,6 +8,10 @@ import type { World } from './world.ts';
 export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
+/** A company's id. It is so large that a double would hold another company's id. */
+export const idOf = (company: number): string => String(2n ** 53n + 4n * BigInt(company) + 1n);
+export const companyOf = (id: string): number => Number((BigInt(id) - 2n ** 53n - 1n) / 4n);
+
 /** The sum of clicks that the file version number `file` has for the companies in the mask `companies`. */
 const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 
@@ -101,7 +105,9 @@ export const markersDuring = (
 
 /** The files of a day that Athena reads. It reads no hidden files and no markers. */
 export const recordsOf = ({ files }: LakeState, day: string): LakeFile[] =>
-  [...files.values()].filter((each) => each.day === day && each.content >= 0 && !isHidden(each));
+  [...files.values()].filter(
+    (each) => each.day === day && each.content >= 0 && !isHidden(each) && !each.key.endsWith('/'),
+  );
 
 const isHidden = ({ key, day }: LakeFile): boolean =>
   key

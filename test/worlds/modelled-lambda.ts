@@ -82,6 +82,7 @@ export function modelledLambda(world: World): ModelledLambda {
           const end = (outcome: Outcome<ResultOf<typeof handle>>) => {
             if (isOver) return;
             isOver = true;
+            invocation.endedAt = time.now();
             underWay -= 1;
             limit.isOff = true;
             if (outcome.state !== 'died')
@@ -103,6 +104,7 @@ export function modelledLambda(world: World): ModelledLambda {
             portDice,
             isDead: false,
             calls: 0,
+            listings: 0,
             faults: [],
             written: new Map(),
             die: (why) => {

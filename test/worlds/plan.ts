@@ -43,7 +43,9 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 interface OutagePlan {
   readonly id: string;
   /** The service, or its operation, that refuses calls. The names of the calls begin with this text. */
-  readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution';
+  readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution' | 'Athena GetQueryExecution';
+  /** Whether the calls are refused because the service's role lacks the right. Otherwise they are throttled. */
+  readonly isDenied?: boolean;
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
@@ -265,7 +267,7 @@ export function planOf(
     Object.assign(faults, { rate: 0 });
   }
   if (isFailing) {
-    Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 120 * SECOND });
+    Object.assign(settings, { queriesPerPartner: pick(draw, [0, 0, 1]), longestQueryMs: 120 * SECOND });
     Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
   }
   if (isFull) {
@@ -346,7 +348,10 @@ export function planOf(
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
       partner: isMoved ? pick(draw, ['p1', 'p2']) : isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names),
-      days: isMoved || isFailing || returnsAt !== undefined ? days : window(draw),
+      days:
+        isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsAt !== undefined
+          ? days
+          : window(draw),
       atMs: arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
@@ -364,7 +369,9 @@ export function planOf(
         : isGivenUp
           ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
           : {
-              service: pick(draw, ['S3', 'S3', 'Athena']),
+              ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
+                ? { service: 'Athena GetQueryExecution', isDenied: true }
+                : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
               // In some worlds, S3 throttles one prefix only.
               prefix: pick(namedDice(seed, 'prefix'), [
                 '',

@@ -1,4 +1,4 @@
-import { AthenaServiceException } from '@aws-sdk/client-athena';
+import { AthenaServiceException, InvalidRequestException } from '@aws-sdk/client-athena';
 import { type Fault, faultOf } from './faults.ts';
 import { type Invocation, running } from './invocation.ts';
 import { statusError } from './sdk-client.ts';
@@ -13,6 +13,9 @@ export interface PortOperation {
   /** The shortest and the longest time of the call, in milliseconds. */
   readonly takesMs: readonly [number, number];
 }
+
+/** What a function was writing when it answered takes its last steps within this time. A read does no harm. */
+const LAST_STEPS_MS = 100;
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
@@ -33,6 +36,10 @@ export function portCall<T>(
   if (invocation.isDead) return never();
   const { time } = world;
   const index = invocation.calls++;
+  if (name === 'S3 ListObjectsV2') invocation.listings += 1;
+  const isLate = invocation.endedAt !== undefined && time.now() > invocation.endedAt + LAST_STEPS_MS;
+  if (isLate && !/Get|Head|List/.test(name))
+    world.violate('written-after-the-answer', `${invocation.id}: ${name} ${key}`);
   const draw = invocation.portDice;
   const [length, instant, which, extra] = [draw(), draw(), draw(), draw()];
   const fault = faultOf(world, invocation, { index, operation: name, key, which, extra });
@@ -86,6 +93,10 @@ function errorOf(world: World, { kind }: Fault, operation: string, { portDice, c
       $metadata: { httpStatusCode: 400 },
     });
   if (kind === 'throttled') return statusError('SlowDown', 503);
+  if (kind === 'denied')
+    return portDice() < 0.5
+      ? statusError('AccessDeniedException', 400)
+      : new InvalidRequestException({ message: 'refused', $metadata: { httpStatusCode: 400 } });
   if (kind === 'fails') {
     // S3 answers a request that it received too slowly with a status of the caller's faults, though it is temporary.
     const isTimeout = operation === 'S3 PutObject' && !world.plan.isMixed && calls % 2 === 1;

@@ -15,6 +15,7 @@ export const EXPECTED: readonly string[] = [
   'S3 times a request out',
   'result appears late',
   'refused in an outage',
+  'denied in an outage',
   'reading breaks',
   'conditional writes meet',
   'event comes late',

@@ -72,6 +72,7 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
     case 'leaves working files':
       lake.put(day, '_temporary/0/part.parquet');
       lake.put(day, 'part-9/_staging/part.parquet');
+      lake.put(day, 'part-9/');
       await pause();
       lake.put(day, '.hidden.parquet');
       return;

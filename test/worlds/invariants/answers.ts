@@ -23,7 +23,7 @@ export function checkAnswer(parts: Parts, request: AnsweredRequest): void {
     if (fault !== undefined) world.violate(fault, `${id}: ${answer.status} ${detailOf(answer)}`);
 }
 
-/** The rules that an answer breaks. */
+/** The rules that an answer breaks. Who lacks a right gets a 500, and the operator an alarm: waiting does not help. */
 function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[] {
   const { answer, hop, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
@@ -35,13 +35,14 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     STATUSES.includes(status) ? undefined : 'status-outside-contract',
     hop === 0 && answeredAt - startedAt > allowedMs ? 'first-answer-late' : undefined,
     status === 303 && !headers['Location'] ? 'no-location' : undefined,
-    status === 503 && !headers['Retry-After'] ? 'no-retry-after' : undefined,
+    status === 503 && !/^[1-9]\d{0,2}$/.test(headers['Retry-After'] ?? '') ? 'no-retry-after' : undefined,
     isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
     isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
     changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
     waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
     leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
+    invocation.faults.some(({ kind }) => kind === 'denied') && status !== 500 ? 'denial-untold' : undefined,
     waitingFault(parts, request),
     causeFault(parts, request),
   ];

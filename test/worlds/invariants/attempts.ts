@@ -1,4 +1,7 @@
-/** Rule: an attempt that may have been started keeps its token. Athena gives the same execution for the same token. */
+/**
+ * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
+ * token. Who creates an attempt leads it, and no lease outlives its request.
+ */
 import type { Parts } from '../parts.ts';
 
 /**
@@ -7,12 +10,22 @@ import type { Parts } from '../parts.ts';
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
+/** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
+const LONGEST_LEASE_MS = 26_000;
+
 export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
   const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/')) return;
-    const { state, attempt } = document as { readonly state: string; readonly attempt: string };
+    const { state, attempt, leaseMs } = document as {
+      readonly state: string;
+      readonly attempt: string;
+      readonly leaseMs?: number;
+    };
     const was = latest.get(key);
+    const isNew = state === 'starting' && attempt !== was?.attempt;
+    if ((isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS)
+      world.violate('lease-of-another-length', `${key}: ${leaseMs} ms`);
     const at = world.time.now();
     latest.set(key, { state, attempt, at });
     if (was?.state === 'starting' && attempt !== was.attempt && at - was.at < MAY_RUN_MS)

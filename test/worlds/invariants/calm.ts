@@ -26,6 +26,10 @@ const MOST_ASKS = 12;
 const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
+/** The calls of a request for a report that exists. A listing of three days may take eight pages. */
+const MOST_CALLS_OF_A_HIT = 12;
+/** Calls that list the lake: at the start and after the query, three days in pages of two keys. */
+const MOST_LISTINGS = 16;
 /** An end is recorded within this time after a request has seen it. */
 const RECORDED_MS = 2_000;
 /** If the lake has stood still since this long before a query, no listing for it can have been older. */
@@ -71,7 +75,10 @@ export function calmFaults(
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
-    answer.invocation.calls > MOST_CALLS ? 'too-many-calls' : undefined,
+    answer.invocation.calls > (isPlain && said === 'hit' ? MOST_CALLS_OF_A_HIT : MOST_CALLS)
+      ? 'too-many-calls'
+      : undefined,
+    isPlain && answer.invocation.listings > MOST_LISTINGS ? 'listed-too-often' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
 }
@@ -92,7 +99,7 @@ export function listingFault(
   const { troubles, plan } = world;
   const isQuiet =
     troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
-    [plan.outages.length, plan.clocks.wrong, plan.clocks.set].every((each) => !each) &&
+    [plan.outages.length, plan.clocks.set].every((each) => !each) &&
     plan.settings.isListed;
   if (!isQuiet || !isOwn(query, pull) || query.location?.includes('reused')) return undefined;
   const before = [...athena.queries.values()].filter(

@@ -4,15 +4,33 @@ import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 
+/** Times may differ by this much: Athena gives some in whole seconds, and a stopped query ends a little later. */
+const COARSE_MS = 5_000;
+
+const hasReport = ({ state, isJunk, resultAt, forgottenAt, stopTriedBy }: EngineQuery): boolean =>
+  state === 'SUCCEEDED' && !isJunk && stopTriedBy.size === 0 && !resultAt && !forgottenAt;
+
 /** Checks the metrics of a world. `finish` must be called at the end of the world. */
 export function countingRule({ world, athena }: Parts) {
   const counted = new Set<EngineQuery>();
   const bytesBy = new Map<Invocation, number>();
+  /** The query that was counted last. */
+  let last: EngineQuery | undefined;
+  // A query that is stopped counts up to the last answer of Athena before that.
+  const isDuration = (ms: number) =>
+    [...athena.queries.values()].some(({ submittedAt, endedAt = world.time.now(), stopTriedBy }) => {
+      const lateMs = endedAt - submittedAt - ms;
+      return lateMs > -COARSE_MS && (stopTriedBy.size === 0 ? lateMs < COARSE_MS : ms > 1_000);
+    });
   return {
     onMetric(name: string, value: number, by: Invocation): void {
+      if (name === METRIC.queryDuration && !isDuration(value)) world.violate('other-duration', `${value} ms`);
+      if (name === METRIC.failedQueries && last && hasReport(last))
+        world.violate('counted-as-failed', last.id);
       if (name !== METRIC.bytesScanned) return;
       bytesBy.set(by, (bytesBy.get(by) ?? 0) + value);
       const query = [...athena.queries.values()].find(({ bytesScanned }) => bytesScanned === value);
+      last = query;
       world.tell?.(by.id, `counts ${query?.id}`);
       if (!query) world.violate('counts-nothing', `${by.id} counts ${value} bytes, which no query has read`);
       else if (counted.has(query)) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);

@@ -35,6 +35,7 @@ export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredReques
       return query?.isLarge && mayFail ? undefined : 'failed-without-cause';
     }
     default: {
+      if (answer.invocation.faults.some(({ kind }) => kind === 'denied')) return undefined;
       const isWornOut = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
       return isWornOut ? undefined : 'failed-without-cause';
     }

@@ -16,9 +16,16 @@ export function checkFile(parts: Parts, write: FileWrite): void {
       world.violate(fault, `${write.by.id} writes ${write.key}: ${JSON.stringify(write.text)}`);
 }
 
+const DAY_MS = 86_400_000;
+
+const fileNameOf = (days: readonly string[]): string => {
+  const end = new Date(Date.parse(days.at(-1) as string) + DAY_MS).toISOString().slice(0, 10);
+  return `publisherperformance_${days[0]}T000000Z_${end}T000000Z.csv`.replaceAll('-', '');
+};
+
 function faultsOf(
   { lake, world }: Parts,
-  { text, metadata, found }: FileWrite,
+  { key, text, metadata, found }: FileWrite,
   query: EngineQuery | undefined,
 ): (string | undefined)[] {
   if (!query?.clicks || query.isJunk || query.state !== 'SUCCEEDED') return ['file-of-nothing'];
@@ -28,6 +35,7 @@ function faultsOf(
   return [
     found && found.text !== text ? 'file-would-change' : undefined,
     text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
+    KEY.exec(key)?.[2] === fileNameOf(query.asked.days) ? undefined : 'other-file-name',
     version === undefined ? undefined : versionFault({ lake, world }, query, version),
   ];
 }

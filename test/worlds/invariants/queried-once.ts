@@ -32,6 +32,13 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     return isYoung && wasSeen && stoodStill;
   };
   return (started) => {
+    const { startedBy, submittedAt } = started;
+    const states = statesDuring(lake.states, {
+      from: startedBy.startedAt - LISTED_BEFORE_MS,
+      to: submittedAt,
+    });
+    const isTableMissing = states.every(({ files }) => files.size === 0);
+    if (isTableMissing && world.plan.settings.isListed) world.violate('started-without-table', started.id);
     if (!isCalm(world)) return;
     const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
     if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
