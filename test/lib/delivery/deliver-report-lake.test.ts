@@ -1,18 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
-import { NoRecords, ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
-import {
-  ask,
-  cachedKeyOf,
-  follow,
-  keyOf,
-  leftBy,
-  recordOf,
-  request,
-  statusOf,
-  textOf,
-  versionOf,
-} from './ask.ts';
+import { NoRecords, ReportTooLarge } from '../../../lib/problems/problem.ts';
+import { ask, cachedKeyOf, keyOf, leftBy, recordOf, request, statusOf, textOf, versionOf } from './ask.ts';
 import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
@@ -99,24 +88,6 @@ describe('a lake that changes', () => {
     expect(leader && versionOf(leader)).toMatch(/^[0-9a-f]{32}$/);
     expect(of.queries.started).toHaveLength(2);
     expect(of.finished).toEqual(['failed', 'succeeded']);
-  });
-
-  it('during each of four queries that fail: the caller gets a 503 in the waiting room', async () => {
-    const plan = (name: string) => ({
-      ends: 'failed' as const,
-      afterMs: 30_000,
-      onStart: () => of.lake.add('2026-01-01', name),
-    });
-    const of: Setting = setting(plan('b'), plan('c'), plan('d'), plan('e'));
-    const answer = await follow(of);
-    expect(answer.error).toBeInstanceOf(Unavailable);
-    expect(answer.error).toMatchObject({
-      message:
-        'The events of this window are being rewritten at this moment. Request the report again later.',
-      headers: { 'Retry-After': '60' },
-    });
-    expect(of.queries.started).toHaveLength(4);
-    expect(answer.hops).toBeGreaterThan(1);
   });
 
   it('only in the times of its files: a new request does not join the query for the earlier listing', async () => {

@@ -143,18 +143,6 @@ describe("a query that waits in Athena's queue", () => {
     expect([textOf(of, answer), of.queries.stopped]).toEqual([CSV, []]);
     expect(of.finished).toEqual(['succeeded']);
   });
-
-  it('is not stopped when Athena has put it back into the queue after it ran', async () => {
-    const of = setting({ afterMs: 80_000 });
-    const { get } = of.queries;
-    of.queries.get = async (id) => {
-      const execution = await get.call(of.queries, id);
-      const isQueued = Date.now() > START + 10_000 && Date.now() < START + 60_000;
-      return execution.state === 'under-way' ? { ...execution, isQueued } : execution;
-    };
-    const answer = await follow(of, { ...terms(), longestQueueMs: 30_000 });
-    expect([textOf(of, answer), of.queries.stopped]).toEqual([CSV, []]);
-  });
 });
 
 /**

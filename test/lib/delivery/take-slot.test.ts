@@ -5,9 +5,9 @@ import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { slotsKey } from '../../../lib/results/keys.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
-import { type Answer, following, recordKeyOf, request as requested } from './ask.ts';
+import { recordKeyOf, request as requested } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
-import { type Setting, START, setting, underWayRecord, wanted } from './setting.ts';
+import { type Setting, setting, underWayRecord, wanted } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -31,67 +31,12 @@ const reportOf = (day: number): Wanted => ({
 
 const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
 
-/** Adds to an answer the time at which it came, in milliseconds after START. */
-const answered = <T extends Answer>(answer: Promise<T>) =>
-  answer.then((given) => ({ ...given, atMs: Date.now() - START }));
-
 const request = (of: Setting, wanted: Wanted, terms = TWO, left?: Progress) =>
-  answered(requested(of, terms, left, wanted));
-
-/** Sends a request, and follows the waiting URLs as a client does. */
-const follow = (of: Setting, wanted: Wanted, terms = TWO) => answered(following(of, terms, wanted));
+  requested(of, terms, left, wanted);
 
 const queries = (count: number, plan: Plan): Plan[] => Array.from({ length: count }, () => plan);
 
-/** The largest number of executions that ran at the same time. */
-function mostAtOnce({ queries: { started } }: Setting): number {
-  const running = started.map(
-    ({ submittedAt: at }) =>
-      started.filter(
-        ({ submittedAt, plan: { afterMs = 0 } }) => submittedAt <= at && at < submittedAt + afterMs,
-      ).length,
-  );
-  return Math.max(...running);
-}
-
 describe('a client that requests more reports than it has slots', () => {
-  it('never has more queries under way than it has slots, and gets every report', async () => {
-    const of = setting(...queries(6, { afterMs: 3_000 }));
-    const answers = await settled(Promise.all([1, 2, 3, 4, 5, 6].map((day) => follow(of, reportOf(day)))));
-    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(6).fill('ready'));
-    expect(mostAtOnce(of)).toBe(2);
-    // Six queries in two slots take three rounds. After a round, the next request finds the free slot within 2.6 s.
-    expect(Math.max(...answers.map(({ atMs }) => atMs))).toBeLessThan(3 * 3_000 + 2 * 2_600 + 500);
-    expect(of.facts.waitsForShare).toBe(true);
-  });
-
-  it('waits in the waiting room, and gets a 503 when its time is up', async () => {
-    const of = setting(...queries(2, { afterMs: 500_000 }));
-    const terms = {
-      ...TWO,
-      longestQueryMs: 600_000,
-      giveUpAt: START + 100_000,
-      publishUntil: START + 100_000,
-    };
-    const [, , third] = await settled(
-      Promise.all([
-        request(of, reportOf(1)),
-        request(of, reportOf(2)),
-        // Within this second, the two earlier requests take both slots.
-        new Promise((resolve) => setTimeout(resolve, 1_000)).then(() => follow(of, reportOf(3), terms)),
-      ]),
-    );
-    expect(third).toMatchObject({
-      error: new Unavailable(
-        'Too many reports of this client were under way. Request fewer at a time, or this one later.',
-        60,
-      ),
-      hops: 3,
-      atMs: 100_000,
-    });
-    expect(of.queries.started).toHaveLength(2);
-  });
-
   it.each<[string, Progress | undefined]>([
     ['The report took too long', undefined],
     ['Too many reports of this client', { waitsFor: 'slot', dataChanges: 0 }],
