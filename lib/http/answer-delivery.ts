@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
-import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
+import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
 import {
   FIRST_WAIT_MS,

@@ -367,7 +367,7 @@ export function planOf(
             lastsMs: between(draw, 5, 30) * SECOND,
           }
         : isGivenUp
-          ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
+          ? { service: 'S3', prefix: 'jobs/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
           : {
               ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
                 ? { service: 'Athena GetQueryExecution', isDenied: true }

@@ -4,7 +4,7 @@
  * long; slots that stayed full; data that kept changing.
  */
 import type { AnsweredRequest } from '../caller.ts';
-import type { Parts, Pull } from '../parts.ts';
+import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { REGISTER_MS } from './refusals.ts';
 
@@ -76,7 +76,7 @@ function isPublishedNow({ world, athena, s3, register }: Parts, { caller, starte
     own.length === 1 &&
     query?.isLarge === true &&
     s3.objects.has(`publications/${query.id}.json`) &&
-    !s3.objects.has(`abandoned/${query.id}.json`)
+    stateOf(recordOf(s3, query.id)) === 'publishing'
   );
 }
 
@@ -98,7 +98,7 @@ function overloadedFault(parts: Parts, { answer, hop, pull, answeredAt }: Answer
   const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
   const isPublished =
     isPublishedNow(parts, pull) &&
-    invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key));
+    invocation.faults.every(({ key }) => /^(athena|publications|jobs|reports)\//.test(key));
   const waitsForSlot = invocation.line?.['waitsForShare'] === true;
   if ((isPublished || waitsForSlot || (query && query.endedAt === undefined)) && !isTicketRefused)
     return 'overloaded-while-waiting';

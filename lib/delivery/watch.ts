@@ -2,29 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from '../problems/problem.ts';
 import { resultKey } from '../results/keys.ts';
 import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
-import type { Execution } from './execution.ts';
-import { DATE_ERROR_MS, limitLeftMs } from './judge-execution.ts';
+import { DATE_ERROR_MS, type Execution, limitLeftMs, type RunFacts } from './execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
 /** An execution to watch. */
-export interface WatchedExecution {
+export interface WatchedExecution extends RunFacts {
   readonly id: string;
   /** How long Athena has had the query. */
   readonly elapsedMs: number;
-  /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
-  readonly runningAt: number | undefined;
-  /** Whether Athena has reported the query as running before, even if it is queued again. */
-  readonly hasRun: boolean;
   /** Whether this request took the execution over from another request. */
   readonly isTakenOver: boolean;
 }
 
 /** The state of an execution when the watch ends. */
-export interface WatchedState<T> {
+export interface WatchedState<T> extends RunFacts {
   /** Undefined if Athena has not answered. */
   readonly execution: Execution | undefined;
-  readonly runningAt: number | undefined;
-  readonly hasRun: boolean;
   /** How long Athena has had the query now. */
   readonly elapsedMs: number;
   /** The work that was begun when the result was seen. */
