@@ -77,10 +77,14 @@ function decideEnded(record: EndedRecord, ageMs: number, facts: RequestFacts): D
     return isSame || record.isOfVersion ? decideFailed(record, ageMs, facts) : start;
   const isGood = record.goodForMs !== undefined && ageMs < record.goodForMs;
   const isForAll = record.isOfVersion && ageMs < LONGEST_KEPT_MS;
-  if (!isForAll && !(isSame && (waitedMs !== undefined || isGood))) return start;
+  if (!isForAll && !(isSame && (isGood || wasAwaited(ageMs, waitedMs)))) return start;
   if (record.state === 'done') return { next: 'deliver', record };
   return ageMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
 }
+
+/** Whether a record was written while the caller waited. */
+const wasAwaited = (ageMs: number, waitedMs: number | undefined): boolean =>
+  waitedMs !== undefined && ageMs <= waitedMs + AGE_ERROR_MS;
 
 function decideFailed(record: RecordIn<'failed'>, ageMs: number, facts: RequestFacts): Decision {
   const { why, isRetry, attempts, seenAfterMs } = record;
@@ -89,7 +93,7 @@ function decideFailed(record: RecordIn<'failed'>, ageMs: number, facts: RequestF
   if (why === 'too-large') {
     // If the limit has changed since then, the query may succeed now.
     const isKnown = record.isOfVersion && record.limit === scanLimit;
-    return waitedMs !== undefined || isKnown ? { next: 'refuse', record } : start;
+    return wasAwaited(ageMs, waitedMs) || isKnown ? { next: 'refuse', record } : start;
   }
   if (waitedMs === undefined) return start;
   if (why === 'data-changed') return { next: 'list-again' };

@@ -4,7 +4,14 @@ import type { DataState } from '../lake/data-version.ts';
 import { readDataState } from '../lake/read-data-state.ts';
 import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
 import { leaseLeftMs, type OpenRecord, type RecordIn, readRecord } from '../results/job-record.ts';
-import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
+import {
+  abandonedKey,
+  gzippedKey,
+  jobRecordKey,
+  publicationKey,
+  reportKey,
+  slotsKey,
+} from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
@@ -25,7 +32,7 @@ import {
   type Wanted,
 } from './delivery.ts';
 import { hasTimeForAnother } from './execution.ts';
-import { type Publication, recordFiles, requestPublication } from './files.ts';
+import { abandonPublication, type Publication, recordFiles, requestPublication } from './files.ts';
 import { makeJob } from './job.ts';
 import { endFacts, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
@@ -286,11 +293,14 @@ async function awaitPublication(
   await requestPublication(results, publication);
   for (;;) {
     // If the publishing function has died, or is of the release before, the files are there and the record is as it was.
-    const [latest, recorded] = await Promise.all([
+    const [latest, recorded, abandoned] = await Promise.all([
       results.read(jobRecordKey(job)),
       recordFiles(results, publication),
+      // Release 1.0.0 tells by this object that it has given a publication up.
+      results.head(abandonedKey(executionId)),
     ]);
-    const found = recorded ?? latest;
+    if (abandoned && !recorded) await abandonPublication(results, publicationKey(executionId));
+    const found = recorded ?? (abandoned ? await results.read(jobRecordKey(job)) : latest);
     if (found?.etag !== stored?.etag) return found;
     const now = Date.now();
     if (now >= terms.waitUntil) return found;

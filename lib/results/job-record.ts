@@ -123,5 +123,5 @@ export const isOpen = (record: JobRecord): record is OpenRecord =>
 export const AGE_ERROR_MS = 1_000;
 
 /** How much of a record's lease is left, in milliseconds. */
-export const leaseLeftMs = ({ leaseMs }: OpenRecord, ageMs: number): number =>
+export const leaseLeftMs = ({ leaseMs }: Pick<OpenRecord, 'leaseMs'>, ageMs: number): number =>
   leaseMs === undefined ? 0 : leaseMs + AGE_ERROR_MS - ageMs;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { isOpen, type JobRecord, leaseLeftMs, readRecord } from './job-record.ts';
+import { leaseLeftMs } from './job-record.ts';
 import { type ResultsKey, resultKey, resultsKey, slotsKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
 
@@ -13,6 +13,18 @@ const slot = v.object({
   /** How long the slot had been held when the document was written, in milliseconds. */
   heldMs: v.number(),
 });
+
+/** What a slot must know of its job's record. The record may be of the release before. */
+const slotRecord = v.object({
+  state: v.string(),
+  slot: v.optional(v.string()),
+  leaseMs: v.optional(v.number()),
+  executionId: v.optional(v.string()),
+});
+type SlotRecord = v.InferOutput<typeof slotRecord>;
+
+/** The states of a record whose query has not ended. */
+const OPEN: readonly string[] = ['starting', 'under-way'];
 
 const slotsDocument = v.object({
   /** Version of the document's format. A document of another version counts as absent. */
@@ -48,7 +60,7 @@ export type SlotVerdict =
 export function judgeSlot(
   held: readonly Slot[],
   wanted: Slot,
-  latest: JobRecord | undefined,
+  latest: SlotRecord | undefined,
   { count, longestMs }: { readonly count: number; readonly longestMs: number },
 ): SlotVerdict {
   const live = held.filter(({ heldMs }) => heldMs < longestMs);
@@ -77,7 +89,7 @@ const MAX_UNCLAIMED_MS = 30_000;
  */
 const START_MS = 60_000;
 
-const isWithoutAttempt = ({ id, heldMs }: Slot, record: JobRecord | undefined): boolean =>
+const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined): boolean =>
   record?.slot !== id && heldMs < MAX_UNCLAIMED_MS;
 
 /**
@@ -86,9 +98,9 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: JobRecord | undefined): 
  * @param record the record of the slot's job; undefined if there is none
  * @param ageMs how long ago the record was written, in milliseconds
  */
-export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
+export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: number): boolean {
   if (isWithoutAttempt(slot, record)) return true;
-  if (!record || !isOpen(record) || record.slot !== slot.id) return false;
+  if (!record || !OPEN.includes(record.state) || record.slot !== slot.id) return false;
   // An attempt that was created but not started in time counts as not running. A request that takes over such an
   // attempt takes a slot first.
   return (
@@ -112,7 +124,7 @@ export async function takeSlot(
   results: ResultsBucket,
   client: string,
   key: ResultsKey,
-  latest: JobRecord | undefined,
+  latest: SlotRecord | undefined,
   limits: { readonly count: number; readonly longestMs: number; readonly until: number },
   read?: Promise<StoredDocument | undefined>,
 ): Promise<string | undefined> {
@@ -141,10 +153,11 @@ async function slotsUnderWay(results: ResultsBucket, held: readonly Slot[]): Pro
   const areUnderWay = await Promise.all(
     held.map(async (slot) => {
       const stored = await results.read(slot.record);
-      const record = readRecord(stored);
+      const parsed = v.safeParse(slotRecord, stored?.document);
+      const record = parsed.success ? parsed.output : undefined;
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
       // The slot's attempt is not created or not started yet, so there is no result to look for.
-      if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
+      if (record?.state !== 'under-way' || record.slot !== slot.id || !record.executionId) return true;
       // After the lease has ended, perhaps no request is left that records the query's end. If the result exists, the
       // query has ended.
       const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;

@@ -56,7 +56,8 @@ export function eventBridge(
       ),
     );
     const execution = key.slice('publications/'.length, -'.json'.length);
-    if (isTold && stateOf(recordOf(s3, execution)) === 'publishing')
+    const isNoted = s3.get(`abandoned/${execution}.json`) !== undefined;
+    if (isTold && !isNoted && stateOf(recordOf(s3, execution)) === 'publishing')
       world.violate('abandoned-untold', `${id} is given up, and nobody who waits for it learns that`);
   };
 
