@@ -8,10 +8,6 @@ import type { World } from './world.ts';
 export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
-/** A company's id. It is so large that a double would hold another company's id. */
-export const idOf = (company: number): string => String(2n ** 53n + 4n * BigInt(company) + 1n);
-export const companyOf = (id: string): number => Number((BigInt(id) - 2n ** 53n - 1n) / 4n);
-
 /** The sum of clicks that the file version number `file` has for the companies in the mask `companies`. */
 const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 

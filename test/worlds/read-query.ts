@@ -1,6 +1,5 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { daysBetween } from '../../lib/report/utc-time.ts';
-import { companyOf, idOf } from './modelled-lake.ts';
 
 /** The days and the companies that a query asks for. */
 export interface ReadQuery {
@@ -29,7 +28,7 @@ export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
   if (found) return found;
   const [, first, last, companies] = SHAPE.exec(sql) ?? [];
   if (!first || !last || parameters.length > 0) throw new Error(`an unplanned query: ${sql}`);
-  const read = { days: daysBetween(first, last), companies: companies?.split(', ').map(companyOf) };
+  const read = { days: daysBetween(first, last), companies: companies?.split(', ').map(Number) };
   known.set(sql, read);
   return read;
 }
@@ -41,7 +40,7 @@ export const sqlOf = ({ days, companies }: ReadQuery): string =>
     'FROM (SELECT day AS "Day", CAST(coalesce(sum(clicks), 0) AS bigint) AS "Clicks"',
     'FROM publisher_events',
     `WHERE day BETWEEN '${days[0]}' AND '${days.at(-1)}'` +
-      (companies ? ` AND publisher_company_id IN (${companies.map(idOf).join(', ')})` : ''),
+      (companies ? ` AND publisher_company_id IN (${companies.join(', ')})` : ''),
     'GROUP BY day',
     ') AS report',
     'ORDER BY "Day" NULLS LAST',

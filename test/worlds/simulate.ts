@@ -178,7 +178,8 @@ async function everyReportIsReached(
   const { queriesPerPartner, longestQueryMs, largeFromDays } = plan.settings;
   const slots = Math.min(plan.engine.slots, queriesPerPartner || Number.POSITIVE_INFINITY);
   const hangs = plan.engine.hangs > 0 ? longestQueryMs * plan.engine.hangLimits : 0;
-  const ahead = active() + wanted.size;
+  // If the lake can't be listed, no two callers share a query, and a query goes on for a caller that has given up.
+  const ahead = (active() + wanted.size) * (plan.settings.isListed ? 1 : 2);
   const boundMs =
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
     hangs +

@@ -26,10 +26,10 @@ const MOST_ASKS = 12;
 const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists. A listing of three days may take eight pages. */
-const MOST_CALLS_OF_A_HIT = 12;
-/** Calls that list the lake: at the start and after the query, three days in pages of two keys. */
-const MOST_LISTINGS = 16;
+/** The calls of a request for a report that exists: register, cached report, record, slots, and the listing. */
+const MOST_CALLS_OF_A_HIT = 6;
+/** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
+const MOST_LISTINGS = 4;
 /** An end is recorded within this time after a request has seen it. */
 const RECORDED_MS = 2_000;
 /** If the lake has stood still since this long before a query, no listing for it can have been older. */
@@ -63,6 +63,7 @@ export function calmFaults(
   const said = status?.endsWith('hit') ? 'hit' : status?.endsWith('collapsed') ? 'collapsed' : 'miss';
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
+  const isOnePage = isPlain && world.plan.settings.keysAPage === 1_000;
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
@@ -75,10 +76,10 @@ export function calmFaults(
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
-    answer.invocation.calls > (isPlain && said === 'hit' ? MOST_CALLS_OF_A_HIT : MOST_CALLS)
+    answer.invocation.calls > (isOnePage && said === 'hit' ? MOST_CALLS_OF_A_HIT : MOST_CALLS)
       ? 'too-many-calls'
       : undefined,
-    isPlain && answer.invocation.listings > MOST_LISTINGS ? 'listed-too-often' : undefined,
+    isOnePage && answer.invocation.listings > MOST_LISTINGS ? 'listed-too-often' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
 }
@@ -160,7 +161,7 @@ export function waitingFault(
     ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
       startedBy.partner === pull.caller.partner &&
       // A query whose end nobody has seen keeps its slot for a while.
-      (endedAt >= since || toldEndTo.every(({ at }) => at >= since)) &&
+      (endedAt >= since || toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
       answeredAt - submittedAt < 2.1 * world.plan.settings.longestQueryMs,
   );
   return taken.length < world.plan.settings.queriesPerPartner ? 'free-slot-not-taken' : undefined;

@@ -47,7 +47,7 @@ function faultsOf(
     key.endsWith('.gz') && !pull.caller.acceptsGzip ? 'gzip-unasked' : undefined,
     version !== undefined && ofFile !== undefined && ofFile !== version ? 'two-versions' : undefined,
     version === undefined ? undefined : versionFault(parts, query, version),
-    answer.headers['Cache-Status']?.endsWith('hit') ? hitFault(parts, request, query) : undefined,
+    answer.headers['Cache-Status']?.endsWith('hit') ? hitFault(parts, { request, stored }, query) : undefined,
   ];
 }
 
@@ -57,7 +57,7 @@ const COARSE_MS = 3_000;
 /** The fault of a hit whose report fits no state of the lake during the request. Undefined if it fits a state. */
 function hitFault(
   { world, lake }: Parts,
-  { answer, startedAt, answeredAt }: Download['request'],
+  { request: { answer, startedAt, answeredAt }, stored }: Pick<Download, 'request' | 'stored'>,
   query: EngineQuery,
 ): string | undefined {
   const { days } = query.asked;
@@ -74,8 +74,8 @@ function hitFault(
   );
   if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
   // A report without a version may be given again, although the data changed during its query, for as long as the
-  // listing of its query may be kept.
-  const isTooOld = startedAt - query.submittedAt > listingMs + clockMs + COARSE_MS;
+  // listing may be kept of the request that wrote it.
+  const isTooOld = startedAt - (stored?.lastModified ?? 0) > listingMs + clockMs + COARSE_MS;
   if (version !== undefined || listingMs === 0 || isTooOld) return 'stale-hit';
   world.count('a recent report without a data version is answered again');
   return undefined;

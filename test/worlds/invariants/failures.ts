@@ -68,8 +68,10 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
     case 'engine':
       return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;
     case 'stopped':
-      // Release 1.0.0 does not say in the record that it stops a query.
-      return query.stoppedBy?.machine.isOfReleaseBefore ? undefined : 'stopped-query-is-500';
+      // Release 1.0.0 does not say in the record that a query is stopped.
+      return [query.stoppedBy, ...query.recordedBy].some((by) => by?.machine.isOfReleaseBefore)
+        ? undefined
+        : 'stopped-query-is-500';
     case 'file vanished':
       // If the lake can't be listed, no request can know that the data changed.
       if (!world.plan.settings.isListed) return undefined;

@@ -15,7 +15,7 @@ import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 const LISTED_BEFORE_MS = 30_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
-export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
+export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
     const { endedAt, state, cause, stopAskedAt } = earlier;
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
@@ -35,10 +35,9 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
   };
   return (started) => {
     const { startedBy, submittedAt } = started;
-    const states = statesDuring(lake.states, {
-      from: startedBy.startedAt - LISTED_BEFORE_MS,
-      to: submittedAt,
-    });
+    const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
+    const from = (pull?.startedAt ?? 0) - LISTED_BEFORE_MS;
+    const states = statesDuring(lake.states, { from, to: submittedAt });
     const isTableMissing = states.every(({ files }) => files.size === 0);
     if (isTableMissing && world.plan.settings.isListed) world.violate('started-without-table', started.id);
     if (!isCalm(world)) return;
@@ -96,11 +95,12 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
     const isHeldUp =
       startedBy.faults.length > 0 ||
+      world.plan.outages.length > 0 ||
       // The time of a write that fails is not in the ticket that is written.
       world.troubles.happened.some(
         (each) => each.includes(` ${pull?.caller.id}.`) && each.endsWith('PutObject'),
       );
-    const lateMs = isHeldUp ? HELD_UP_MS : COARSE_MS;
+    const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
     const isAfterStop = [...athena.queries.values()].some(
       (each) =>
         each.id !== id &&

@@ -41,13 +41,13 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
     return isTimeUp || isOverdue ? undefined : 'given-up-early';
   }
   if (body.includes('were under way'))
-    return queriesPerPartner > 0 && isTimeUp ? undefined : 'slot-given-up-early';
+    return queriesPerPartner > 0 && (isTimeUp || isMiscounted(request)) ? undefined : 'slot-given-up-early';
   if (body.includes('being rewritten')) {
     const failed = [...athena.queries.values()].filter(
-      ({ asked, state, endedAt = 0 }) =>
+      ({ asked, state, toldEndTo }) =>
         state === 'FAILED' &&
         asked.days.join() === pull.caller.days.join() &&
-        endedAt >= pull.startedAt - COARSE_MS,
+        toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
     );
     return failed.length < FAILED_BEFORE_REFUSAL ? 'rewritten-without-cause' : undefined;
   }
