@@ -2,12 +2,14 @@ import * as v from 'valibot';
 import { companies, EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { labelOf } from '../lib/terminal/owner-words.ts';
-import type { Client } from './identity-provider/answer-token-request.ts';
 
-/** A partner of this machine: its record in the register, and its client of the identity provider. */
+/**
+ * A partner of this machine: its record in the register, and the secret of its client. Without a secret, the stack draws
+ * one.
+ */
 export interface LocalPartner {
   readonly record: PartnerRecord;
-  readonly client: Client;
+  readonly secret?: string | undefined;
 }
 
 const { name, client, contact, since, active } = partnerRecord.entries;
@@ -18,7 +20,7 @@ const partnerOfFile = v.strictObject({
   name,
   /** If left out, the client is the name. */
   client: v.optional(client),
-  /** If left out, the secret is `<client>-secret`. */
+  /** If left out, the secret is drawn at each start. */
   secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
   ...byOwner(() => v.optional(companies, [])),
   contact: v.optional(contact, ''),
@@ -26,13 +28,10 @@ const partnerOfFile = v.strictObject({
   active: v.optional(active, true),
 });
 
-const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => {
-  const clientId = client ?? facts.name;
-  return {
-    record: { ...facts, client: clientId },
-    client: { clientId, clientSecret: secret ?? `${clientId}-secret` },
-  };
-};
+const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => ({
+  record: { ...facts, client: client ?? facts.name },
+  secret,
+});
 
 /** The partners of a file: a JSON array of records. Throws an Error that names every fault. */
 export function readPartners(text: string): readonly LocalPartner[] {

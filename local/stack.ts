@@ -2,6 +2,7 @@
  * The one-machine stack. The file is long because it starts all stand-ins in their order. Each stand-in has a folder of
  * its own.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
 import { type EventQueue, eventQueue } from './gateway/async-invocation.ts';
-import { type Gateway, type Route, startGateway } from './gateway/gateway.ts';
+import { type Route, startGateway } from './gateway/gateway.ts';
 import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
 import type { Log } from './gateway/log.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
@@ -149,10 +150,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     hasDownloadsEdge = false,
     log,
   } = options;
-  const [{ client: own }] = partners as readonly [LocalPartner];
+  const clients = partners.map(
+    ({ record, secret = randomBytes(20).toString('hex') }): Client => ({
+      clientId: record.client,
+      clientSecret: secret,
+    }),
+  );
+  const [own] = clients as [Client];
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  await mkdir(directory, { recursive: true });
+  // The owner's alone: it holds the reports and the register.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
 
   const faults = createFaults();
@@ -165,7 +173,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     createOnlyPrefixes: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
-    corsRule: DOWNLOAD_CORS,
+    corsRules: { [BUCKET]: DOWNLOAD_CORS },
     onObjectCreated: (object) => {
       if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
@@ -202,7 +210,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (edge) started.defer(() => edge.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients: partners.map(({ client }) => client) });
+  const identityProvider = await startIdentityProvider({ clients });
   started.defer(() => identityProvider.close());
 
   const env: Record<string, string> = {
@@ -279,15 +287,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(async () => admission.close());
   const samplePartners = {
-    partners: partners.map((partner) => ({ clientId: partner.client.clientId, sees: describeRows(partner) })),
+    partners: partners.map((partner) => ({ clientId: partner.record.client, sees: describeRows(partner) })),
     lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
     token: (clientId: string) => {
-      const client = partners.find((partner) => partner.client.clientId === clientId)?.client;
+      const client = clients.find((one) => one.clientId === clientId);
       if (!client) throw new TypeError(`There is no client ${clientId}.`);
       return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
     },
   };
-  const gateway: Gateway = await startGateway(routes, port, {
+  const gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
     notFound: sandboxOf(NOT_FOUND_FUNCTION),
@@ -311,7 +319,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
-    clients: partners.map(({ client }) => client),
+    clients,
     environment: env,
     register,
     close: () => running.disposeAsync(),

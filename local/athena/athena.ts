@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
+import { type Listener, serve } from '../serve.ts';
 import { type AthenaCall, createCallLog } from './call-log.ts';
 import { createExecutions } from './executions.ts';
 import { limitEngine } from './limit-engine.ts';
 import { athenaOperations } from './operations.ts';
-import { createProtocolServer } from './protocol.ts';
+import { answerProtocol } from './protocol.ts';
 import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
 
@@ -27,8 +26,7 @@ export interface AthenaOptions extends RunnerOptions {
   readonly faults?: Faults;
 }
 
-export interface Athena {
-  readonly url: string;
+export interface Athena extends Listener {
   /** The latest calls, the oldest first. */
   calls(): readonly AthenaCall[];
   /** How many queries wait for the engine. */
@@ -52,20 +50,14 @@ export async function startAthena(options: AthenaOptions): Promise<Athena> {
     maxActive: quotas.activeQueries,
     queuedMs: ({ sql, parameters }) => faults.queuedMs(queryText(sql, parameters)),
   });
-  const server = createProtocolServer(athenaOperations(executions, workgroup), {
-    faults,
-    log,
-    admit: callLimiter(quotas, options.now),
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const terms = { faults, log, admit: callLimiter(quotas, options.now) };
+  const listener = await serve(answerProtocol(athenaOperations(executions, workgroup), terms));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     calls: log.calls,
     queued: executions.queued,
     async close() {
-      server.close();
-      server.closeAllConnections();
+      await listener.close();
       await executions.close();
     },
   };

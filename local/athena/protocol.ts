@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Faults } from '../faults/faults.ts';
 import { clientGone } from '../faults/faults.ts';
@@ -21,21 +21,19 @@ const TARGET_PREFIX = 'AmazonAthena.';
 const CONTENT_TYPE = 'application/x-amz-json-1.1';
 
 /**
- * A server for AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. A call must be signed, but the
+ * Answers AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. A call must be signed, but the
  * signature is not checked.
  */
-export const createProtocolServer = (
-  operations: Readonly<Record<string, Operation>>,
-  terms: CallTerms,
-): Server =>
-  createServer(async (request, response) => {
+export const answerProtocol =
+  (operations: Readonly<Record<string, Operation>>, terms: CallTerms) =>
+  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const answer = await dispatch(operations, request, response, terms);
       if (answer) send(response, 200, answer);
     } catch (error) {
       sendError(response, error);
     }
-  });
+  };
 
 /** Resolves to the answer, or, if a fault stalls the call, to undefined once the client has disconnected. */
 async function dispatch(

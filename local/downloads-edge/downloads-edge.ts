@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import {
-  createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -11,15 +10,10 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { DOWNLOADS_EDGE, type EdgeSettings, LARGEST_EDGE_FILE } from '../../lib/downloads-edge.ts';
-import { listenOnOtherHost } from '../object-store/listen-on-other-host.ts';
+import { OTHER_HOSTS } from '../object-store/listen-on-other-host.ts';
+import { type Listener, serve } from '../serve.ts';
 import { isShared, keptSeconds } from './cache-rules.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
-
-export interface DownloadsEdge {
-  /** The edge's address. It replaces the bucket's origin in a presigned URL. */
-  readonly url: string;
-  close(): Promise<void>;
-}
 
 /** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {
@@ -40,12 +34,13 @@ const ORIGIN_MS = 30_000;
  * Stands in for one edge location of CloudFront, in front of the object store. It follows the developer guide in all
  * that affects our downloads. It caches answers and errors. It sends one answer to all clients that request the same
  * file at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid each
- * of these. It has one origin and no TLS. It serves no ranges from the cache.
+ * of these. It has one origin and no TLS. It serves no ranges from the cache. Its address replaces the bucket's origin in
+ * a presigned URL.
  */
 export async function startDownloadsEdge(
   origin: string,
   settings: EdgeSettings = DOWNLOADS_EDGE,
-): Promise<DownloadsEdge> {
+): Promise<Listener> {
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
   /**
@@ -149,22 +144,15 @@ export async function startDownloadsEdge(
     response.writeHead(status, shown).end(isHead ? undefined : body);
   };
 
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((error: Error) => {
-      // It is too late for an error answer: the client has disconnected, or the origin's answer has broken off.
-      if (response.headersSent) response.destroy();
-      else refuse(response, 502, error.message);
-    });
-  });
-  const url = await listenOnOtherHost(server);
-  return {
-    url,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return serve(
+    (incoming, response) =>
+      handle(incoming, response).catch((error: Error) => {
+        // It is too late for an error answer: the client has disconnected, or the origin's answer has broken off.
+        if (response.headersSent) response.destroy();
+        else refuse(response, 502, error.message);
+      }),
+    { hosts: OTHER_HOSTS },
+  );
 }
 
 /** The cache key of a request. The method is not part of it. */

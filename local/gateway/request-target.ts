@@ -15,7 +15,7 @@ const REFUSED = /[|{}]|%(?![0-9a-f]{2})/i;
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 export function requestTarget(url: string | undefined): RequestTarget {
-  const [target = ''] = (url?.startsWith('/') ? url : '/').split('#', 1);
+  const [target = ''] = (url ?? '').split('#', 1);
   const end = target.includes('?') ? target.indexOf('?') : target.length;
   const query = target.slice(end + 1);
   return {

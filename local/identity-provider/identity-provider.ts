@@ -1,17 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { type Listener, serve } from '../serve.ts';
 import { type Answer, answerTokenRequest, type Client } from './answer-token-request.ts';
 import { makeSigner, type SignToken } from './make-signer.ts';
 
-export interface IdentityProvider {
+export interface IdentityProvider extends Pick<Listener, 'close'> {
   readonly issuer: string;
   readonly tokenUrl: string;
   readonly jwksUri: string;
   /** Signs any token, even one that the token endpoint would never issue. */
   readonly signToken: SignToken;
-  close(): Promise<void>;
 }
 
 /**
@@ -21,12 +19,8 @@ export interface IdentityProvider {
 export async function startIdentityProvider(options: {
   readonly clients: readonly Client[];
 }): Promise<IdentityProvider> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const tokenUrl = `${issuer}/token`;
-  const jwksUri = `${issuer}/jwks`;
-  const { signToken, publicKeys } = await makeSigner(issuer);
+  let issuer = '';
+  const { signToken, publicKeys } = await makeSigner(() => issuer);
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     switch (`${request.method} ${request.url?.split('?')[0]}`) {
@@ -38,13 +32,13 @@ export async function startIdentityProvider(options: {
       case 'GET /jwks':
         return { status: 200, body: { keys: publicKeys } };
       case 'GET /.well-known/openid-configuration':
-        return { status: 200, body: metadata(issuer, tokenUrl, jwksUri) };
+        return { status: 200, body: metadata(issuer) };
       default:
         return { status: 404, body: { error: 'not_found' } };
     }
   };
 
-  server.on('request', async (request, response) => {
+  const { url, close } = await serve(async (request, response) => {
     const failed = (error: unknown): Answer => ({
       status: 500,
       body: { error: 'server_error', error_description: String(error) },
@@ -57,26 +51,15 @@ export async function startIdentityProvider(options: {
     });
     response.end(JSON.stringify(body));
   });
-
-  return {
-    issuer,
-    tokenUrl,
-    jwksUri,
-    signToken,
-    close: async () => {
-      server.close();
-      // A client's idle keep-alive connection would keep the server open for seconds.
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  issuer = url;
+  return { issuer, tokenUrl: `${issuer}/token`, jwksUri: `${issuer}/jwks`, signToken, close };
 }
 
 /** The metadata of OpenID Connect Discovery 1.0 that clients of this grant read. */
-const metadata = (issuer: string, tokenUrl: string, jwksUri: string): object => ({
+const metadata = (issuer: string): object => ({
   issuer,
-  token_endpoint: tokenUrl,
-  jwks_uri: jwksUri,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
   grant_types_supported: ['client_credentials'],
   token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
 });

@@ -20,7 +20,7 @@ export type SignToken = (
 ) => Promise<string>;
 
 /** Makes a key for each algorithm. `publicKeys` are for the key set (RFC 7517). */
-export async function makeSigner(issuer: string) {
+export async function makeSigner(issuer: () => string) {
   const keys = await Promise.all(
     ALGORITHMS.map(async (alg) => {
       const { publicKey, privateKey } = await generateKeyPair(alg);
@@ -37,7 +37,7 @@ export async function makeSigner(issuer: string) {
     const now = Math.floor(Date.now() / 1000);
     // `nbf` is 10 s ago because clocks may differ by seconds.
     const payload: JWTPayload = {
-      iss: issuer,
+      iss: issuer(),
       iat: now,
       nbf: now - 10,
       exp: now + expiresInSeconds,

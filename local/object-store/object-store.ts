@@ -1,12 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Faults } from '../faults/faults.ts';
 import { clientGone } from '../faults/faults.ts';
+import { type Listener, serve } from '../serve.ts';
 import { applyCorsRule, type CorsRule } from './cors-rule.ts';
-import { listenOnOtherHost } from './listen-on-other-host.ts';
+import { OTHER_HOSTS } from './listen-on-other-host.ts';
 import { ObjectFiles } from './object-files.ts';
 import {
   CREATES_OBJECT,
@@ -18,19 +19,21 @@ import {
 } from './operations.ts';
 import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
 import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
-import { credentials, verifySignature } from './verify-signature.ts';
+import { type Credentials, signatureVerifier } from './verify-signature.ts';
 
-export interface ObjectStore {
-  readonly url: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+export interface ObjectStore extends Listener {
+  /** The one account. It is drawn at each start: a web page that knows this source can't sign a request. */
+  readonly credentials: Credentials;
   readonly region: string;
   /**
    * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
    * not exist.
    */
   putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
-  close(): Promise<void>;
 }
+
+/** S3 ends a slow upload after less. A test on a busy machine may take seconds for an upload. */
+const LONGEST_UPLOAD_MS = 60_000;
 
 /**
  * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`. It has only `buckets`
@@ -49,8 +52,8 @@ export async function startObjectStore(options: {
   /** Called for every object after its creation, as S3 sends an event to EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
-  /** The CORS rule of all buckets. Without it, pages of other origins can't read any answer. */
-  readonly corsRule?: CorsRule;
+  /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
+  readonly corsRules?: Readonly<Record<string, CorsRule>>;
 }): Promise<ObjectStore> {
   const {
     directory,
@@ -60,8 +63,13 @@ export async function startObjectStore(options: {
     unlisted = [],
     onObjectCreated,
     faults,
-    corsRule,
+    corsRules = {},
   } = options;
+  const credentials = {
+    accessKeyId: `LOCAL${randomBytes(8).toString('hex').toUpperCase()}`,
+    secretAccessKey: randomBytes(20).toString('hex'),
+  };
+  const verifySignature = signatureVerifier(credentials);
   const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {
@@ -112,7 +120,9 @@ export async function startObjectStore(options: {
     }
   };
 
-  const server = createServer(async (incoming, response) => {
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const [, bucket = ''] = (incoming.url ?? '').split(/[/?]/);
+    const corsRule = corsRules[bucket];
     if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
     try {
       const answered = await answer(readRequest(incoming), response);
@@ -122,10 +132,9 @@ export async function startObjectStore(options: {
       if (response.headersSent) response.destroy();
       else await send(response, errorAnswer(error));
     }
-  });
-  const url = await listenOnOtherHost(server);
+  };
   return {
-    url,
+    ...(await serve(handle, { hosts: OTHER_HOSTS, longestRequestMs: LONGEST_UPLOAD_MS })),
     credentials,
     region: 'us-east-1',
     putFile(object, path) {
@@ -133,12 +142,6 @@ export async function startObjectStore(options: {
       if (!objects) throw noSuchBucket(object.bucket);
       objects.adopt(path, object.key);
       onObjectCreated?.(object);
-    },
-    close: async () => {
-      server.close();
-      // A client's idle keep-alive connection would keep the server open for seconds.
-      server.closeAllConnections();
-      await once(server, 'close');
     },
   };
 }

@@ -8,7 +8,10 @@ import { encodeUri } from './s3-text.ts';
 import type { StoreRequest } from './store-request.ts';
 
 /** The one account of the object store. */
-export const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' } as const;
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
 
 // The maximum difference between a signer's clock and S3's.
 const MAX_SKEW_MS = 15 * 60 * 1000;
@@ -32,10 +35,15 @@ interface Signature {
 }
 
 /**
- * Throws S3's error unless the request carries exactly one valid and unexpired AWS Signature Version 4, in its
- * `Authorization` header or in its query (presigned).
+ * Makes the check of an account's requests. It throws S3's error unless the request carries exactly one valid and
+ * unexpired AWS Signature Version 4, in its `Authorization` header or in its query (presigned).
  */
-export function verifySignature(request: StoreRequest): void {
+export function signatureVerifier(account: Credentials): (request: StoreRequest) => void {
+  const signingKey = signingKeys(account.secretAccessKey);
+  return (request) => verifySignature(request, account.accessKeyId, signingKey);
+}
+
+function verifySignature(request: StoreRequest, account: string, signingKey: SigningKeys): void {
   const { authorization } = request.headers;
   const query = new Map(request.parameters);
   const isPresigned = query.has('X-Amz-Algorithm');
@@ -57,7 +65,7 @@ export function verifySignature(request: StoreRequest): void {
       HeadersNotSigned: unsigned.join(', '),
     });
   const [accessKeyId, ...scope] = signed.credential.split('/');
-  if (accessKeyId !== credentials.accessKeyId) {
+  if (accessKeyId !== account) {
     throw new S3Error(
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
@@ -106,22 +114,23 @@ function canonicalRequest(
   ].join('\n');
 }
 
-/** The signing key of the latest scope (day, region, service). Computing a key takes four digests. */
-const signingKeys = new Map<string, Buffer>();
+/** Makes the signing key of a scope (day, region, service). */
+type SigningKeys = (scope: readonly string[]) => Buffer;
 
-function signingKey(scope: readonly string[]): Buffer {
-  const name = scope.join('/');
-  const kept = signingKeys.get(name);
-  if (kept) return kept;
-  const [date = '', region = '', service = ''] = scope;
-  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
-    (secret, part) => createHmac('sha256', secret).update(part).digest(),
-    `AWS4${credentials.secretAccessKey}`,
-  ) as Buffer;
-  // Anybody may send any scope, so only the latest key is kept: the map must not grow.
-  signingKeys.clear();
-  signingKeys.set(name, key);
-  return key;
+function signingKeys(secretAccessKey: string): SigningKeys {
+  // Computing a key takes four digests. Anybody may send any scope, so only the latest key is kept.
+  let latest = { name: '', key: Buffer.of() };
+  return (scope) => {
+    const name = scope.join('/');
+    if (latest.name === name) return latest.key;
+    const [date = '', region = '', service = ''] = scope;
+    const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
+      (secret, part) => createHmac('sha256', secret).update(part).digest(),
+      `AWS4${secretAccessKey}`,
+    ) as Buffer<ArrayBuffer>;
+    latest = { name, key };
+    return key;
+  };
 }
 
 function presignedOf(query: ReadonlyMap<string, string>): Signature {

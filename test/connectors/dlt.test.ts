@@ -4,7 +4,6 @@ import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import {
   CONNECTOR,
   connectorPython,
@@ -228,7 +227,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       removed: 0,
     });
     await scene.expectEqual(database, few());
-    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'publisher-one')?.client;
+    const client = scene.service.clients.find(({ clientId }) => clientId === 'publisher-one');
     const environment = {
       ...scene.environment,
       CLIENT_ID: String(client?.clientId),
@@ -473,7 +472,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   it('says why it fails if the client may see no row of the report', async () => {
-    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
+    const client = scene.service.clients.find(({ clientId }) => clientId === 'nobody');
     const environment = {
       ...scene.environment,
       DLT_DATA_DIR: join(scene.home, 'nobody'),

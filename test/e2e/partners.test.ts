@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -108,7 +107,7 @@ describe('a partner of the register', () => {
 
   it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
     const statuses = await Promise.all(
-      SAMPLE_PARTNERS.map(async ({ client }) => {
+      service.stack.clients.map(async (client) => {
         const token = await accessToken({ ...service.stack, ...client });
         const init = { redirect: 'follow', headers: { Authorization: `Bearer ${token}` } } as const;
         const answers = await Promise.all([

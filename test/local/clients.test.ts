@@ -23,16 +23,14 @@ describe('the partners file of this machine', () => {
       since: '2025-06-01T00:00:00Z',
       active: false,
     };
-    expect(read([{ ...record, secret: 'hush' }])).toEqual([
-      { record, client: { clientId: 'client-1', clientSecret: 'hush' } },
-    ]);
+    expect(read([{ ...record, secret: 'hush' }])).toEqual([{ record, secret: 'hush' }]);
   });
 
   it('gets defaults for the members that it leaves out', () => {
     expect(read([{ name: 'acme', publisherCompanies: ['7'] }])).toMatchObject([
       {
         record: { form: 1, client: 'acme', publisherCompanies: ['7'], advertiserCompanies: [], active: true },
-        client: { clientId: 'acme', clientSecret: 'acme-secret' },
+        secret: undefined,
       },
     ]);
   });

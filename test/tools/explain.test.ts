@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TokenRules } from '../../lib/access/verify-token.ts';
 import {
@@ -16,6 +16,7 @@ import { stageEnvironment } from '../../tools/explain/service-environment.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { stackFacts } from '../local/stack-facts.ts';
+import { s3Of } from '../s3-of.ts';
 import { startReleaseStandIn } from './release-stand-in.ts';
 
 const API = 'api://performance-reports';
@@ -128,11 +129,7 @@ describe('npm run explain', () => {
 
   /** The keys in the results bucket that contain a job's name. */
   const storedKeys = async (job: string) => {
-    const s3 = new S3Client({
-      endpoint: service.stack.storageUrl,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
-    });
+    const s3 = s3Of(service.stack);
     const listing = await s3.send(new ListObjectsV2Command({ Bucket: 'performance-reports-results' }));
     s3.destroy();
     return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));

@@ -20,7 +20,7 @@ let signer: Awaited<ReturnType<typeof makeSigner>>;
 let jwksUri: string;
 
 beforeAll(async () => {
-  signer = await makeSigner(issuer);
+  signer = await makeSigner(() => issuer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   jwksUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
 });
