@@ -51,7 +51,7 @@ export interface StackOptions {
   readonly openEngine: OpenEngine;
   /** The directory of the events, which the functions list as a bucket. If left out, there is no such bucket. */
   readonly eventsDirectory?: string | undefined;
-  /** The directory for the stack's own files. It is emptied at the start and removed at the end. */
+  /** The directory for the stack's own files. The start makes it, and the end removes it. */
   readonly directory: string;
   /** The gateway's port. 0 takes a free port. */
   readonly port: number;
@@ -158,7 +158,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   );
   const [own] = clients as [Client];
   await using started = new AsyncDisposableStack();
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   // The owner's alone: it holds the reports and the register.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));

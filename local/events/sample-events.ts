@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
-import { isAlive } from '../stack-file.ts';
+import { isAlive, thisPlace } from '../run-folder.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';
@@ -53,7 +53,7 @@ export async function makeSampleEvents({
   }
 
   // The set has another name until it is complete, so a killed run leaves nothing that looks complete.
-  const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
+  const partial = await mkdtemp(`${target}-partial-${process.pid}-${thisPlace}-`);
   const total = files.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
   onProgress(done, total);
@@ -69,14 +69,20 @@ export async function makeSampleEvents({
   return target;
 }
 
-/** The name of an unfinished set contains the id of the process that makes it. Earlier versions left the id out. */
-const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
+/** The name of an unfinished set contains the process that makes it, and the place of that process. */
+const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-([\da-f]{8})-)?/;
+
+/** An unfinished set of another place may be under way for this time. */
+const LONGEST_MAKING_MS = 3_600_000;
 
 /** Removes unfinished sets whose process was killed. Each set has up to 100 MB. */
 async function removeInterrupted(directory: string): Promise<void> {
   const interrupted = (await readdir(directory)).filter((name) => {
-    const match = UNFINISHED.exec(name);
-    return match && !isAlive(match[1] === undefined ? undefined : Number(match[1]));
+    const [match, pid, place] = UNFINISHED.exec(name) ?? [];
+    if (match === undefined) return false;
+    if (place === thisPlace) return !isAlive(Number(pid));
+    const made = statSync(join(directory, name), { throwIfNoEntry: false });
+    return made !== undefined && made.mtimeMs < Date.now() - LONGEST_MAKING_MS;
   });
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }

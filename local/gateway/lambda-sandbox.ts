@@ -67,11 +67,12 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
         workerData: { entry: spec.entry.href, functionName: name },
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
         env: { ...spec.env, AWS_LAMBDA_FUNCTION_NAME: name },
-        stdout: log !== undefined,
-        stderr: log !== undefined,
+        stdout: true,
+        stderr: true,
       });
-      if (log)
-        for (const output of [worker.stdout, worker.stderr]) output.on('data', (text) => log(`${text}`));
+      // Not piped: a pipe ends at the first write that fails, and the function would then wait for it.
+      for (const output of ['stdout', 'stderr'] as const)
+        worker[output].on('data', (text) => (log ? log(`${text}`) : process[output].write(text)));
       worker.on('message', (message: Outcome | 'ready') => {
         if (message === 'ready') {
           started = worker;

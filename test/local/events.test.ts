@@ -14,6 +14,7 @@ import { sampleDays } from '../../local/events/sample-days.ts';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
 import { sampleRows } from '../../local/events/sample-rows.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import { thisPlace } from '../../local/run-folder.ts';
 
 const database = 'reports';
 const AT_NEW_DAY = { event_time: "TIMESTAMP '2026-02-01 00:00:00'" };
@@ -440,6 +441,9 @@ describe('writeEvents', () => {
   });
 });
 
+/** The events that a container with its own numbers of processes makes. */
+const ELSEWHERE = '1999999-abcdef01-abcdef';
+
 describe('makeSampleEvents', () => {
   const records = { records: 20_000 };
   let home: string;
@@ -450,7 +454,7 @@ describe('makeSampleEvents', () => {
     home = await mkdtemp(join(tmpdir(), 'sample-'));
     progress = [];
     const { pid: killed } = spawnSync(process.execPath, ['--version']);
-    for (const maker of [`${killed}-abcdef`, `${process.pid}-abcdef`, 'abcdef'])
+    for (const maker of [killed, process.pid].map((pid) => `${pid}-${thisPlace}-abcdef`).concat(ELSEWHERE))
       await mkdir(join(home, `sample-0123456789ab-partial-${maker}`, 'publisher_events'), {
         recursive: true,
       });
@@ -527,9 +531,13 @@ describe('makeSampleEvents', () => {
     }
   });
 
-  it('deletes unfinished events, except those of a process that still runs', async () => {
+  it('deletes unfinished events, except those of a process that still runs and those of other containers', async () => {
     const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
-    expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
+    expect(unfinished.sort()).toEqual(
+      [`${process.pid}-${thisPlace}-abcdef`, ELSEWHERE]
+        .map((maker) => `sample-0123456789ab-partial-${maker}`)
+        .sort(),
+    );
   });
 
   it('does not make existing events again', async () => {

@@ -10,6 +10,7 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../local/identity-provider/identity-provider.ts';
+import { thisProcess } from '../../local/run-folder.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken } from '../../tools/explain/explain-token.ts';
 import { stageEnvironment } from '../../tools/explain/service-environment.ts';
@@ -108,7 +109,7 @@ describe('npm run explain', () => {
     home = await mkdtemp(join(tmpdir(), 'explain-'));
     service = await startService(knownEvents(7, 100));
     const { environment } = service.stack;
-    await writeStackFile(home, { ...stackFacts, environment });
+    await writeStackFile(home, { ...stackFacts, environment }, thisProcess('0'));
   });
   afterAll(async () => {
     await service.close();
