@@ -1,6 +1,13 @@
 import * as v from 'valibot';
-import { companies, EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/access/partner-record.ts';
+import {
+  companies,
+  EVERY_COMPANY,
+  type PartnerRecord,
+  parseDocument,
+  partnerRecord,
+} from '../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
+import { fitIntoQuery, LONGEST_COMPANIES } from '../lib/report/entitlement.ts';
 import { labelOf } from '../lib/terminal/owner-words.ts';
 
 /**
@@ -14,6 +21,14 @@ export interface LocalPartner {
 
 const { name, client, contact, since, active } = partnerRecord.entries;
 
+const fittingCompanies = v.pipe(
+  companies,
+  v.check(
+    (ids) => ids === EVERY_COMPANY || fitIntoQuery(ids),
+    `more than a query can name: the ids, with ", " between, may have ${LONGEST_COMPANIES} characters`,
+  ),
+);
+
 /** A partner in the file: a record of the register with most members optional, and the client's secret. */
 const partnerOfFile = v.strictObject({
   form: v.optional(v.literal(1), 1),
@@ -22,7 +37,7 @@ const partnerOfFile = v.strictObject({
   client: v.optional(client),
   /** If left out, the secret is drawn at each start. */
   secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  ...byOwner(() => v.optional(companies, [])),
+  ...byOwner(() => v.optional(fittingCompanies, [])),
   contact: v.optional(contact, ''),
   since: v.optional(since, '2026-01-01T00:00:00Z'),
   active: v.optional(active, true),
@@ -35,12 +50,13 @@ const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfF
 
 /** The partners of a file: a JSON array of records. Throws an Error that names every fault. */
 export function readPartners(text: string): readonly LocalPartner[] {
-  let document: unknown;
   try {
-    document = JSON.parse(text);
+    JSON.parse(text);
   } catch (error) {
     throw new Error(`not JSON: ${(error as Error).message}`);
   }
+  const document = parseDocument(text);
+  if (document === undefined) throw new Error('an object has two members of the same name: give it once');
   const result = v.safeParse(v.pipe(v.array(partnerOfFile), v.minLength(1, 'names no partner')), document);
   if (!result.success) {
     const faults = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);

@@ -105,6 +105,17 @@ describe('a partner of the register', () => {
     expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
   });
 
+  it('is told to ask the operator if its record names more companies than a query can', async () => {
+    const many = Array.from({ length: 30_000 }, (_, index) => String(10_000_000 + index));
+    const client = await registered({ publisherCompanies: many });
+    const { status, body } = await get('publisherperformance', revenue, { client_id: client });
+    expect(status).toBe(500);
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'urn:problem-type:performance-reports:too-many-companies',
+      detail: expect.stringMatching(/30000 companies.*Tell the operator/),
+    });
+  });
+
   it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
     const statuses = await Promise.all(
       service.stack.clients.map(async (client) => {

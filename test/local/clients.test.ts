@@ -55,8 +55,18 @@ describe('the partners file of this machine', () => {
       ],
       /the client "c"/,
     ],
+    [
+      'more companies than a query can name',
+      [{ name: 'acme', publisherCompanies: Array.from({ length: 30_000 }, (_, id) => `${id + 1e6}`) }],
+      /^0\.publisherCompanies: more than a query can name/,
+    ],
   ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
+  });
+
+  it('is refused if a member is given twice, as in the register', () => {
+    const twice = '[{"name":"acme","publisherCompanies":["1"],"publisherCompanies":["2"]}]';
+    expect(() => readPartners(twice)).toThrow('two members of the same name');
   });
 
   it('is optional: sample partners replace it, and their rows are described in words', () => {

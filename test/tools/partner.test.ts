@@ -194,6 +194,21 @@ describe('bad input', () => {
       `add dev x --publisher-companies every-company,1 ${CONTACT}`,
       /^--publisher-companies: "every-company" is no/,
     ],
+    [
+      `add dev x --publisher-companies 1 --publisher-companies 2 ${CONTACT}`,
+      /^--publisher-companies is given twice/,
+    ],
+    [`add dev x --publisher-companies 1 ${CONTACT} ${CONTACT}`, /^--contact is given twice/],
+    [
+      `set dev taken --publisher-companies ${Array.from({ length: 30_000 }, (_, id) => id + 1e6)}`,
+      /^--publisher-companies: 30,000 companies are more than a query can name: .* 120000 characters\. Give every-company/,
+    ],
+    ...['\u0085', '\u009b', '\u202e', '\u2066', '\u200b', '\u2028', '\ufeff', '\ud800'].map(
+      (hidden): [string, RegExp] => [
+        `add dev x --publisher-companies 1 --contact a${hidden}@partner.example`,
+        /^--contact takes one line/,
+      ],
+    ),
     [`add dev x --publisher-company 1 ${CONTACT}`, /^Unknown option '--publisher-company'/],
     [
       `add dev x --client none --publisher-companies 1 ${CONTACT}`,

@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { parseOptions } from '../parse-options.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
 import { readMovedAliases } from './moved-aliases.ts';
 import { QUOTAS } from './quotas.ts';
@@ -17,7 +17,7 @@ export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,
 ): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     options: { 'query-seconds': { type: 'string', default: QUERY_SECONDS }, stages: { type: 'string' } },
     allowPositionals: true,
