@@ -18,6 +18,7 @@ export async function accessToken({
 }: TokenRequest): Promise<string> {
   const response = await fetch(tokenUrl, {
     method: 'POST',
+    redirect: 'manual',
     body: new URLSearchParams({
       grant_type: 'client_credentials',
       client_id: clientId,

@@ -7,7 +7,9 @@ import type { ProbeConfig } from './probe-config.ts';
 
 /** A client of the identity provider, as the secret holds it. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
-const tokenAnswer = v.object({ access_token: v.string(), expires_in: v.optional(v.number(), 300) });
+/** Only characters that a header may hold: an error about any other would quote the token. */
+const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
+const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
 
 export interface ProbeParts {
   readonly config: ProbeConfig;
@@ -48,6 +50,8 @@ export function reportPuller({
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+      // A redirect would send the secret on to another host.
+      redirect: 'manual',
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (!response.ok) throw new Error(`The identity provider answers ${response.status}`);

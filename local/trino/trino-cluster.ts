@@ -11,13 +11,17 @@ export interface TrinoCluster {
 
 /**
  * The cluster that the environment names. Undefined without `TRINO_URL`. Throws an OperatorFault if `TRINO_URL` is not
- * an HTTP URL.
+ * an HTTP URL, or would send a password without TLS.
  */
 export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   const url = env['TRINO_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new OperatorFault(`"${url}" is no address. Set it to one like http://trino.example:8080.`);
+  if (env['TRINO_PASSWORD'] && !/^https:/i.test(url))
+    throw new OperatorFault(
+      `"${url}" would send TRINO_PASSWORD without TLS. Set it to an https: URL, or unset TRINO_PASSWORD.`,
+    );
   return {
     url,
     user: env['TRINO_USER'] || 'performance-reports',

@@ -21,7 +21,7 @@ const CANCEL_MS = 5_000;
 
 /**
  * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. The statement is
- * cancelled if the caller leaves the loop early or aborts.
+ * cancelled if the caller leaves the loop early or aborts. The password goes to the cluster's own address alone.
  */
 export async function* pagesOf(
   cluster: TrinoCluster,
@@ -29,7 +29,7 @@ export async function* pagesOf(
   signal?: AbortSignal,
 ): AsyncGenerator<Page> {
   const headers = headersOf(cluster);
-  const options = { headers, ...(signal && { signal }) };
+  const options: RequestInit = { headers, redirect: 'manual', ...(signal && { signal }) };
   const statements = new URL('/v1/statement', cluster.url).href;
   let page = await call(statements, { ...options, method: 'POST', body: sql });
   try {
@@ -37,6 +37,14 @@ export async function* pagesOf(
       if (page.error) throw failureOf(page.error, bytesScannedIn(page));
       yield page;
       if (!page.nextUri) return;
+      if (cluster.password && new URL(page.nextUri).origin !== new URL(cluster.url).origin) {
+        const elsewhere = new URL(page.nextUri).origin;
+        page = { stats: {} };
+        throw new Error(
+          `Trino leads to ${elsewhere}, which must not get the password. Set TRINO_URL to that address, or ` +
+            'http-server.process-forwarded=true in the cluster',
+        );
+      }
       page = await call(page.nextUri, options);
     }
   } finally {
@@ -64,4 +72,6 @@ const exactly = (_key: string, value: unknown, { source }: { source?: string } =
 
 const cancel = (url: string, headers: Record<string, string>): Promise<unknown> =>
   // A statement that can't be cancelled ends too: Trino abandons a statement that no client polls any more.
-  fetch(url, { method: 'DELETE', headers, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => {});
+  fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal: AbortSignal.timeout(CANCEL_MS) }).catch(
+    () => {},
+  );
