@@ -474,7 +474,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   /** Runs the program against a server that gives these answers, by path. Resolves to its output and to its requests. */
-  async function runAgainst(answers: Record<string, unknown>, start = '2026-01-01') {
+  async function runAgainst(answers: Record<string, unknown>, window = few()) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       const path = request.url?.split('?')[0] ?? '';
@@ -490,7 +490,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       ...{ ...scene.environment, DLT_DATA_DIR: join(scene.home, 'odd'), API_URL: url },
       TOKEN_URL: `${url}/token`,
     };
-    const argv = ['-c', program, ...scene.argv(scene.databaseOf('odd'), { ...few(), start })];
+    const argv = ['-c', program, ...scene.argv(scene.databaseOf('odd'), window)];
     const output = await execute(python, argv, { env: environmentOf(python, variables) }).then(
       ({ stdout }) => stdout,
       ({ stderr }) => String(stderr),
@@ -560,7 +560,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     ['2026-02-31', '2026-02-31 does not exist'],
     ['1 May', '1 May is no day of the form 2026-01-01'],
   ])('says what is wrong with --start %s', async (start, fault) => {
-    expect((await runAgainst({}, start)).output).toContain(`argument --start: ${fault}`);
+    expect((await runAgainst({}, { ...few(), start })).output).toContain(`argument --start: ${fault}`);
   });
 
   it('says why it fails if the client may see no row of the report', async () => {
