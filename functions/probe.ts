@@ -3,7 +3,7 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
 import { readProbeConfig } from '../lib/probe/probe-config.ts';
-import { probeHandler } from '../lib/probe/probe-handler.ts';
+import { probeHandler } from '../lib/probe/probe-handlers.ts';
 import { reportPuller } from '../lib/probe/pull-report.ts';
 
 export const handler = probeHandler({

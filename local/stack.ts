@@ -25,23 +25,21 @@ import {
   ROUTE_METHODS,
   routes as serviceRoutes,
 } from '../lib/routes.ts';
+import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
-import type { AthenaCall } from './athena/call-log.ts';
+import type { AthenaCall } from './athena/protocol.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { cachedPage } from './cached-page.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
-import { startFaultControl } from './faults/fault-control.ts';
-import { createFaults, type Faults } from './faults/faults.ts';
+import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type EventQueue, eventQueue } from './gateway/async-invocation.ts';
+import { type EventQueue, eventQueue, objectCreatedEvent } from './gateway/async-invocation.ts';
 import { type Route, startGateway } from './gateway/gateway.ts';
+import type { Log } from './gateway/lambda-sandbox.ts';
 import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
-import type { Log } from './gateway/log.ts';
-import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
-import type { Client } from './identity-provider/answer-token-request.ts';
+import type { Client } from './identity-provider/identity-provider.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider/identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
@@ -130,6 +128,15 @@ const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
+
+let page: PageFiles | undefined;
+
+/** Writes the page's files into a directory and returns the directory. A process builds them once, in half a second. */
+function pageIn(directory: string): string {
+  page ??= makePage();
+  writePage(directory, page);
+  return directory;
+}
 
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway. Rejects
@@ -236,7 +243,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
     [ENV.corsOrigins]: corsOrigins.join(','),
-    ...(functionModule === sourceOf && { [ENV.pageFiles]: cachedPage(join(directory, 'page')) }),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: pageIn(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();

@@ -8,8 +8,7 @@ import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
-import { exampleCurl } from './example-curl.ts';
-import { lastScreen } from './last-screen.ts';
+import { exampleCurl, lastScreen } from './last-screen.ts';
 import { beginRun } from './run-folder.ts';
 import { startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';

@@ -1,11 +1,10 @@
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
 import { type Listener, serve } from '../serve.ts';
-import { type AthenaCall, createCallLog } from './call-log.ts';
 import { createExecutions } from './executions.ts';
 import { limitEngine } from './limit-engine.ts';
 import { athenaOperations } from './operations.ts';
-import { answerProtocol } from './protocol.ts';
+import { type AthenaCall, answerProtocol, createCallLog } from './protocol.ts';
 import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
 

@@ -4,7 +4,6 @@ import { json } from 'node:stream/consumers';
 import type { Faults } from '../faults/faults.ts';
 import { clientGone } from '../faults/faults.ts';
 import { ApiError, TooManyQueries } from './api-error.ts';
-import { type CallLog, queryOf } from './call-log.ts';
 import type { AdmitCall } from './quotas.ts';
 
 /** What every call passes through: injected faults, the call log and the quotas. */
@@ -86,3 +85,37 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': randomUUID() });
   response.end(JSON.stringify(body));
 }
+
+/** A call to Athena. It may have been throttled or never answered. */
+export interface AthenaCall {
+  readonly operation: string;
+  /** The time of the call, in milliseconds since 1970. */
+  readonly at: number;
+  /** The query that the call names. For a StartQueryExecution, it is the query that the call has started. */
+  queryExecutionId?: string;
+}
+
+export interface CallLog {
+  note(operation: string, input: object): AthenaCall;
+  /** The latest calls, the oldest first. */
+  calls(): readonly AthenaCall[];
+}
+
+const MAX_KEPT = 100_000;
+
+export function createCallLog(): CallLog {
+  let calls: AthenaCall[] = [];
+  return {
+    note(operation, input) {
+      const call: AthenaCall = { operation, at: Date.now(), ...queryOf(input) };
+      if (calls.length >= 2 * MAX_KEPT) calls = calls.slice(-MAX_KEPT);
+      calls.push(call);
+      return call;
+    },
+    calls: () => calls.slice(-MAX_KEPT),
+  };
+}
+
+/** The query that a call's input or answer names. */
+const queryOf = (document: object): { queryExecutionId?: string } =>
+  'QueryExecutionId' in document ? { queryExecutionId: String(document.QueryExecutionId) } : {};

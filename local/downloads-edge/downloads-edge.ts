@@ -12,8 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { DOWNLOADS_EDGE, type EdgeSettings, LARGEST_EDGE_FILE } from '../../lib/downloads-edge.ts';
 import { OTHER_HOSTS } from '../object-store/listen-on-other-host.ts';
 import { type Listener, serve } from '../serve.ts';
-import { isShared, keptSeconds } from './cache-rules.ts';
-import { forwardedHeaders } from './forwarded-headers.ts';
+import { forwardedHeaders, isShared, keptSeconds } from './cache-rules.ts';
 
 /** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {

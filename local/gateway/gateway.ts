@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { acceptsGzip } from '../../lib/http/accepts-gzip.ts';
+import { acceptsGzip } from '../../lib/http/request-header.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
@@ -14,10 +14,8 @@ import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
 import { type Listener, serve } from '../serve.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';
-import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
-import { failureLine, type Log, toStderr } from './log.ts';
-import { proxyEvent } from './proxy-event.ts';
-import { requestTarget } from './request-target.ts';
+import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda-sandbox.ts';
+import { proxyEvent, requestTarget } from './proxy-event.ts';
 
 export interface Route {
   readonly methods: readonly string[];

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { type Utilization, utilizationOf } from './admission.ts';
-import type { Log } from './log.ts';
 
 export interface Invocation {
   readonly id: string;
@@ -116,3 +115,12 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
     },
   };
 }
+
+/** Receives the output of the functions, and the gateway's and the queues' lines about failed functions. */
+export type Log = (text: string) => void;
+
+export const toStderr: Log = (text) => void process.stderr.write(text);
+
+/** The line for a function that failed. */
+export const failureLine = (of: string, error: unknown): string =>
+  `${of}: ${error instanceof Error ? error.message : error}\n`;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { QueryFailure } from '../athena/query-failure.ts';
+import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 import { headersOf, type TrinoCluster } from './trino-cluster.ts';
-import { failureOf, type TrinoError } from './trino-failure.ts';
 
 /** One of the answers that a statement gets in Trino's protocol. Numbers are texts, with all their digits. */
 export interface Page {
@@ -75,3 +76,32 @@ const cancel = (url: string, headers: Record<string, string>): Promise<unknown> 
   fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal: AbortSignal.timeout(CANCEL_MS) }).catch(
     () => {},
   );
+
+/**
+ * The types of errors that the cluster causes and not the query: a node is lost, or memory is short. The same query may
+ * succeed a moment later. If Trino itself retries queries (`retry-policy=QUERY`), it retries after such errors too.
+ */
+const RETRYABLE: readonly string[] = ['INTERNAL_ERROR', 'INSUFFICIENT_RESOURCES'];
+
+/** An error in Trino's protocol. */
+interface TrinoError {
+  readonly message: string;
+  readonly errorName: string;
+  readonly errorType: string;
+}
+
+/**
+ * The failure that Athena would report for an error of Trino, in one line. It keeps Trino's name and message. The
+ * cluster's scan limit is the exception: Athena calls such a query cancelled, not failed.
+ */
+function failureOf(
+  { message, errorName, errorType }: TrinoError,
+  bytesScanned: number,
+): QueryFailure | QueryScanLimitExceeded {
+  if (errorName === 'EXCEEDED_SCAN_LIMIT') return new QueryScanLimitExceeded(bytesScanned);
+  const [summary = ''] = message.split('\n', 1);
+  return new QueryFailure(errorName, summary, {
+    fault: errorType === 'USER_ERROR' ? 'user' : 'system',
+    retryable: RETRYABLE.includes(errorType),
+  });
+}

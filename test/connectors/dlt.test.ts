@@ -519,7 +519,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   );
 
   it.each<[string, Record<string, unknown>]>([
-    ['a list of fields', { '/reporting/fields': [1] }],
+    ['a list of fields', { '/reporting/fields': [200, [1]] }],
     ['a report without fields', { '/reporting/fields': { reports: [{ name: 'a' }] } }],
     ['nothing', { '/reporting/fields': null }],
     ['a list of days', { ...catalogue, '/reporting/publisherperformance/days': [200, ['a']] }],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { acceptsGzip } from '../../../lib/http/accepts-gzip.ts';
+import { acceptsGzip } from '../../../lib/http/request-header.ts';
 
 it.each([
   ['gzip', true],
