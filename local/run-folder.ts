@@ -21,19 +21,17 @@ export interface Run {
   close(): Promise<void>;
 }
 
-/** How often a run shows that it goes on. */
 const BEAT_MS = 5_000;
 
 /** A run in another place that has not shown itself for this time is over. */
 const SILENT_MS = 120_000;
 
-const RUN = /^run-([\da-f]{16})$/;
-const OWNER_FILE = 'owner.json';
-
 export const folderOf = (home: string, run: string): string => join(home, `run-${run}`);
 
 /** The id of the run that a folder of this name belongs to. */
-export const runOf = (name: string): string | undefined => RUN.exec(name)?.[1];
+export const runOf = (name: string): string | undefined => /^run-([\da-f]{16})$/.exec(name)?.[1];
+
+const fileIn = (folder: string): string => join(folder, 'owner.json');
 
 /**
  * Begins a run. Its file `owner.json` is touched every few seconds, because containers may share `home` and can't see
@@ -46,36 +44,36 @@ export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_
   const folder = folderOf(home, owner.run);
   await mkdir(home, { recursive: true });
   await mkdir(folder, { mode: 0o700 });
-  const file = join(folder, OWNER_FILE);
-  await writeFile(file, JSON.stringify(owner));
-  const beat = async () => {
-    if ((await ownerOf(home, owner.run))?.run !== owner.run) throw new Error(`${folder} is gone`);
-    await utimes(file, new Date(), new Date());
-  };
-  const timer = setInterval(() => {
-    beat().catch(() => {
-      clearInterval(timer);
-      onLost();
-    });
+  await writeFile(fileIn(folder), JSON.stringify(owner));
+  const timer = setInterval(async () => {
+    const now = new Date();
+    const isOurs = (await ownerOf(home, owner.run))?.run === owner.run;
+    if (
+      isOurs &&
+      (await utimes(fileIn(folder), now, now).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
+    clearInterval(timer);
+    onLost();
   }, everyMs).unref();
   return {
     owner,
     folder,
-    async close() {
+    close() {
       clearInterval(timer);
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      return rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
 /** The owner of a run, as its folder names it. Undefined if the folder does not say. */
-export async function ownerOf(home: string, run: string): Promise<Owner | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folderOf(home, run), OWNER_FILE), 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
+export const ownerOf = (home: string, run: string): Promise<Owner | undefined> =>
+  readFile(fileIn(folderOf(home, run)), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
 
 /** Whether the process of a run is one of this place, and still runs. */
 export const isHere = ({ pid, started, place }: Owner): boolean =>
@@ -85,7 +83,7 @@ export const isHere = ({ pid, started, place }: Owner): boolean =>
 export async function isOver(home: string, run: string, owner: Owner | undefined): Promise<boolean> {
   if (owner?.place === thisPlace) return !isHere(owner);
   const folder = folderOf(home, run);
-  const touched = await stat(join(folder, OWNER_FILE)).catch(() => stat(folder).catch(() => undefined));
+  const touched = await stat(fileIn(folder)).catch(() => stat(folder).catch(() => undefined));
   return !touched || touched.mtimeMs < Date.now() - SILENT_MS;
 }
 
@@ -99,12 +97,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The start of a process, in ticks since the machine's. Empty if this system doesn't tell. */
-function startOf(pid: number): string {
-  return tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '');
-}
-
-function tryTo(read: () => string): string {
+/** What Linux tells of a process. Empty if this system doesn't tell. */
+function told(read: () => string): string {
   try {
     return read();
   } catch {
@@ -112,15 +106,16 @@ function tryTo(read: () => string): string {
   }
 }
 
-/** This machine and, on Linux, this container's own numbering of processes. */
-export const thisPlace = createHash('sha256')
-  .update(`${hostname()} ${tryTo(() => readlinkSync('/proc/self/ns/pid'))}`)
-  .digest('hex')
-  .slice(0, 8);
+/** The start of a process, in ticks since the machine's. */
+const startOf = (pid: number): string =>
+  told(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '');
 
-export const thisProcess = (run: string): Owner => ({
-  run,
-  pid: process.pid,
-  started: startOf(process.pid),
-  place: thisPlace,
-});
+const numbering = told(() => readlinkSync('/proc/self/ns/pid'));
+
+/** This machine and, on Linux, this container's own numbering of processes. */
+export const thisPlace = createHash('sha256').update(`${hostname()} ${numbering}`).digest('hex').slice(0, 8);
+
+export const thisProcess = (run: string): Owner => {
+  const { pid } = process;
+  return { run, pid, started: startOf(pid), place: thisPlace };
+};

@@ -2,9 +2,9 @@ import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
 import { type Listener, serve } from '../serve.ts';
 import { createExecutions } from './executions.ts';
-import { limitEngine } from './limit-engine.ts';
 import { athenaOperations } from './operations.ts';
 import { type AthenaCall, answerProtocol, createCallLog } from './protocol.ts';
+import { limitEngine } from './query-engine.ts';
 import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
 

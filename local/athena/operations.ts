@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidRequest } from './api-error.ts';
-import { executionDocument } from './execution-document.ts';
 import type { Executions } from './executions.ts';
+import { executionDocument } from './executions.ts';
 import type { Operation } from './protocol.ts';
 import { parseStartRequest } from './start-request.ts';
 

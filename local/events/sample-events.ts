@@ -5,10 +5,8 @@ import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
 import { isAlive, thisPlace } from '../run-folder.ts';
 import { DRAW_MACROS } from './draws.ts';
-import { markClosedDays } from './mark-closed-days.ts';
-import { sampleDays } from './sample-days.ts';
-import { sampleRows } from './sample-rows.ts';
-import { type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
+import { sampleDays, sampleRows } from './sample-rows.ts';
+import { markClosedDays, type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
 
 export interface SampleEvents {
   /** The directory for sample events. Each set of events has a directory of its own in it. */

@@ -10,9 +10,8 @@ import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { DRAW_MACROS } from '../../local/events/draws.ts';
 import { openEvents } from '../../local/events/open-events.ts';
-import { sampleDays } from '../../local/events/sample-days.ts';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
-import { sampleRows } from '../../local/events/sample-rows.ts';
+import { sampleDays, sampleRows } from '../../local/events/sample-rows.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { thisPlace } from '../../local/run-folder.ts';
 

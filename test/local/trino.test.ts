@@ -9,8 +9,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import type { Query } from '../../local/athena/query-engine.ts';
 import { QueryScanLimitExceeded } from '../../local/athena/run-query.ts';
-import { clusterOf, type TrinoCluster } from '../../local/trino/trino-cluster.ts';
 import { trinoOn } from '../../local/trino/trino-engine.ts';
+import { clusterOf, type TrinoCluster } from '../../local/trino/trino-statement.ts';
 
 interface Call {
   readonly method: string | undefined;
