@@ -1,12 +1,23 @@
+import * as v from 'valibot';
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
 import { type Listener, serve } from '../serve.ts';
-import { createExecutions } from './executions.ts';
-import { athenaOperations } from './operations.ts';
-import { type AthenaCall, answerProtocol, createCallLog } from './protocol.ts';
+import { InvalidRequest } from './api-error.ts';
+import type { Executions } from './executions.ts';
+import { createExecutions, executionDocument } from './executions.ts';
+import type { Operation } from './protocol.ts';
+import {
+  type AthenaCall,
+  type AthenaQuotas,
+  answerProtocol,
+  callLimiter,
+  createCallLog,
+  NEW_ACCOUNT,
+  UNLIMITED,
+} from './protocol.ts';
 import { limitEngine } from './query-engine.ts';
-import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
+import { parseStartRequest } from './start-request.ts';
 
 export interface AthenaOptions extends RunnerOptions {
   /** The workgroup's location for results: `s3://bucket/prefix/`. */
@@ -61,3 +72,30 @@ export async function startAthena(options: AthenaOptions): Promise<Athena> {
     },
   };
 }
+
+/** Athena's page size. This stand-in serves only the first page. */
+const MAX_LISTED = 50;
+
+const idInput = v.object({ QueryExecutionId: v.string() });
+
+function idOf(input: unknown): string {
+  const parsed = v.safeParse(idInput, input);
+  if (!parsed.success) throw new InvalidRequest('queryExecutionId is null or empty');
+  return parsed.output.QueryExecutionId;
+}
+
+/** The operations of Athena that the service uses, for the queries of one workgroup. */
+const athenaOperations = (
+  executions: Executions,
+  workgroup: string,
+): Readonly<Record<string, Operation>> => ({
+  StartQueryExecution: (input) => ({
+    QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
+  }),
+  GetQueryExecution: (input) => ({ QueryExecution: executionDocument(executions.find(idOf(input))) }),
+  ListQueryExecutions: () => ({ QueryExecutionIds: executions.latest(MAX_LISTED).map(({ id }) => id) }),
+  StopQueryExecution: (input) => {
+    executions.stop(idOf(input));
+    return {};
+  },
+});

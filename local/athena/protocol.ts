@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { Faults } from '../faults/faults.ts';
-import { clientGone } from '../faults/faults.ts';
+import { clientGone, type Faults } from '../faults/faults.ts';
+import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { ApiError, TooManyQueries } from './api-error.ts';
-import type { AdmitCall } from './quotas.ts';
 
 /** What every call passes through: injected faults, the call log and the quotas. */
 export interface CallTerms {
@@ -119,3 +118,38 @@ export function createCallLog(): CallLog {
 /** The query that a call's input or answer names. */
 const queryOf = (document: object): { queryExecutionId?: string } =>
   'QueryExecutionId' in document ? { queryExecutionId: String(document.QueryExecutionId) } : {};
+
+export interface AthenaQuotas {
+  /** The rate of calls, by operation. An operation that is not listed has no limit. */
+  readonly calls: Readonly<Record<string, CallRate>>;
+  /** How many queries may be queued or running at a time. */
+  readonly activeQueries: number;
+}
+
+/**
+ * The quotas of a new AWS account in us-east-1, the region that the local stack reports. The calls are from "Per
+ * account API call quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. The queries are from
+ * "Active DML queries" of https://docs.aws.amazon.com/general/latest/gr/athena.html; other regions allow fewer.
+ */
+export const NEW_ACCOUNT: AthenaQuotas = {
+  calls: {
+    StartQueryExecution: { perSecond: 20, burst: 80 },
+    StopQueryExecution: { perSecond: 20, burst: 80 },
+    GetQueryExecution: { perSecond: 100, burst: 200 },
+  },
+  activeQueries: 200,
+};
+
+export const UNLIMITED: AthenaQuotas = { calls: {}, activeQueries: Number.POSITIVE_INFINITY };
+
+/** Throws if the call exceeds the quota of its operation. */
+export type AdmitCall = (operation: string) => void;
+
+export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitCall {
+  const buckets = new Map(
+    Object.entries(calls).map(([operation, rate]) => [operation, tokenBucket(rate, now)]),
+  );
+  return (operation) => {
+    if (buckets.get(operation)?.() === false) throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
+  };
+}
