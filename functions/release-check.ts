@@ -2,9 +2,8 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { deploymentTeller, versionInvoker } from '../lib/aws/release-check-calls.ts';
 import { askEach, fetchFromVersions } from '../lib/probe/fetch-from-versions.ts';
-import { readProbeConfig, readReleaseConfig } from '../lib/probe/probe-config.ts';
 import { releaseCheckHandler } from '../lib/probe/probe-handlers.ts';
-import { reportPuller } from '../lib/probe/pull-report.ts';
+import { readProbeConfig, readReleaseConfig, reportPuller } from '../lib/probe/pull-report.ts';
 
 const config = readProbeConfig(process.env);
 const { commit, versions, secondsLate } = readReleaseConfig(process.env);

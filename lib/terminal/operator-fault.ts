@@ -37,10 +37,7 @@ export const say = (...lines: readonly string[]): void =>
  * colours or turn the direction of writing are replaced by their codes.
  */
 export const shown = (line: string): string =>
-  line.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  line.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 
 /** The line that the operator reads for an error; undefined if the error is a bug of the command. */
 export function faultLine(error: unknown): string | undefined {

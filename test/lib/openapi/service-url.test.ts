@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { serviceUrl } from '../../../lib/openapi/openapi-handler.ts';
+import { serviceUrl } from '../../../lib/openapi/public-handlers.ts';
 
 const urlOf = (domainName: string | undefined, path: string, headers: Record<string, string[]> = {}) =>
   serviceUrl(
