@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
 import { type Listener, serve } from '../serve.ts';
-import { InvalidRequest } from './api-error.ts';
 import type { Executions } from './executions.ts';
 import { createExecutions, executionDocument } from './executions.ts';
 import type { Operation } from './protocol.ts';
@@ -12,6 +11,7 @@ import {
   answerProtocol,
   callLimiter,
   createCallLog,
+  InvalidRequest,
   NEW_ACCOUNT,
   UNLIMITED,
 } from './protocol.ts';

@@ -7,7 +7,7 @@ import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
 import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
-import { type ErrorName, QueryFailure } from './query-failure.ts';
+import { type ErrorName, QueryFailure } from './query-engine.ts';
 
 const CORES = availableParallelism();
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { QueryExecutionState } from '@aws-sdk/client-athena';
-import { InvalidRequest, TooManyQueries } from './api-error.ts';
-import { QueryFailure } from './query-failure.ts';
+import { InvalidRequest, TooManyQueries } from './protocol.ts';
+import { QueryFailure } from './query-engine.ts';
 import { type QueryRun, QueryScanLimitExceeded, type RunFigures, type RunQuery } from './run-query.ts';
 import type { StartRequest } from './start-request.ts';
 

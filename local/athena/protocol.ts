@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { clientGone, type Faults } from '../faults/faults.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
-import { ApiError, TooManyQueries } from './api-error.ts';
 
 /** What every call passes through: injected faults, the call log and the quotas. */
 export interface CallTerms {
@@ -152,4 +151,39 @@ export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitC
   return (operation) => {
     if (buckets.get(operation)?.() === false) throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
   };
+}
+
+/** An error as the answer to a call, in the shape of AWS's JSON protocol. */
+class ApiError extends Error {
+  readonly status: number;
+  /** The name of the error's shape. An SDK makes its exception from it. */
+  readonly type: string;
+  /** Athena's own error code, if there is one: it is more specific than the shape. */
+  readonly code: string | undefined;
+
+  constructor(status: number, type: string, message: string, code?: string) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.code = code;
+  }
+}
+
+export class InvalidRequest extends ApiError {
+  constructor(message: string, code = 'INVALID_INPUT') {
+    super(400, 'InvalidRequestException', message, code);
+  }
+}
+
+/** The account has its maximum number of queued and running queries. */
+export class TooManyQueries extends ApiError {
+  readonly reason = 'CONCURRENT_QUERY_LIMIT_EXCEEDED';
+
+  constructor(most: number) {
+    super(
+      400,
+      'TooManyRequestsException',
+      `You have exceeded the limit for the number of queries you can run concurrently (${most}).`,
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { QueryEngine } from './query-engine.ts';
-import { QueryFailure } from './query-failure.ts';
+import { QueryFailure } from './query-engine.ts';
 import type { StartRequest } from './start-request.ts';
 
 export interface RunnerOptions {

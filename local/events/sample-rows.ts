@@ -2,8 +2,16 @@ import { metricsOf, type Report } from '../../lib/report/catalogue.ts';
 import { quoteName } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/report/tables.ts';
 import { below, chance, draw } from './draws.ts';
-import { HIERARCHY, identifierOf, textOf } from './sample-identifiers.ts';
-import { COARSER_COUNT, counted, countOf, moneyOf, recordFacts } from './sample-measures.ts';
+import {
+  COARSER_COUNT,
+  counted,
+  countOf,
+  HIERARCHY,
+  identifierOf,
+  moneyOf,
+  recordFacts,
+  textOf,
+} from './sample-measures.ts';
 
 /** The tables number their records from different starts, so that their records get different random values. */
 const RECORDS_PER_TABLE = 1_000_000_000;

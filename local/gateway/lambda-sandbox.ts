@@ -124,3 +124,6 @@ export const toStderr: Log = (text) => void process.stderr.write(text);
 /** The line for a function that failed. */
 export const failureLine = (of: string, error: unknown): string =>
   `${of}: ${error instanceof Error ? error.message : error}\n`;
+
+/** The stand-in for a function's ARN on this machine. */
+export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;

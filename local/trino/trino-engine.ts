@@ -11,7 +11,7 @@ import {
 } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OpenEngine, Query } from '../athena/query-engine.ts';
-import { QueryFailure } from '../athena/query-failure.ts';
+import { QueryFailure } from '../athena/query-engine.ts';
 import { bytesScannedIn, type Page, pagesOf, type TrinoCluster } from './trino-statement.ts';
 
 /**

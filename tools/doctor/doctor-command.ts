@@ -4,8 +4,7 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions } from '../parse-options.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
 import { readMovedAliases } from './moved-aliases.ts';
-import { QUOTAS } from './quotas.ts';
-import { readQuotas } from './read-quotas.ts';
+import { QUOTAS, readQuotas } from './quotas.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
 
