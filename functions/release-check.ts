@@ -1,6 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import { versionInvoker } from '../lib/aws/invoke-version.ts';
 import { secretReader } from '../lib/aws/read-secret.ts';
-import { deploymentTeller, versionInvoker } from '../lib/aws/release-check-calls.ts';
+import { deploymentTeller } from '../lib/aws/tell-deployment.ts';
 import { askEach, fetchFromVersions } from '../lib/probe/fetch-from-versions.ts';
 import { releaseCheckHandler } from '../lib/probe/probe-handlers.ts';
 import { readProbeConfig, readReleaseConfig, reportPuller } from '../lib/probe/pull-report.ts';

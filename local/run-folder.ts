@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setInterval } from 'node:timers/promises';
 
 /** Who runs: the run's random id, its process, and where that process is. */
 export interface Owner {
@@ -45,25 +46,23 @@ export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_
   await mkdir(home, { recursive: true });
   await mkdir(folder, { mode: 0o700 });
   await writeFile(fileIn(folder), JSON.stringify(owner));
-  const timer = setInterval(async () => {
-    const now = new Date();
-    const isOurs = (await ownerOf(home, owner.run))?.run === owner.run;
-    if (
-      isOurs &&
-      (await utimes(fileIn(folder), now, now).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
-    clearInterval(timer);
-    onLost();
-  }, everyMs).unref();
+  const ended = new AbortController();
+  const beat = async () => {
+    for await (const _ of setInterval(everyMs, undefined, { ref: false, signal: ended.signal })) {
+      const isOurs = (await ownerOf(home, owner.run))?.run === owner.run;
+      const touched = isOurs && utimes(fileIn(folder), Date.now() / 1_000, Date.now() / 1_000);
+      const isGone = !touched || (await touched.catch(() => true));
+      // The run may have ended meanwhile, and removed its folder itself.
+      if (isGone) return ended.signal.aborted ? undefined : onLost();
+    }
+  };
+  // It rejects when the run ends.
+  beat().catch(() => {});
   return {
     owner,
     folder,
     close() {
-      clearInterval(timer);
+      ended.abort();
       return rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -37,26 +37,20 @@ export async function serve(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
   options: ListenerOptions = {},
 ): Promise<Listener> {
-  const { hosts = ['127.0.0.1'], port = 0, longestRequestMs = LONGEST_REQUEST_MS, maxHeaderSize } = options;
+  const { hosts = ['127.0.0.1'], port = 0, longestRequestMs = LONGEST_REQUEST_MS } = options;
+  const limits = { requestTimeout: longestRequestMs, connectionsCheckingInterval: LINGER_MS };
   const names = ['localhost', ...hosts];
-  const server = createServer(
-    {
-      requestTimeout: longestRequestMs,
-      connectionsCheckingInterval: LINGER_MS,
-      ...(maxHeaderSize !== undefined && { maxHeaderSize }),
-    },
-    (request, response) => {
-      response.once('finish', () => {
-        const end = () => request.complete || request.socket.destroy();
-        if (!request.complete) setTimeout(end, LINGER_MS).unref();
-      });
-      readAbsoluteForm(request);
-      if (!request.url?.startsWith('/')) return response.writeHead(400).end();
-      if (options.hasAnyName || names.includes(nameOf(request.headers.host)))
-        return handle(request, response);
-      return response.writeHead(421).end('Call this server by the address that it was started with.\n');
-    },
-  );
+  const maxHeaderSize = options.maxHeaderSize ?? 16_384;
+  const server = createServer({ ...limits, maxHeaderSize }, (request, response) => {
+    response.once('finish', () => {
+      const end = () => request.complete || request.socket.destroy();
+      if (!request.complete) setTimeout(end, LINGER_MS).unref();
+    });
+    readAbsoluteForm(request);
+    if (!request.url?.startsWith('/')) return response.writeHead(400).end();
+    if (options.hasAnyName || names.includes(nameOf(request.headers.host))) return handle(request, response);
+    return response.writeHead(421).end('Call this server by the address that it was started with.\n');
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable) socket.end(options.refusalOf?.(error) ?? refusalOf(error));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -315,8 +315,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     apiUrl: gateway.url,
     tokenUrl: identityProvider.tokenUrl,
-    clientId: own.clientId,
-    clientSecret: own.clientSecret,
+    ...own,
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,

@@ -18,10 +18,8 @@ const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>
 const PATIENCE_MS = 30_000;
 
 await reportingFaults(async () => {
-  const { values, positionals } = parseOptions({
-    options: { token: { type: 'string' } },
-    allowPositionals: true,
-  });
+  const options = { token: { type: 'string' } } as const;
+  const { values, positionals } = parseOptions({ options, allowPositionals: true });
   const [stage, url, ...more] = positionals;
   if (stage === undefined || values.token === undefined || more.length > 0) throw new OperatorFault(USAGE);
   const asked: AskedReport | undefined = url === undefined ? undefined : readUrl(url);

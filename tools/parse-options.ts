@@ -3,10 +3,9 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
 /** Reads a command line as parseArgs does, but refuses an option that is given twice: parseArgs takes the last one. */
 export function parseOptions<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  const parsed = parseArgs(config);
   const { tokens } = parseArgs({ ...config, tokens: true } as ParseArgsConfig & { readonly tokens: true });
   const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorFault(`--${twice} is given twice. Give it once.`);
-  return parsed;
+  return parseArgs(config);
 }

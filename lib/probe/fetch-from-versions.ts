@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { InvokeVersion } from '../aws/release-check-calls.ts';
+import type { InvokeVersion } from '../aws/invoke-version.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
 import { pathOf, routes } from '../routes.ts';
 

@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { DeploymentHook, TellDeployment } from '../aws/release-check-calls.ts';
+import type { DeploymentHook, TellDeployment } from '../aws/tell-deployment.ts';
 import type { LineLog, MetricSink } from '../http/request-log.ts';
 import { METRIC } from '../names.ts';
 

@@ -36,19 +36,9 @@ export async function makeSampleEvents({
   const files = sampleFiles((table) => recordsOf[table] ?? records, hasAwkwardTexts);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
-  // An existing set is marked too: an earlier version made sets without markers.
-  const mark = (made: string) =>
-    markClosedDays(
-      made,
-      reports.map(({ table }) => table),
-      sampleDays(0).map(({ day }) => day),
-    );
   await mkdir(directory, { recursive: true });
   await removeInterrupted(directory);
-  if (existsSync(target)) {
-    await mark(target);
-    return target;
-  }
+  if (existsSync(target)) return target;
 
   // The set has another name until it is complete, so a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${target}-partial-${process.pid}-${thisPlace}-`);
@@ -57,7 +47,12 @@ export async function makeSampleEvents({
   onProgress(done, total);
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, total));
-    await mark(partial);
+    const tables = reports.map(({ table }) => table);
+    await markClosedDays(
+      partial,
+      tables,
+      sampleDays(0).map(({ day }) => day),
+    );
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -18,11 +17,10 @@ import {
 import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
 import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
 import { ObjectFiles } from './stored-file.ts';
-import { type Credentials, signatureVerifier } from './verify-signature.ts';
+import { credentials, verifySignature } from './verify-signature.ts';
 
 export interface ObjectStore extends Listener {
-  /** The one account. It is drawn at each start: a web page that knows this source can't sign a request. */
-  readonly credentials: Credentials;
+  readonly credentials: typeof credentials;
   readonly region: string;
   /**
    * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
@@ -64,11 +62,6 @@ export async function startObjectStore(options: {
     faults,
     corsRules = {},
   } = options;
-  const credentials = {
-    accessKeyId: `LOCAL${randomBytes(8).toString('hex').toUpperCase()}`,
-    secretAccessKey: randomBytes(20).toString('hex'),
-  };
-  const verifySignature = signatureVerifier(credentials);
   const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {

@@ -2,16 +2,16 @@
  * Checks AWS Signature Version 4, in the header and in presigned URLs. The file is long because it keeps all checks
  * together, in the order in which S3 makes them.
  */
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { encodeUri } from './s3-text.ts';
 import type { StoreRequest } from './store-request.ts';
 
-/** The one account of the object store. */
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
+/** The one account, drawn at each start: a web page that knows this source can't sign a request. */
+export const credentials = {
+  accessKeyId: `LOCAL${randomBytes(8).toString('hex').toUpperCase()}`,
+  secretAccessKey: randomBytes(20).toString('hex'),
+};
 
 // The maximum difference between a signer's clock and S3's.
 const MAX_SKEW_MS = 15 * 60 * 1000;
@@ -35,15 +35,10 @@ interface Signature {
 }
 
 /**
- * Makes the check of an account's requests. It throws S3's error unless the request carries exactly one valid and
- * unexpired AWS Signature Version 4, in its `Authorization` header or in its query (presigned).
+ * Throws S3's error unless the request carries exactly one valid and unexpired AWS Signature Version 4, in its
+ * `Authorization` header or in its query (presigned).
  */
-export function signatureVerifier(account: Credentials): (request: StoreRequest) => void {
-  const signingKey = signingKeys(account.secretAccessKey);
-  return (request) => verifySignature(request, account.accessKeyId, signingKey);
-}
-
-function verifySignature(request: StoreRequest, account: string, signingKey: SigningKeys): void {
+export function verifySignature(request: StoreRequest): void {
   const { authorization } = request.headers;
   const query = new Map(request.parameters);
   const isPresigned = query.has('X-Amz-Algorithm');
@@ -65,7 +60,7 @@ function verifySignature(request: StoreRequest, account: string, signingKey: Sig
       HeadersNotSigned: unsigned.join(', '),
     });
   const [accessKeyId, ...scope] = signed.credential.split('/');
-  if (accessKeyId !== account) {
+  if (accessKeyId !== credentials.accessKeyId) {
     throw new S3Error(
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
@@ -114,23 +109,22 @@ function canonicalRequest(
   ].join('\n');
 }
 
-/** Makes the signing key of a scope (day, region, service). */
-type SigningKeys = (scope: readonly string[]) => Buffer;
+/** The signing key of the latest scope (day, region, service). Computing a key takes four digests. */
+const signingKeys = new Map<string, Buffer>();
 
-function signingKeys(secretAccessKey: string): SigningKeys {
-  // Computing a key takes four digests. Anybody may send any scope, so only the latest key is kept.
-  let latest = { name: '', key: Buffer.of() };
-  return (scope) => {
-    const name = scope.join('/');
-    if (latest.name === name) return latest.key;
-    const [date = '', region = '', service = ''] = scope;
-    const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
-      (secret, part) => createHmac('sha256', secret).update(part).digest(),
-      `AWS4${secretAccessKey}`,
-    ) as Buffer<ArrayBuffer>;
-    latest = { name, key };
-    return key;
-  };
+function signingKey(scope: readonly string[]): Buffer {
+  const name = scope.join('/');
+  const kept = signingKeys.get(name);
+  if (kept) return kept;
+  const [date = '', region = '', service = ''] = scope;
+  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
+    (secret, part) => createHmac('sha256', secret).update(part).digest(),
+    `AWS4${credentials.secretAccessKey}`,
+  ) as Buffer;
+  // Anybody may send any scope, so only the latest key is kept: the map must not grow.
+  signingKeys.clear();
+  signingKeys.set(name, key);
+  return key;
 }
 
 function presignedOf(query: ReadonlyMap<string, string>): Signature {

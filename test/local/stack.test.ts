@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
@@ -9,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 import { s3Of } from '../s3-of.ts';
@@ -164,13 +166,12 @@ describe('a listener of the stack', () => {
   });
 
   it('draws the credentials of storage and of the clients at each start', async () => {
-    const secretsOf = ({ clientSecret, environment }: Stack) => [
-      clientSecret,
-      environment['AWS_ACCESS_KEY_ID'],
-      environment['AWS_SECRET_ACCESS_KEY'],
-    ];
-    const [one, other] = [await startNoting(), await startNoting()].map(({ stack }) => secretsOf(stack));
-    expect(new Set([...(one ?? []), ...(other ?? [])]).size).toBe(6);
+    const [one, other] = [await startNoting(), await startNoting()];
+    expect(one.stack.clientSecret).not.toBe(other.stack.clientSecret);
+    const program = `import('./local/object-store/verify-signature.ts').then((all) => console.log(all.credentials))`;
+    const drawn = [1, 2].map(() => execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
+    expect(drawn[0]).toMatch(/accessKeyId: 'LOCAL[0-9A-F]{16}',\s+secretAccessKey: '[0-9a-f]{40}'/);
+    expect(drawn[0]).not.toBe(drawn[1]);
   });
 
   it('keeps the files of the stack from other users', async () => {
@@ -198,6 +199,19 @@ describe('a listener of the stack', () => {
     10_000,
   );
 });
+
+it('a listener ends a request whose body takes too long, even if it waits for the body', async () => {
+  const { url, close } = await serve((request) => text(request).catch(() => ''), { longestRequestMs: 300 });
+  onTestFinished(close);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const drip = setInterval(() => socket.write('x'), 100);
+  onTestFinished(() => clearInterval(drip));
+  socket.on('error', () => {});
+  socket.write('POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 /);
+  await closed;
+}, 10_000);
 
 describe('a request line in absolute form', () => {
   it.each(['http://127.0.0.1', 'HTTP://reports.example:80', 'https://[::1]:1'])(

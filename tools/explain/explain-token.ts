@@ -25,8 +25,8 @@ export function readToken(token: string): TokenParts | undefined {
 
 function time(seconds: unknown): string {
   if (typeof seconds !== 'number') return 'none';
-  const date = new Date(seconds * 1_000);
-  return Number.isNaN(date.getTime()) ? `${seconds}, which is no time` : date.toISOString();
+  const isTime = Math.abs(seconds) <= 8.64e12;
+  return isTime ? new Date(seconds * 1_000).toISOString() : `${seconds}, which is no time`;
 }
 
 const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));

@@ -1,8 +1,9 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
 import { secretReader } from '../../../lib/aws/read-secret.ts';
-import { deploymentTeller, versionInvoker } from '../../../lib/aws/release-check-calls.ts';
+import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;

@@ -1,4 +1,3 @@
-import { CodeDeployClient, PutLifecycleEventHookExecutionStatusCommand } from '@aws-sdk/client-codedeploy';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 
@@ -19,26 +18,5 @@ export function versionInvoker(client = new LambdaClient()): InvokeVersion {
     const answer = Buffer.from(Payload).toString();
     if (FunctionError) throw new Error(`${arn} fails: ${answer}`);
     return JSON.parse(answer);
-  };
-}
-
-/** CodeDeploy's event for a hook. */
-export interface DeploymentHook {
-  readonly DeploymentId: string;
-  readonly LifecycleEventHookExecutionId: string;
-}
-
-export type TellDeployment = (hook: DeploymentHook, status: 'Succeeded' | 'Failed') => Promise<void>;
-
-/** Tells CodeDeploy how a hook has ended. Throws the SDK's errors. */
-export function deploymentTeller(client = new CodeDeployClient()): TellDeployment {
-  return async ({ DeploymentId: deploymentId, LifecycleEventHookExecutionId }, status) => {
-    await client.send(
-      new PutLifecycleEventHookExecutionStatusCommand({
-        deploymentId,
-        lifecycleEventHookExecutionId: LifecycleEventHookExecutionId,
-        status,
-      }),
-    );
   };
 }
