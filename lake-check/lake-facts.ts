@@ -19,23 +19,51 @@ export interface ListedFile {
   readonly unreadable?: string;
 }
 
+/** Why a file can't be read at all, or why other values would be read than were written. */
+export interface FileFault {
+  readonly severity: 'fails' | 'wrong';
+  readonly found: string;
+  /** Absent if the file has to be written again, or removed. */
+  readonly cure?: string;
+}
+
+/** A fault as one line, for a command that refuses the file. */
+export const tellFault = ({ found, cure }: FileFault): string => (cure ? `${found}. ${cure}` : found);
+
+/** A bound as a number that can be compared with values: decimals without their point, times in microseconds. */
+export type Bound = bigint | Buffer;
+
 /** A column's statistics from the footer, one value for each row group. A value that the footer lacks is undefined. */
 export interface ColumnStatistics {
-  readonly min: readonly (string | undefined)[];
-  readonly max: readonly (string | undefined)[];
+  readonly min: readonly (Bound | undefined)[];
+  readonly max: readonly (Bound | undefined)[];
   readonly nulls: readonly (number | undefined)[];
+}
+
+/** A column's part of a row group. */
+export interface ColumnChunk {
+  readonly column: string;
+  /** Whether the column is no part of a list or a struct, so that it has one value a record. */
+  readonly isFlat: boolean;
+  readonly rowGroup: number;
+  /** Where its first page begins. */
+  readonly start: number;
+  readonly values: number;
 }
 
 /** The facts in a Parquet file's footer. */
 export interface Footer {
-  /** DuckDB's name for the type of each column, by the column's name in lower case. */
+  /** The columns' names as the file writes them. */
+  readonly names: readonly string[];
+  /** The name of each column's type, as in the table of types, by the column's name in lower case. */
   readonly types: ReadonlyMap<string, string>;
   /** Names that the file holds more than once. Case does not count, as in Athena. */
   readonly doubledNames: readonly string[];
   readonly rows: number;
   readonly rowGroupRows: readonly number[];
   readonly compression: readonly string[];
-  /** The statistics of the time, the measures and the company, by column. */
+  readonly chunks: readonly ColumnChunk[];
+  /** By the column's name in lower case. */
   readonly statistics: ReadonlyMap<string, ColumnStatistics>;
 }
 
@@ -48,7 +76,10 @@ export interface ValueFacts {
   readonly withoutCompany: number;
   /** The number of negative values, by column. */
   readonly negative: ReadonlyMap<string, number>;
+  /** The totals of the counts that are so large that the totals of a day may not fit. */
   readonly totals: ReadonlyMap<string, bigint>;
+  /** What the footer says falsely of a column's values, in words, by column. */
+  readonly falseBounds: ReadonlyMap<string, string>;
   /** Records of the coarser level with a value of another metric. Reports by the finer dimension lack this value. */
   readonly coarserWithOthers: number;
   /** Records of the coarser level that count in the finer level's column. */
@@ -61,6 +92,8 @@ export interface ValueFacts {
 export interface FileFacts extends ListedFile {
   readonly footer?: Footer;
   readonly values?: ValueFacts;
+  /** Why the file can't be read, or not rightly. */
+  readonly fault?: FileFault;
 }
 
 export interface DayFacts {

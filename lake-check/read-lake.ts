@@ -1,11 +1,18 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
-import type { DayFacts, FileFacts, Footer, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
+import type {
+  DayFacts,
+  FileFacts,
+  FileFault,
+  Footer,
+  LakeFacts,
+  ListedFile,
+  TableFacts,
+} from './lake-facts.ts';
 import type { LakeSource } from './lake-source.ts';
 import { layoutOf } from './layout.ts';
 import { readFooters } from './read-footers.ts';
 import { type DayFile, readValues } from './read-values.ts';
-import { companyColumn, measureColumns } from './report-columns.ts';
+import { pageFault } from './verify-pages.ts';
 
 export interface LakeReading {
   /** `footers` is quick and finds most faults. `records` reads everything. */
@@ -31,7 +38,7 @@ export async function readLake(
   for (const table of layout.tables) {
     const name = table.table.name;
     const digested = await withDigests(source, table);
-    const withFooters = await addFooters(connection, source, digested, (done, total) =>
+    const withFooters = await addFooters(source, digested, (done, total) =>
       onProgress(`Reading the footers of ${name}`, done, total),
     );
     tables.push(
@@ -63,29 +70,27 @@ async function withDigests(source: LakeSource, table: TableFacts): Promise<Table
 }
 
 async function addFooters(
-  connection: DuckDBConnection,
   source: LakeSource,
   table: TableFacts,
   onProgress: (done: number, total: number) => void,
 ): Promise<TableFacts> {
   const listed = table.days.flatMap(({ files }) => files).filter(({ size }) => size > 0);
-  const columns = [TIME_COLUMN, companyColumn(table.report), ...measureColumns(table.report)];
-  const footers = new Map<string, Footer | string>();
+  const footers = new Map<string, Footer | FileFault>();
   onProgress(0, listed.length);
   for (let start = 0; start < listed.length; start += FOOTERS_AT_ONCE) {
     const batch = listed.slice(start, start + FOOTERS_AT_ONCE);
     await using local = await source.footersOf(batch);
-    for (const [id, footer] of await readFooters(connection, local.files, columns)) footers.set(id, footer);
+    for (const [id, footer] of await readFooters(local.files)) footers.set(id, footer);
     onProgress(start + batch.length, listed.length);
   }
   return mapFiles(table, (file) => {
     const footer = footers.get(file.path);
     if (footer === undefined) return file;
-    return typeof footer === 'string' ? { ...file, unreadable: footer } : { ...file, footer };
+    return 'found' in footer ? { ...file, fault: footer } : { ...file, footer };
   });
 }
 
-/** How many footers one statement reads. Each statement takes some 50 ms in addition to reading the footers. */
+/** How many files of a bucket have their footers on this machine at once. */
 const FOOTERS_AT_ONCE = 1_000;
 
 async function addValues(
@@ -111,12 +116,18 @@ async function addValues(
       day,
       footer,
     }));
-    const read = await readValues(connection, table, files);
+    const damages = new Map<string, FileFault | undefined>();
+    for (const { id, path, footer } of files) damages.set(id, await pageFault(path, footer));
+    const read = await readValues(
+      connection,
+      table,
+      files.filter(({ id }) => !damages.get(id)),
+    );
     for (const company of read.companies) companies.add(company);
     for (const { day: _, ...file } of batch) {
       const found = read.values.get(file.path);
-      const unreadable = read.unreadable.get(file.path);
-      values.push({ ...file, ...(found && { values: found }), ...(unreadable && { unreadable }) });
+      const fault = damages.get(file.path) ?? read.unreadable.get(file.path);
+      values.push({ ...file, ...(found && { values: found }), ...(fault && { fault }) });
     }
     done += batch.reduce((sum, { size }) => sum + size, 0);
     onProgress(done, total);

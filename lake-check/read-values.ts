@@ -1,10 +1,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../lib/report/quote-sql.ts';
+import { TIME_COLUMN } from '../lib/report/tables.ts';
+import { falseBound, type GroupValues } from './bounds.ts';
 import { fits } from './column-types.ts';
-import type { Footer, TableFacts, ValueFacts } from './lake-facts.ts';
+import { fails } from './file-words.ts';
+import type { Bound, FileFault, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
-import { countColumns } from './report-columns.ts';
-import { type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
+import { companyColumn, countColumns } from './report-columns.ts';
+import {
+  boundsOf,
+  companiesOf,
+  DAY_US,
+  type Expressions,
+  faultCounts,
+  screeningChecks,
+} from './value-checks.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
@@ -14,8 +24,8 @@ export interface DayFile extends LocalFile {
 
 export interface ValuesRead {
   readonly values: ReadonlyMap<string, ValueFacts>;
-  /** For each file whose records can't be read: the reason. */
-  readonly unreadable: ReadonlyMap<string, string>;
+  /** The faults of the files whose records can't be read. */
+  readonly unreadable: ReadonlyMap<string, FileFault>;
   readonly companies: ReadonlySet<string>;
 }
 
@@ -30,73 +40,160 @@ export async function readValues(
   files: readonly DayFile[],
 ): Promise<ValuesRead> {
   const values = new Map<string, ValueFacts>();
-  const unreadable = new Map<string, string>();
+  const unreadable = new Map<string, FileFault>();
   const companies = new Set<string>();
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
-  const alike = Map.groupBy(files, ({ footer }) => JSON.stringify([...footer.types]));
+  const alike = Map.groupBy(files, ({ path, footer }) =>
+    JSON.stringify([...footer.types, rowGroupSql(footer), footer.rows > MANY_ROWS ? path : '']),
+  );
   for (const group of alike.values()) {
-    const read = (some: readonly DayFile[]) => readAlike(connection, table, some, values, companies);
-    await read(group).catch(async () => {
+    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, values, companies);
+    await read(group as [DayFile]).catch(async () => {
       for (const file of group)
         await read([file]).catch((error: Error) => {
-          unreadable.set(file.id, error.message.split('\n', 1)[0] as string);
+          const [reason = ''] = error.message.split('\n', 1);
+          // DuckDB's message contains the path from which it read the file.
+          unreadable.set(file.id, fails(`it can't be read (${reason.replaceAll(/"?\/\S+"?/g, '…')})`));
         });
     });
   }
   return { values, unreadable, companies };
 }
 
+/** A file with more records is read alone. */
+const MANY_ROWS = 1_000_000;
+
+/** SQL for the row group of a record, by the record's number in its file. */
+function rowGroupSql({ rows, rowGroupRows }: Footer): string {
+  const [most = 0] = rowGroupRows;
+  if (rowGroupRows.length < 2) return '0';
+  // Numbers of 32 bits are divided and compared faster.
+  const row = rows < 2 ** 32 ? 'file_row_number::UINTEGER' : 'file_row_number';
+  if (rowGroupRows.slice(0, -1).every((count) => count === most) && (rowGroupRows.at(-1) ?? 0) <= most)
+    return `${row} // ${most}`;
+  let next = 0;
+  const starts = rowGroupRows.map((count) => {
+    next += count;
+    return next - count;
+  });
+  // A binary search: a record passes few comparisons.
+  const search = (from: number, to: number): string => {
+    const middle = Math.floor((from + to) / 2);
+    return to - from === 1
+      ? `${from}`
+      : `CASE WHEN ${row} < ${starts[middle]} THEN ${search(from, middle)} ELSE ${search(middle, to)} END`;
+  };
+  return search(0, starts.length);
+}
+
 async function readAlike(
   connection: DuckDBConnection,
   { table, report }: TableFacts,
-  files: readonly DayFile[],
+  files: readonly [DayFile, ...DayFile[]],
   values: Map<string, ValueFacts>,
   companies: Set<string>,
 ): Promise<void> {
-  const types = files[0]?.footer.types ?? new Map<string, string>();
-  const isUsable = (name: string): boolean => {
-    const column = table.columns.find((candidate) => candidate.name === name);
-    const found = types.get(name);
-    return column !== undefined && found !== undefined && fits(column.type, found);
-  };
+  const [{ footer, path }] = files;
+  const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
+  const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
-  const first = await rowsByPath(
+  const company = companyColumn(report);
+  const isAlone = footer.rows > MANY_ROWS;
+  const expressions = {
+    // One key costs less than two.
+    ...(!isAlone && { path: FILE }),
+    ...(!isAlone && isUsable(company) && { companies: companiesOf(company) }),
+    rowGroup: rowGroupSql(footer),
+    ...screeningChecks(report, isUsable, footer.types.get(TIME_COLUMN)),
+    ...Object.assign({}, ...columns.map(boundsOf)),
+  };
+  const rows = await rowsOf(
     connection,
-    `SELECT ${listOf({ path: FILE, ...screeningChecks(report, isUsable) })} FROM ${recordsOf(files)} GROUP BY ${FILE}`,
+    `SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`,
   );
+  const first = Map.groupBy(rows, (row) => (row['path'] ?? path) as string);
+  for (const row of rows) for (const one of (row['companies'] ?? []) as string[]) companies.add(one);
+  if (isAlone && isUsable(company)) {
+    // For many records, the set costs much more beside other aggregates than alone.
+    const sql = `SELECT DISTINCT ${quoteName(company)} AS company FROM read_parquet(${pathList(files)}, hive_partitioning = false)`;
+    for (const { company: one } of await rowsOf(connection, sql))
+      if (one !== null) companies.add(String(one));
+  }
   const second = await lookAgain(
     connection,
-    files.filter((file) => isSuspect(file, first.get(file.path) ?? {}, counts)),
+    files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts)),
     faultCounts(report, isUsable, 'days.start'),
   );
-  for (const { id, path } of files) {
-    const row = first.get(path);
+  for (const { id, path, footer } of files) {
+    const groups = first.get(path);
     // A file without records has no row.
-    if (!row) continue;
+    if (!groups) continue;
     // Files without a fault in the first query are not in the second.
-    const found: Row = { ...row, ...second.get(path) };
+    const found: Row = second.get(path) ?? {};
     const countOf = (name: string) => Number(found[name] ?? 0);
-    for (const company of (row['companies'] ?? []) as string[]) companies.add(company);
+    const sum = (numberOf: (group: Row) => number) =>
+      groups.reduce((total, group) => total + numberOf(group), 0);
+    const ofGroup = (group: Row, name: string) => groupValues(footer, group, name);
+    const without = (name: string) => (isUsable(name) ? sum((group) => ofGroup(group, name).nulls) : 0);
     values.set(id, {
       outsideDay: countOf('outsideDay'),
-      withoutTime: countOf('withoutTime'),
-      roundedIntoNextHour: countOf('roundedIntoNextHour'),
+      withoutTime: without(TIME_COLUMN),
+      roundedIntoNextHour: sum((group) => Number(group['roundedIntoNextHour'] ?? 0)),
       coarserWithOthers: countOf('coarserWithOthers'),
       coarserWithFiner: countOf('coarserWithFiner'),
       finerWithCoarser: countOf('finerWithCoarser'),
-      withoutCompany: countOf('withoutCompany'),
+      withoutCompany: without(company),
       negative: new Map(counts.map((name) => [name, countOf(`negative ${name}`)])),
-      totals: new Map(counts.map((name) => [name, BigInt((row[`total ${name}`] ?? 0) as bigint)])),
+      totals: new Map(counts.map((name) => [name, BigInt((found[`total ${name}`] ?? 0) as bigint)])),
+      falseBounds: new Map(
+        columns.flatMap(({ name }) => {
+          const ofGroups = groups.map((group) => ofGroup(group, name));
+          const words = falseBound(footer.statistics.get(name), ofGroups);
+          return words === undefined ? [] : [[name, words]];
+        }),
+      ),
     });
   }
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-const isSuspect = ({ day }: DayFile, row: Row, counts: readonly string[]): boolean =>
-  row['hasWrongLevels'] === true ||
-  [row['firstDay'], row['lastDay']].some((found) => typeof found === 'string' && found !== day) ||
-  counts.some((name) => Number(row[`lowest ${name}`] ?? 0) < 0);
+/** What a column's values in a row group are. The footer's number of records is that of the pages, which were counted. */
+function groupValues({ rowGroupRows }: Footer, group: Row, name: string): GroupValues {
+  const rowGroup = Number(group['rowGroup']);
+  return {
+    rowGroup,
+    min: asBound(group[`lowest ${name}`]),
+    max: asBound(group[`highest ${name}`]),
+    nulls: (rowGroupRows[rowGroup] ?? 0) - Number(group[`values ${name}`]),
+  };
+}
+
+const asBound = (value: unknown): Bound | undefined =>
+  typeof value === 'string' ? Buffer.from(value) : ((value ?? undefined) as bigint | undefined);
+
+/** A million row groups of a day that add up to this fit into 64 bits. */
+const MAY_NOT_FIT = 2 ** 63 / 1e6;
+
+/** Whether a file may have a fault: a wrong level, a time outside of its day, or a count below 0 or too high. */
+const isSuspect = ({ day }: DayFile, groups: readonly Row[], counts: readonly string[]): boolean =>
+  groups.some((group) => {
+    const [low, high] = [group[`lowest ${TIME_COLUMN}`], group[`highest ${TIME_COLUMN}`]] as (
+      | bigint
+      | null
+    )[];
+    const start = Date.parse(day) * 1_000;
+    // An infinite time has no microseconds.
+    const isInside = low != null && high != null && low >= start && high < start + DAY_US;
+    return (
+      group['hasWrongLevels'] === true ||
+      (Number(group[`values ${TIME_COLUMN}`] ?? 0) > 0 && !isInside) ||
+      counts.some((name) => Number(group[`lowest ${name}`] ?? 0) < 0) ||
+      counts.some(
+        (name) => Number(group[`highest ${name}`] ?? 0) * Number(group[`values ${name}`]) > MAY_NOT_FIT,
+      )
+    );
+  });
 
 /** Counts the faulty records in the few files that have some. */
 async function lookAgain(
@@ -106,13 +203,14 @@ async function lookAgain(
 ): Promise<ReadonlyMap<string, Row>> {
   if (files.length === 0) return new Map();
   const days = files.map(({ path, day }) => ({ path, start: Date.parse(day) * 1000 }));
-  return rowsByPath(
+  const rows = await rowsOf(
     connection,
     `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
      SELECT ${listOf({ path: FILE, ...expressions })}
      FROM ${recordsOf(files)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`,
     [JSON.stringify(days)],
   );
+  return new Map(rows.map((row) => [row['path'] as string, row]));
 }
 
 const listOf = (expressions: Expressions): string =>
@@ -121,13 +219,7 @@ const listOf = (expressions: Expressions): string =>
     .join(', ');
 
 const recordsOf = (files: readonly DayFile[]): string =>
-  `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, hive_partitioning = false)`;
+  `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, file_row_number = true, hive_partitioning = false)`;
 
-async function rowsByPath(
-  connection: DuckDBConnection,
-  sql: string,
-  parameters: string[] = [],
-): Promise<ReadonlyMap<string, Row>> {
-  const rows = (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
-  return new Map(rows.map((row) => [row['path'] as string, row]));
-}
+const rowsOf = async (connection: DuckDBConnection, sql: string, parameters: string[] = []): Promise<Row[]> =>
+  (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();

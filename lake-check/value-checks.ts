@@ -1,7 +1,7 @@
 import type { Report } from '../lib/report/catalogue.ts';
 import { quoteName } from '../lib/report/quote-sql.ts';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
-import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
+import { type Column, type ColumnType, TIME_COLUMN } from '../lib/report/tables.ts';
+import { countColumns, levelColumns } from './report-columns.ts';
 
 /** SQL expressions over a file's records, by the name that each has in the result. */
 export type Expressions = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export type Expressions = Readonly<Record<string, string>>;
 /** Whether the files have the column, with a type that the engines read. */
 export type IsUsable = (column: string) => boolean;
 
-const DAY_US = 86_400_000_000;
+export const DAY_US = 86_400_000_000;
 
 const time = quoteName(TIME_COLUMN);
 
@@ -18,29 +18,36 @@ const time = quoteName(TIME_COLUMN);
  */
 const microseconds = `epoch_us(${time})`;
 
-const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
-
 /**
- * The checks of every file. They must cost little compared with reading the file. Three of them only show whether a
- * file may have faults: the days of the first and the last time, the lowest value of each count, and whether any record
- * counts on a wrong level. If one shows a fault, {@link faultCounts} counts the faulty records. The other checks give
- * final figures.
+ * The checks of every file, beside the bounds of its columns ({@link boundsOf}). They must cost little compared with
+ * reading the file. The levels only show whether a file may have faults: then {@link faultCounts} counts the faulty
+ * records. The other check gives a final figure.
  */
-export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions => ({
-  ...(isUsable(TIME_COLUMN) && {
-    firstDay: dayOf(`min(${time})`),
-    lastDay: dayOf(`max(${time})`),
-    withoutTime: `count_if(${time} IS NULL)`,
-    // Athena rounds to the millisecond.
-    roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
-  }),
+export const screeningChecks = (report: Report, isUsable: IsUsable, timeType?: string): Expressions => ({
+  ...(isUsable(TIME_COLUMN) &&
+    timeType !== 'TIMESTAMP_MS' && {
+      // Athena rounds to the millisecond.
+      roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
+    }),
   ...hasWrongLevels(report, isUsable),
-  ...companyChecks(companyColumn(report), isUsable),
-  ...eachCount(report, isUsable, (name) => ({
-    [`lowest ${name}`]: `min(${quoteName(name)})::BIGINT`,
-    [`total ${name}`]: `sum(${quoteName(name)})::HUGEINT`,
-  })),
 });
+
+/** SQL for a column's lowest and highest value and the number of its values. INT96 has no order. */
+export function boundsOf({ name, type }: Column): Expressions {
+  const column = quoteName(name);
+  const as: Readonly<Record<ColumnType, (bound: string) => string>> = {
+    timestamp: (bound) => `epoch_us(${bound})`,
+    bigint: (bound) => `${bound}::BIGINT`,
+    varchar: (bound) => bound,
+    // The digits without their point.
+    'decimal(18,6)': (bound) => `replace(${bound}::VARCHAR, '.', '')::BIGINT`,
+  };
+  return {
+    [`lowest ${name}`]: as[type](`min(${column})`),
+    [`highest ${name}`]: as[type](`max(${column})`),
+    [`values ${name}`]: `count(${column})`,
+  };
+}
 
 /** SQL for the numbers of faulty records. `start` is the column with the start of the file's day in microseconds. */
 export const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
@@ -49,11 +56,15 @@ export const faultCounts = (report: Report, isUsable: IsUsable, start: string): 
     outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,
   }),
   ...countWrongLevels(report, isUsable),
-  ...eachCount(report, isUsable, (name) => ({ [`negative ${name}`]: `count_if(${quoteName(name)} < 0)` })),
+  ...Object.fromEntries(
+    countColumns(report)
+      .filter(isUsable)
+      .flatMap((name) => [
+        [`negative ${name}`, `count_if(${quoteName(name)} < 0)`],
+        [`total ${name}`, `sum(${quoteName(name)})::HUGEINT`],
+      ]),
+  ),
 });
-
-const eachCount = (report: Report, isUsable: IsUsable, look: (name: string) => Expressions): Expressions =>
-  Object.assign({}, ...countColumns(report).filter(isUsable).map(look));
 
 /** SQL conditions on a record: whether it is of the coarser level, and whether a column of each group is not 0. */
 function wrongLevels(report: Report, isUsable: IsUsable) {
@@ -96,12 +107,6 @@ function countWrongLevels(report: Report, isUsable: IsUsable): Expressions {
   };
 }
 
-function companyChecks(company: string, isUsable: IsUsable): Expressions {
-  if (!isUsable(company)) return {};
-  const name = quoteName(company);
-  return {
-    withoutCompany: `count_if(${name} IS NULL)`,
-    // The set holds numbers, not texts: for each record, making a text takes longer than reading the number.
-    companies: `CAST(list(DISTINCT ${name}) FILTER (${name} IS NOT NULL) AS VARCHAR[])`,
-  };
-}
+/** SQL for the companies. The set holds numbers: for each record, making a text takes longer than reading the number. */
+export const companiesOf = (company: string): string =>
+  `CAST(list(DISTINCT ${quoteName(company)}) FILTER (${quoteName(company)} IS NOT NULL) AS VARCHAR[])`;

@@ -1,4 +1,5 @@
 import { counted } from '../../lib/terminal/counted.ts';
+import { isBelow } from '../bounds.ts';
 import type { Finding, Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import { type FileFacts, type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
@@ -81,12 +82,9 @@ function isSorted({ statistics }: Footer, column: string): boolean {
   return min.every((value, index) => {
     const before = max[index - 1];
     // A row group without these values holds only NULL, or the footer lacks its statistics. It counts as sorted.
-    return value === undefined || before === undefined || isAtLeast(value, before);
+    return value === undefined || before === undefined || !isBelow(value, before);
   });
 }
-
-const isAtLeast = (value: string, other: string): boolean =>
-  /^-?\d+$/.test(value) && /^-?\d+$/.test(other) ? BigInt(value) >= BigInt(other) : value >= other;
 
 const filesAreCompressed = aboutFiles(
   ({ size, footer }) => size > MEGABYTE && footer.compression.includes('UNCOMPRESSED'),

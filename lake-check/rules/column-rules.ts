@@ -1,12 +1,24 @@
+import { distance } from 'fastest-levenshtein';
 import type { Report } from '../../lib/report/catalogue.ts';
-import { type Column, type ColumnType, PARTITION_COLUMN, TIME_COLUMN } from '../../lib/report/tables.ts';
-
-import { fits } from '../column-types.ts';
+import { type Column, PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { adviceOf, fits } from '../column-types.ts';
 import type { Finding, Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import { type FileFacts, filesOf, type TableFacts } from '../lake-facts.ts';
 import { companyColumn } from '../report-columns.ts';
-import { similarName } from '../similar-name.ts';
+
+const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
+
+const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** The name of a file's column that probably means the contract's column `wanted`. Undefined if no name is similar. */
+function similarName(wanted: string, names: readonly string[]): string | undefined {
+  const [nearest] = names
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, edits: distance(bare(wanted), bare(name)) }))
+    .sort((a, b) => a.edits - b.edits);
+  return nearest && nearest.edits <= 2 ? nearest.name : undefined;
+}
 
 /** A rule that looks at each file whose footer could be read. */
 const inFiles =
@@ -27,7 +39,7 @@ const inFiles =
 const columnsFit = inFiles(({ path, footer }, { table }, location) =>
   table.columns.flatMap(({ name, type }) => {
     const found = footer.types.get(name);
-    if (!found || fits(type, found)) return [];
+    if (found === undefined || fits(type, found)) return [];
     return [
       {
         severity: 'fails',
@@ -35,32 +47,11 @@ const columnsFit = inFiles(({ path, footer }, { table }, location) =>
         column: name,
         found: `it is ${found}`,
         needed: type,
-        cure: cureOf(type, found, `Run ${convertLake(location)}`),
+        cure: `${adviceOf(type, found, name, `Run ${convertLake(location)}`)}.`,
       },
     ];
   }),
 );
-
-const isInteger = (found: string): boolean => /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(found);
-
-function cureOf(type: ColumnType, found: string, convert: string): string {
-  if (found === 'nested')
-    return 'Write the file again with a plain column: lists and structs have no meaning here.';
-  if (type === 'timestamp') {
-    if (isInteger(found))
-      return `${convert}: it judges by the whole column what the numbers count since 1970, and says so. --time-unit decides it.`;
-    if (found === 'DATE')
-      return `${convert}: the records get the midnight of their day. If there were hours, they are lost already.`;
-    return `${convert}: it takes YYYY-MM-DD hh:mm:ss with or without a zone. Where there is none it takes UTC; --time-zone names another.`;
-  }
-  if (type === 'decimal(18,6)') {
-    if (/^(DOUBLE|FLOAT)$/.test(found))
-      return `${convert}: it writes the amount that the float was meant to be, and refuses more than six places. --round rounds them.`;
-    return `${convert}: it keeps every digit, or refuses more than six places. --round rounds them.`;
-  }
-  if (type === 'bigint') return `${convert}: it takes whole numbers within 64 bits and refuses the rest.`;
-  return `${convert}: it writes text.`;
-}
 
 const columnsAreThere = inFiles(({ path, footer }, { table, report }) =>
   table.columns

@@ -9,7 +9,7 @@ import {
   lakeAround,
   shellWord,
 } from '../lake-commands.ts';
-import { type FileFacts, filesOf, type LakeFacts, type TableFacts } from '../lake-facts.ts';
+import { type FileFault, filesOf, type LakeFacts, type TableFacts } from '../lake-facts.ts';
 
 const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 
@@ -88,32 +88,32 @@ const recordsLieInDays: Rule = ({ location, tables }) =>
 /** Every file in a day's folder is read as Parquet, unless its name or a folder's name begins with `_` or `.`. */
 const filesAreParquet: Rule = ({ location, tables }) =>
   tables.flatMap((table) =>
-    filesOf(table)
-      .filter(({ unreadable, size }) => unreadable !== undefined || size === 0)
-      .map((file) => ({
-        severity: 'fails' as const,
-        paths: [file.path],
-        found: foundIn(file),
-        needed: 'a whole Parquet file: every file in a day is read, whatever its name',
-        cure: cureOf(file, location),
-      })),
+    filesOf(table).flatMap(({ path, size, fault }) => {
+      const found: FileFault | undefined = size === 0 ? EMPTY : fault;
+      return found === undefined
+        ? []
+        : [
+            {
+              severity: found.severity,
+              paths: [path],
+              found: found.found,
+              needed: 'a whole Parquet file: every file in a day is read, whatever its name',
+              cure: `${found.cure ?? otherCure(path, location)}.`,
+            },
+          ];
+    }),
   );
 
-const foundIn = ({ size, unreadable = '' }: FileFacts): string => {
-  if (size === 0) return 'it is empty';
-  if (/footer|magic bytes|too small/i.test(unreadable))
-    return /encrypted/i.test(unreadable) ? 'it is encrypted' : 'it is not a Parquet file, or not a whole one';
-  // DuckDB's message contains the path from which it read the file.
-  return `it can't be read (${unreadable.replaceAll(/"?\/\S+"?/g, '…')})`;
+const EMPTY: FileFault = {
+  severity: 'fails',
+  found: 'it is empty',
+  cure: 'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out',
 };
 
-const cureOf = ({ size, path }: FileFacts, location: string): string => {
-  if (size === 0)
-    return 'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out.';
-  return /\.(csv|tsv|txt|gz)$/i.test(path)
-    ? `Run ${convertLake(location)}: it reads CSV too.`
-    : 'Write it again from its source, or remove it and lose its records.';
-};
+const otherCure = (path: string, location: string): string =>
+  /\.(csv|tsv|txt|gz)$/i.test(path)
+    ? `Run ${convertLake(location)}: it reads CSV too`
+    : 'Write it again from its source, or remove it and lose its records';
 
 /** A file or folder that can't even be listed may hold records. The engines fail on it or leave it out. */
 const allIsReadable: Rule = ({ unreadable }) =>

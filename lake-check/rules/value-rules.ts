@@ -45,13 +45,17 @@ const timesLieInTheirDay: Rule = ({ location, tables }) =>
     ),
   );
 
-/** Whether the footer shows a time outside the day. Only the statistics of timestamps begin with the UTC day. */
+/** Whether the footer shows a time outside the day. Only the bounds of timestamps are in microseconds. */
 function reachesOutside(day: string, file: FileFacts): boolean {
-  const type = file.footer?.types.get(TIME_COLUMN);
-  if (!type || !fits('timestamp', type)) return false;
+  if (!fits('timestamp', file.footer?.types.get(TIME_COLUMN) ?? '')) return false;
   const { min = [], max = [] } = statisticsOf(file, TIME_COLUMN) ?? {};
-  return [...min, ...max].some((time) => time !== undefined && time.slice(0, 10) !== day);
+  const start = Date.parse(day) * 1_000;
+  return [...min, ...max].some(
+    (time) => typeof time === 'bigint' && (time < start || time >= start + DAY_US),
+  );
 }
+
+const DAY_US = 86_400_000_000;
 
 const noRoundingIntoNextHour: Rule = ({ location, tables }) =>
   tables.flatMap((table) =>
@@ -89,7 +93,11 @@ function isNegative({ values, footer }: FileFacts, column: string): boolean {
   if (values) return (values.negative.get(column) ?? 0) > 0;
   const type = footer?.types.get(column);
   const lowest = footer?.statistics.get(column)?.min ?? [];
-  return type !== undefined && fits('bigint', type) && lowest.some((value) => value?.startsWith('-'));
+  return (
+    type !== undefined &&
+    fits('bigint', type) &&
+    lowest.some((value) => typeof value === 'bigint' && value < 0)
+  );
 }
 
 const LARGEST_TOTAL = 2n ** 63n - 1n;
@@ -127,7 +135,25 @@ const companiesAreThere: Rule = ({ tables }) =>
       })),
   );
 
+/** The engines leave out the row groups whose bounds say that nothing in them is asked for. */
+const boundsHold: Rule = ({ location, tables }) =>
+  tables.flatMap((table) =>
+    filesOf(table).flatMap(({ path, values }) =>
+      [...(values?.falseBounds ?? [])].map(
+        ([column, found]): Finding => ({
+          severity: 'wrong',
+          paths: [path],
+          column,
+          found: `the footer says falsely: ${found}. Engines skip records by that`,
+          needed: 'a footer that is true of the values',
+          cure: `Run ${convertLake(location)}: it reads all values, and writes a true footer.`,
+        }),
+      ),
+    ),
+  );
+
 export const valueRules: readonly Rule[] = [
+  boundsHold,
   timesAreThere,
   timesLieInTheirDay,
   noRoundingIntoNextHour,

@@ -283,52 +283,6 @@ describe('npm run lake -- convert', () => {
     },
   );
 
-  it('reads whole numbers as times if --time-unit says what they count', async () => {
-    await writer.file(
-      'epochs.parquet',
-      `${publisherRecord({ event_time: '1769860799999::BIGINT' })} UNION ALL ${publisherRecord({ event_time: '1769860800000::BIGINT' })}`,
-    );
-    const lake = join(directory, 'epochs');
-    await runLake([
-      'convert',
-      join(directory, 'epochs.parquet'),
-      '--to',
-      lake,
-      '--time-unit',
-      'milliseconds',
-    ]);
-    await using opened = await openLake(lake);
-    expect(
-      await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime', 'Clicks'] } }),
-    ).toBe('"DateTime","Clicks"\n"2026-01-31T11:00:00Z",1\n"2026-01-31T12:00:00Z",1\n');
-  });
-
-  it('cuts finer times to the millisecond, so every time stays in its hour', async () => {
-    await writer.file(
-      'fine.parquet',
-      publisherRecord({ event_time: "TIMESTAMP_NS '2026-01-31 23:59:59.999999999'" }),
-    );
-    const lake = join(directory, 'fine');
-    await runLake(['convert', join(directory, 'fine.parquet'), '--to', lake]);
-    await using opened = await openLake(lake);
-    expect(await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime'] } })).toBe(
-      '"DateTime"\n"2026-01-31T23:00:00Z"\n',
-    );
-  });
-
-  it('says how many texts it read as missing, and converts the rest', async () => {
-    await writer.file(
-      'words.parquet',
-      `${publisherRecord({ clicks: "'NaN'" })} UNION ALL ${publisherRecord({ clicks: "'2'" })}`,
-    );
-    const words = join(directory, 'words.parquet');
-    const { code, stdout } = await runLake(['convert', words, '--to', join(directory, 'words')]);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/ clicks 2, [\s\S]*\n {2}clicks: 1 .*missing/),
-    });
-  });
-
   it('writes NULL for a column that a file lacks, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
     const { code, stdout } = await runLake([
@@ -350,55 +304,10 @@ describe('npm run lake -- convert', () => {
         { revenue: "'0.1234567'" },
         /revenue: in 1 record, "0\.1234567" has more than six digits.*Say --round/,
       ],
-      [
-        'a float with more than six digits after the point',
-        { revenue: '0.1::DOUBLE + 0.2::DOUBLE' },
-        /revenue: .*"0\.30000000000000004" has more than six digits/,
-      ],
-      [
-        'a float too large for six digits',
-        { revenue: '9000000000.5::DOUBLE' },
-        /revenue: .* is a float from 8589934592 on/,
-      ],
-      ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* is a single float from 16 on/],
-      [
-        'a decimal with more than six digits after the point',
-        { revenue: '0.0000001::DECIMAL(38,18)' },
-        /revenue: .* has more than six digits/,
-      ],
-      [
-        'an amount too large',
-        { revenue: '1000000000000::DECIMAL(38,0)' },
-        /revenue: .* has more than 12 digits/,
-      ],
-      ['money in words', { revenue: "'1,234.50'" }, /revenue: .*"1,234\.50" has separators.*Write 1234\.50/],
-      ['infinity', { revenue: "'inf'::DOUBLE" }, /revenue: .* is infinite/],
       ['half an identifier', { container_id: '7.5::DOUBLE' }, /container_id: .*"7\.5" is no whole number/],
-      [
-        'an identifier that a float has rounded',
-        { container_id: '9007199254740993::DOUBLE' },
-        /container_id: .* where a float no longer holds every whole number/,
-      ],
-      [
-        'an identifier beyond 64 bits',
-        { container_id: '18446744073709551615::UBIGINT' },
-        /container_id: .* needs more than the 64 bits/,
-      ],
-      ['an identifier in words', { container_id: "'seven'" }, /container_id: .*"seven" is no number/],
       ['a negative count', { clicks: '-3::BIGINT' }, /clicks: .*"-3" is a count below 0\. Restate/],
       ['no time', { event_time: 'NULL::TIMESTAMP' }, /event_time: in 1 record, it is missing\. Fill it in/],
-      [
-        'a time in another form',
-        { event_time: "'31.01.2026 12:00'" },
-        /event_time: .*"31\.01\.2026 12:00" is no time like/,
-      ],
-      ['an impossible time', { event_time: "'2026-02-30 12:00:00'" }, /event_time: .* is no time like/],
-      [
-        'a number that could be any time',
-        { event_time: '20260131::BIGINT' },
-        /event_time: in 1 record, "20260131" is not between 2000 and May 2033.*--time-unit/,
-      ],
-      ['a list', { clicks: '[1]' }, /clicks is INTEGER\[\], of which no bigint can be made/],
+      ['a list', { clicks: '[1]' }, /clicks is nested, of which no bigint can be made/],
       ['bytes that are no text', { device_or_proxy: "'\\xff'::BLOB" }, /device_or_proxy: .* is no UTF-8/],
       [
         'container opens on a placement',

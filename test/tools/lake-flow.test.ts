@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { batchesOf } from '../../tools/lake/convert/batches.ts';
-import { conversionFault } from '../../tools/lake/convert/conversion-fault.ts';
 import { stretches, wholeAt } from '../../tools/lake/convert/conversion-progress.ts';
 import { middleDay, sampledHours } from '../../tools/lake/convert/estimate-hours.ts';
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
+import { conversionFault } from '../../tools/lake/convert/refusal.ts';
+import { batchesOf } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
-import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/memory-size.ts';
+import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([

@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { folderSource } from '../../lake-check/folder-source.ts';
-import type { LakeSource } from '../../lake-check/lake-source.ts';
+import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
@@ -103,7 +102,7 @@ it('lake hourly names a day that it cannot sum, and sums the other days', async 
   const { code, stdout } = await hourly('wrong');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^publisher_events: 1 day summed \(2026-01-30\)/);
-  expect(stdout).toMatch(/NOT DONE: 2026-01-29: \S*other\.csv is no Parquet file that can be read/);
+  expect(stdout).toMatch(/NOT DONE: 2026-01-29: \S*other\.csv: it is not a Parquet file/);
   expect(stdout).toMatch(
     /NOT DONE: 2026-01-31: an hour of equal dimensions adds up to more than a column holds/,
   );

@@ -1,0 +1,78 @@
+import type { Struct } from './file-words.ts';
+import type { Bound, ColumnStatistics } from './lake-facts.ts';
+
+export const isBelow = (one: Bound, other: Bound): boolean =>
+  typeof one === 'bigint' || typeof other === 'bigint' ? one < other : Buffer.compare(one, other) < 0;
+
+/**
+ * A column's statistics, from those of its row groups. A row group may have two pairs of bounds, because the format has
+ * an older one. Readers differ in which they take, so the narrower bounds count.
+ *
+ * @param words the column's type, as the file describes it
+ */
+export function statisticsOf(words: string, ofGroups: readonly Struct[]): ColumnStatistics {
+  const bound = boundOf(words);
+  // Some writers leave a bound empty.
+  const least = { INT32: 4, INT64: 8 }[words.split(' ')[0] ?? ''] ?? (words.includes('DECIMAL') ? 1 : 0);
+  const narrower = (one: Uint8Array | undefined, other: Uint8Array | undefined, sign: 1 | -1) => {
+    const [a, b] = [one, other].map((value) => (value && value.length >= least ? bound(value) : undefined));
+    if (a === undefined || b === undefined) return a ?? b;
+    return isBelow(a, b) === sign < 0 ? a : b;
+  };
+  return {
+    min: ofGroups.map(({ field_2: older, field_6: newer }) => narrower(newer, older, 1)),
+    max: ofGroups.map(({ field_1: older, field_5: newer }) => narrower(newer, older, -1)),
+    nulls: ofGroups.map(({ field_3: count }) => (count === undefined ? undefined : Number(count))),
+  };
+}
+
+/** Reads a bound. Gives undefined for types that the contract does not have, and for INT96, which has no order. */
+function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
+  const [physical, annotation = ''] = words.split(' ');
+  const isUnsigned = annotation.startsWith('UINT');
+  const integer = ({ buffer, byteOffset, byteLength }: Uint8Array) => {
+    const view = new DataView(buffer, byteOffset, byteLength);
+    if (physical === 'INT64') return view.getBigInt64(0, true);
+    return BigInt(view[isUnsigned ? 'getUint32' : 'getInt32'](0, true));
+  };
+  if (/^(STRING|ENUM)$/.test(annotation)) return (value) => Buffer.from(value);
+  if (annotation.startsWith('TIMESTAMP(MILLIS')) return (value) => integer(value) * 1_000n;
+  // A time is cut to the microsecond, downwards.
+  if (annotation.startsWith('TIMESTAMP(NANOS'))
+    return (value) => (integer(value) - (((integer(value) % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
+  if (physical === 'INT32' || physical === 'INT64') return integer;
+  // A decimal in bytes begins with the highest.
+  const decimal = (value: Uint8Array) =>
+    BigInt.asIntN(8 * value.length, BigInt(`0x${Buffer.from(value).toString('hex') || 0}`));
+  return annotation.startsWith('DECIMAL') ? decimal : () => undefined;
+}
+
+/** What the values of a row group really are: the lowest, the highest and the number of NULLs. */
+export interface GroupValues {
+  readonly rowGroup: number;
+  readonly min?: Bound | undefined;
+  readonly max?: Bound | undefined;
+  readonly nulls: number;
+}
+
+/** In words, the first row group of which the footer says something else than its values are. */
+export function falseBound(
+  { min, max, nulls }: ColumnStatistics = { min: [], max: [], nulls: [] },
+  groups: readonly GroupValues[],
+): string | undefined {
+  for (const group of groups) {
+    const at = group.rowGroup;
+    const [low, high, missing] = [min[at], max[at], nulls[at]];
+    if (missing !== undefined && missing !== group.nulls)
+      return `${missing} NULLs in row group ${at + 1}, which has ${group.nulls}`;
+    if (group.min === undefined || group.max === undefined) continue;
+    if (low !== undefined && isBelow(group.min, low))
+      return `no value below ${shown(low)} in row group ${at + 1}, which has ${shown(group.min)}`;
+    if (high !== undefined && isBelow(high, group.max))
+      return `no value above ${shown(high)} in row group ${at + 1}, which has ${shown(group.max)}`;
+  }
+  return undefined;
+}
+
+const shown = (bound: Bound): string =>
+  typeof bound === 'bigint' ? String(bound) : JSON.stringify(bound.toString());
