@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { DUCKDB_TYPE, fits } from '../../../lake-check/column-types.ts';
+import { adviceOf, DUCKDB_TYPE, fits } from '../../../lake-check/column-types.ts';
 import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import { type LocalFile, pathList } from '../../../lake-check/read-footers.ts';
 import { readWholeFile } from '../../../lake-check/verify-pages.ts';
@@ -78,7 +78,7 @@ async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
     const found = footer.types.get(name);
     if (found && !fits(type, found))
       throw new OperatorFault(
-        `${id}: ${name} is ${found}, and the contract has ${type}. \`npm run lake -- check\` lists all that is wrong, \`convert\` makes the contract's types of it`,
+        `${id}: ${name} is ${found}, and the contract has ${type}. ${adviceOf(type, found, name, 'Run `npm run lake -- convert` on the day')}`,
       );
   }
   return footer;
