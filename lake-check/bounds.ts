@@ -1,5 +1,5 @@
 import type { Struct } from './file-words.ts';
-import type { Bound, ColumnStatistics } from './lake-facts.ts';
+import type { Bound, ColumnStatistics, Footer } from './lake-facts.ts';
 
 export const isBelow = (one: Bound, other: Bound): boolean =>
   typeof one === 'bigint' || typeof other === 'bigint' ? one < other : Buffer.compare(one, other) < 0;
@@ -47,29 +47,30 @@ function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
   return annotation.startsWith('DECIMAL') ? decimal : () => undefined;
 }
 
-/** What the values of a row group really are: the lowest, the highest and the number of NULLs. */
-export interface GroupValues {
-  readonly rowGroup: number;
-  readonly min?: Bound | undefined;
-  readonly max?: Bound | undefined;
-  readonly nulls: number;
-}
+/** What a query found of a row group: its number, and by column the lowest and highest value and their number. */
+export type GroupRow = Readonly<Record<string, unknown>>;
+
+/** The number of NULLs. The footer's number of records is that of the pages, which were counted. */
+export const nullsIn = ({ rowGroupRows }: Footer, group: GroupRow, column: string): number =>
+  (rowGroupRows[Number(group['rowGroup'])] ?? 0) - Number(group[`values ${column}`]);
+
+const asBound = (value: unknown): Bound | undefined =>
+  typeof value === 'string' ? Buffer.from(value) : ((value ?? undefined) as bigint | undefined);
 
 /** In words, the first row group of which the footer says something else than its values are. */
-export function falseBound(
-  { min, max, nulls }: ColumnStatistics = { min: [], max: [], nulls: [] },
-  groups: readonly GroupValues[],
-): string | undefined {
+export function falseBound(footer: Footer, groups: readonly GroupRow[], column: string): string | undefined {
+  const { min, max, nulls } = footer.statistics.get(column) ?? { min: [], max: [], nulls: [] };
   for (const group of groups) {
-    const at = group.rowGroup;
+    const at = Number(group['rowGroup']);
     const [low, high, missing] = [min[at], max[at], nulls[at]];
-    if (missing !== undefined && missing !== group.nulls)
-      return `${missing} NULLs in row group ${at + 1}, which has ${group.nulls}`;
-    if (group.min === undefined || group.max === undefined) continue;
-    if (low !== undefined && isBelow(group.min, low))
-      return `no value below ${shown(low)} in row group ${at + 1}, which has ${shown(group.min)}`;
-    if (high !== undefined && isBelow(high, group.max))
-      return `no value above ${shown(high)} in row group ${at + 1}, which has ${shown(group.max)}`;
+    const [lowest, highest] = [asBound(group[`lowest ${column}`]), asBound(group[`highest ${column}`])];
+    const ofGroup = `in row group ${at + 1}, which has`;
+    if (missing !== undefined && missing !== nullsIn(footer, group, column))
+      return `${missing} NULLs ${ofGroup} ${nullsIn(footer, group, column)}`;
+    if (low !== undefined && lowest !== undefined && isBelow(lowest, low))
+      return `no value below ${shown(low)} ${ofGroup} ${shown(lowest)}`;
+    if (high !== undefined && highest !== undefined && isBelow(high, highest))
+      return `no value above ${shown(high)} ${ofGroup} ${shown(highest)}`;
   }
   return undefined;
 }

@@ -9,11 +9,13 @@ export const DUCKDB_TYPE: Readonly<Record<ColumnType, string>> = {
 };
 
 /** What becomes of a column: the engines read it as it is, `convert` makes the contract's type of it, or neither. */
-type Verdict = typeof AS_IT_IS | { readonly how: string } | { readonly cure: Cure };
+interface Verdict {
+  readonly how?: string;
+  /** What to do if neither. COLUMN stands for the column's name. */
+  readonly cure?: string;
+}
 
-type Cure = string | ((column: string) => string);
-
-const AS_IT_IS = 'as it is';
+const AS_IT_IS: Verdict = {};
 
 const WHOLE = { how: 'it takes whole numbers within 64 bits and refuses the rest' };
 const AMOUNT = { how: 'it keeps every digit, or refuses more than six places. --round rounds them' };
@@ -51,55 +53,50 @@ export const pyarrow = (program: string): string =>
 
 /** DuckDB reads such a decimal as another number, and Athena has no type for it. */
 const TOO_WIDE = {
-  cure: (column: string) => {
-    const name = /^[\w .-]+$/.test(column) ? column : 'the name of the column';
-    return `No engine here reads decimals of more than 38 digits. ${pyarrow(
-      `n = '${name}'; t = pq.read_table('in.parquet'); s = min(t.schema.field(n).type.scale, 20); c = t[n].cast(pa.decimal128(38, s)); pq.write_table(t.set_column(t.schema.get_field_index(n), n, c), 'out.parquet')`,
-    )} makes one of 38 digits, or fails if a digit would be lost`;
-  },
+  cure: `No engine here reads decimals of more than 38 digits. ${pyarrow(
+    "n = 'COLUMN'; t = pq.read_table('in.parquet'); s = min(t.schema.field(n).type.scale, 20); c = t[n].cast(pa.decimal128(38, s)); pq.write_table(t.set_column(t.schema.get_field_index(n), n, c), 'out.parquet')",
+  )} makes one of 38 digits, or fails if a digit would be lost`,
 };
 
 type Row = readonly [words: string, name: string, ...verdicts: readonly Verdict[]];
 
 /**
- * The types of Parquet, and the only place that decides what becomes of each. `words` are the file's own: the physical
- * type and the annotation. Messages show `name`, which is DuckDB's where DuckDB reads the type. The verdicts are in the
+ * The types of Parquet, and the only place that decides what becomes of each. `words` are the file's own: physical types
+ * with their annotations. UNKNOWN is a column whose values are all NULL. Messages show `name`, which is DuckDB's where DuckDB reads the type. The verdicts are in the
  * order of {@link ROLES}. Decimals are below, because they have their digits in their words.
  */
 const TYPES: readonly Row[] = [
-  ['INT32', 'INTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
+  ['INT32, INT32 INT(32), INT32 UNKNOWN', 'INTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT32 INT(8)', 'TINYINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT32 INT(16)', 'SMALLINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
-  ['INT32 INT(32)', 'INTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT32 UINT(8)', 'UTINYINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT32 UINT(16)', 'USMALLINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT32 UINT(32)', 'UINTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
-  ['INT64', 'BIGINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
-  ['INT64 INT(64)', 'BIGINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
+  ['INT64, INT64 INT(64)', 'BIGINT', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['INT64 UINT(64)', 'UBIGINT', SINCE, WHOLE, TEXT, AMOUNT],
-  // A column whose values are all NULL.
-  ['INT32 UNKNOWN', 'INTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
   ['FLOAT', 'FLOAT', MINUTES_AWAY, WHOLE, NO_TEXT, MEANT],
   ['DOUBLE', 'DOUBLE', SINCE, WHOLE, NO_TEXT, MEANT],
   ['FIXED_LEN_BYTE_ARRAY FLOAT16', 'half float', HALF, HALF, HALF, HALF],
-  ['BYTE_ARRAY STRING', 'VARCHAR', WRITTEN, WHOLE, AS_IT_IS, AMOUNT],
-  ['BYTE_ARRAY ENUM', 'VARCHAR', WRITTEN, WHOLE, AS_IT_IS, AMOUNT],
+  ['BYTE_ARRAY STRING, BYTE_ARRAY ENUM', 'VARCHAR', WRITTEN, WHOLE, AS_IT_IS, AMOUNT],
   ['BYTE_ARRAY JSON', 'JSON', NO_TIME, NO_WHOLE, TEXT, NO_AMOUNT],
-  ['BYTE_ARRAY', 'BLOB', NO_TIME, NO_WHOLE, UTF8, NO_AMOUNT],
-  ['FIXED_LEN_BYTE_ARRAY', 'BLOB', NO_TIME, NO_WHOLE, UTF8, NO_AMOUNT],
+  ['BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY', 'BLOB', NO_TIME, NO_WHOLE, UTF8, NO_AMOUNT],
   ['FIXED_LEN_BYTE_ARRAY UUID', 'UUID', NO_TIME, NO_WHOLE, TEXT, NO_AMOUNT],
   ['BOOLEAN', 'BOOLEAN', NO_TIME, NO_WHOLE, TEXT, NO_AMOUNT],
   ['INT32 DATE', 'DATE', MIDNIGHT, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT64 TIMESTAMP(MILLIS)', 'TIMESTAMP_MS', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT64 TIMESTAMP(MICROS)', 'TIMESTAMP', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT64 TIMESTAMP(NANOS)', 'TIMESTAMP_NS', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  ['INT64 TIMESTAMP(MILLIS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  ['INT64 TIMESTAMP(MICROS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  ['INT64 TIMESTAMP(NANOS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
+  [
+    'INT64 TIMESTAMP(MILLIS,UTC), INT64 TIMESTAMP(MICROS,UTC), INT64 TIMESTAMP(NANOS,UTC)',
+    'TIMESTAMP WITH TIME ZONE',
+    AS_IT_IS,
+    NO_WHOLE,
+    NO_TEXT,
+    NO_AMOUNT,
+  ],
   // The oldest form of times, always in UTC. DuckDB shows it as TIMESTAMP.
   ['INT96', 'INT96', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  ['INT32 TIME', 'TIME', NO_TIME, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  ['INT64 TIME', 'TIME', NO_TIME, NO_WHOLE, NO_TEXT, NO_AMOUNT],
+  ['INT32 TIME, INT64 TIME', 'TIME', NO_TIME, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['nested', 'nested', NESTED, NESTED, NESTED, NESTED],
 ];
 
@@ -114,7 +111,7 @@ export function typeName(words: string): string {
   const isDecimal =
     Number(digits) >= Math.max(1, Number(scale)) && Number(digits) <= (MOST_DIGITS[physical] ?? 1_000);
   if (isDecimal) return `DECIMAL(${digits},${scale})`;
-  return TYPES.find(([known]) => known === words)?.[1] ?? words;
+  return TYPES.find(([known]) => known.split(', ').includes(words))?.[1] ?? words;
 }
 
 /** What becomes of a column of the contract's type `type` whose type in the file has this name. */
@@ -128,19 +125,16 @@ function verdictOf(type: ColumnType, name: string): Verdict {
 }
 
 /** What to do about a column that can't become the contract's. Undefined if `convert` can make it so. */
-export function cureOf(type: ColumnType, name: string, column: string): string | undefined {
-  const verdict = verdictOf(type, name);
-  if (verdict === AS_IT_IS || !('cure' in verdict)) return undefined;
-  return typeof verdict.cure === 'string' ? verdict.cure : verdict.cure(column);
-}
+export const cureOf = (type: ColumnType, name: string, column: string): string | undefined =>
+  verdictOf(type, name).cure?.replace(
+    'COLUMN',
+    /^[\w .-]+$/.test(column) ? column : 'the name of the column',
+  );
 
 /** What to do about a column that does not fit. @param convert the words for the command that converts it */
 export function adviceOf(type: ColumnType, name: string, column: string, convert: string): string {
-  const verdict = verdictOf(type, name);
-  return (
-    cureOf(type, name, column) ??
-    `${convert}${verdict !== AS_IT_IS && 'how' in verdict ? `: ${verdict.how}` : ''}`
-  );
+  const { how } = verdictOf(type, name);
+  return cureOf(type, name, column) ?? (how ? `${convert}: ${how}` : convert);
 }
 
 /** Whether the engines read a column of the type `name` as the contract's type. */

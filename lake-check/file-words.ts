@@ -19,21 +19,18 @@ export function wordsOf(element: Struct): string {
     field_10: logical,
   } = element;
   if (children > 0 || type === undefined || repetition === REPEATED) return 'nested';
-  const annotations = [
-    ...(logical === undefined ? [] : [annotationOf(logical)]),
-    ...(older === undefined ? [] : [olderAnnotationOf(older, element)]),
-  ];
   // A file may have both forms of the annotation. The older one can't say whether times are in UTC.
-  const [annotation, other = annotation] = annotations;
-  const isOne = annotation?.replace(',UTC', '') === other?.replace(',UTC', '');
-  return [PHYSICAL[type] ?? `type ${type}`, ...(isOne ? [annotation] : annotations)]
+  const newer = logical && annotationOf(logical);
+  const other = older === undefined ? newer : olderAnnotationOf(older, element);
+  const isOne = newer === undefined || newer.replace(',UTC', '') === other?.replace(',UTC', '');
+  return [PHYSICAL[type] ?? `type ${type}`, newer, ...(isOne && newer ? [] : [other])]
     .filter(Boolean)
     .join(' ');
 }
 
-const LOGICAL = ' STRING MAP LIST ENUM DECIMAL DATE TIME TIMESTAMP  INT UNKNOWN JSON BSON UUID FLOAT16'.split(
-  ' ',
-);
+const LOGICAL = [
+  ...' STRING MAP LIST ENUM DECIMAL DATE TIME TIMESTAMP  INT UNKNOWN JSON BSON UUID FLOAT16'.split(' '),
+];
 
 /** The annotation in the union LogicalType. */
 function annotationOf(logical: Struct): string {
@@ -63,25 +60,21 @@ export const CODECS = 'UNCOMPRESSED SNAPPY GZIP LZO BROTLI LZ4 ZSTD LZ4_RAW'.spl
 const NEWEST_ENCODING = 9;
 
 /** Why DuckDB can't read a column chunk. Undefined if it can. */
-export function formatFault({
-  field_1: elsewhere,
-  field_3: data,
-  field_8: key,
-}: Struct): FileFault | undefined {
+export function formatFault({ field_1: file, field_3: data, field_8: key }: Struct): FileFault | undefined {
   if (key || !data) return ENCRYPTED;
-  if (elsewhere) return fails('its records lie in other files', 'Name those files instead');
-  const codec = CODECS[data.field_4];
-  if (codec === 'LZ4')
+  if (file) return fails('its records lie in other files', 'Name those files instead');
+  const { field_2: encodings, field_4: codec } = data;
+  const packed = CODECS[codec] ?? `codec ${codec}`;
+  if (packed === 'LZ4')
     return fails(
       'it is compressed with LZ4 in the form of Hadoop, which DuckDB does not read',
       `${pyarrow("pq.write_table(pq.read_table('in.parquet'), 'out.parquet')")} makes a file that it reads`,
     );
-  if (codec === undefined || codec === 'LZO')
-    return fails(`it is compressed with ${codec ?? `codec ${data.field_4}`}, which DuckDB does not read`);
-  const encoding = (data.field_2 as number[]).find((number) => number > NEWEST_ENCODING);
-  return encoding === undefined
-    ? undefined
-    : fails(`it has the encoding ${encoding}, which DuckDB does not read`);
+  if (packed === 'LZO' || !CODECS[codec])
+    return fails(`it is compressed with ${packed}, which DuckDB does not read`);
+  const encoding = (encodings as number[]).find((number) => number > NEWEST_ENCODING);
+  if (encoding !== undefined) return fails(`it has the encoding ${encoding}, which DuckDB does not read`);
+  return undefined;
 }
 
 export const fails = (found: string, cure?: string): FileFault => ({

@@ -1,15 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,6 +7,7 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { convertFiles } from './lake-commands.ts';
 import type { ListedFile } from './lake-facts.ts';
 import { isDayFolder, isHidden } from './layout.ts';
+import { readFooter } from './read-footers.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
 
@@ -49,14 +39,7 @@ export async function listFolder(directory: string, below = ''): Promise<ListedF
 
 /** The kind of a file, in the operator's words. */
 function kindOf(path: string): string {
-  const start = Buffer.alloc(4);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, start);
-  } finally {
-    closeSync(file);
-  }
-  if (start.toString('latin1') === 'PAR1') return 'a Parquet file';
+  if (/\.parquet$/i.test(path) || !('found' in readFooter(path))) return 'a Parquet file';
   return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
 }
 
@@ -86,12 +69,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
   return listed;
 }
 
-const unread = (path: string, unreadable: string): ListedFile => ({
-  path,
-  size: 0,
-  modifiedAt: 0,
-  unreadable,
-});
+const unread = (path: string, unreadable: string) => ({ path, size: 0, modifiedAt: 0, unreadable });
 
 /**
  * The files that the engines read in a table's days. Each has a stamp, which changes when the file changes. After each

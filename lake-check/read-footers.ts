@@ -80,58 +80,44 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 function footerOf({ field_2: schema, field_4: groups, field_8: encryption }: Struct): Footer | FileFault {
   if (encryption) return ENCRYPTED;
-  const rows = (groups as Struct[]).map(({ field_3: count }) => Number(count));
-  const chunks: Chunk[] = [];
-  for (const [rowGroup, { field_1: ofGroup }] of (groups as Struct[]).entries())
-    for (const chunk of ofGroup as Struct[]) {
-      const fault = formatFault(chunk);
-      if (fault) return fault;
-      chunks.push(chunkOf(chunk, rowGroup));
-    }
+  const rowGroupRows = (groups as Struct[]).map(({ field_3: count }) => Number(count));
+  const parts = (groups as Struct[]).flatMap(({ field_1: chunks }, rowGroup) =>
+    (chunks as Struct[]).map((chunk) => ({ chunk, rowGroup })),
+  );
+  for (const { chunk } of parts) {
+    const fault = formatFault(chunk);
+    if (fault) return fault;
+  }
+  const chunks = parts.map(({ chunk, rowGroup }) => chunkOf(chunk, rowGroup));
   const columns = topLevel(schema).map((element) => ({
     name: textOf(element['field_4']),
+    lower: textOf(element['field_4']).toLowerCase(),
     words: wordsOf(element),
   }));
-  const lower = columns.map(({ name }) => name.toLowerCase());
-  const flat = Map.groupBy(
-    chunks.filter(({ isFlat }) => isFlat),
-    ({ column }) => column,
-  );
+  const lower = columns.map((column) => column.lower);
+  const flat = Map.groupBy(parts, (_, index) => (chunks[index]?.isFlat ? chunks[index].column : undefined));
+  const statistics = (name: string) =>
+    flat.get(name)?.map(({ chunk }) => chunk['field_3'].field_12 ?? {}) ?? [];
   return {
     names: columns.map(({ name }) => name),
-    types: new Map(columns.map(({ words }, index) => [lower[index] as string, typeName(words)])),
+    types: new Map(columns.map(({ lower, words }) => [lower, typeName(words)])),
     doubledNames: [...new Set(lower.filter((name, index) => lower.indexOf(name) !== index))],
-    rows: rows.reduce((sum, count) => sum + count, 0),
-    rowGroupRows: rows,
-    compression: [...new Set(chunks.map(({ codec }) => codec))],
-    chunks: chunks.map(({ codec: _, statistics: __, ...chunk }) => chunk),
+    rows: rowGroupRows.reduce((sum, count) => sum + count, 0),
+    rowGroupRows,
+    compression: [...new Set(parts.map(({ chunk }) => CODECS[chunk['field_3'].field_4] as string))],
+    chunks,
     statistics: new Map(
-      columns.map(({ name, words }, index) => [
-        lower[index] as string,
-        statisticsOf(words, flat.get(name)?.map(({ statistics }) => statistics) ?? []),
-      ]),
+      columns.map(({ name, lower, words }) => [lower, statisticsOf(words, statistics(name))]),
     ),
   };
 }
 
-/** A column chunk, with what is put together for the whole column. */
-interface Chunk extends ColumnChunk {
-  readonly codec: string;
-  readonly statistics: Struct;
-}
-
-function chunkOf({ field_3: chunk }: Struct, rowGroup: number): Chunk {
-  const { field_3: path, field_4: codec, field_5: values, field_9: data, field_11: dictionary } = chunk;
-  return {
-    column: (path as Uint8Array[]).map(textOf).join('.'),
-    isFlat: path.length === 1,
-    rowGroup,
-    // Some writers say 0 if there is no dictionary.
-    start: Number(dictionary > 0 && dictionary < data ? dictionary : data),
-    values: Number(values),
-    codec: CODECS[codec] as string,
-    statistics: chunk.field_12 ?? {},
-  };
+function chunkOf({ field_3: chunk }: Struct, rowGroup: number): ColumnChunk {
+  const { field_3: path, field_5: values, field_9: data, field_11: dictionary } = chunk;
+  // Some writers say 0 if there is no dictionary.
+  const start = Number(dictionary > 0 && dictionary < data ? dictionary : data);
+  const column = (path as Uint8Array[]).map(textOf).join('.');
+  return { column, isFlat: path.length === 1, rowGroup, start, values: Number(values) };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../lib/report/quote-sql.ts';
 import { TIME_COLUMN } from '../lib/report/tables.ts';
-import { falseBound, type GroupValues } from './bounds.ts';
+import { falseBound, type GroupRow, nullsIn } from './bounds.ts';
 import { fits } from './column-types.ts';
 import { fails } from './file-words.ts';
-import type { Bound, FileFault, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
+import type { FileFacts, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
 import { companyColumn, countColumns } from './report-columns.ts';
 import {
@@ -15,6 +15,7 @@ import {
   faultCounts,
   screeningChecks,
 } from './value-checks.ts';
+import { pageFault } from './verify-pages.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
@@ -22,42 +23,42 @@ export interface DayFile extends LocalFile {
   readonly footer: Footer;
 }
 
-export interface ValuesRead {
-  readonly values: ReadonlyMap<string, ValueFacts>;
-  /** The faults of the files whose records can't be read. */
-  readonly unreadable: ReadonlyMap<string, FileFault>;
-  readonly companies: ReadonlySet<string>;
-}
-
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/** Reads every record of files of one table, and counts the faults in each file. */
+/**
+ * Reads every record of files of one table, and counts the faults in each file. Adds what it finds to `facts`, by the
+ * files' ids, and to `companies`.
+ */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,
   files: readonly DayFile[],
-): Promise<ValuesRead> {
-  const values = new Map<string, ValueFacts>();
-  const unreadable = new Map<string, FileFault>();
-  const companies = new Set<string>();
+  facts: Map<string, Partial<FileFacts>>,
+  companies: Set<string>,
+): Promise<void> {
+  for (const { id, path, footer } of files) {
+    const fault = await pageFault(path, footer);
+    if (fault) facts.set(id, { fault });
+  }
+  const whole = files.filter(({ id }) => !facts.has(id));
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
-  const alike = Map.groupBy(files, ({ path, footer }) =>
+  const alike = Map.groupBy(whole, ({ path, footer }) =>
     JSON.stringify([...footer.types, rowGroupSql(footer), footer.rows > MANY_ROWS ? path : '']),
   );
   for (const group of alike.values()) {
-    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, values, companies);
+    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts, companies);
     await read(group as [DayFile]).catch(async () => {
       for (const file of group)
         await read([file]).catch((error: Error) => {
           const [reason = ''] = error.message.split('\n', 1);
           // DuckDB's message contains the path from which it read the file.
-          unreadable.set(file.id, fails(`it can't be read (${reason.replaceAll(/"?\/\S+"?/g, '…')})`));
+          const fault = fails(`it can't be read (${reason.replaceAll(/"?\/\S+"?/g, '…')})`);
+          facts.set(file.id, { fault });
         });
     });
   }
-  return { values, unreadable, companies };
 }
 
 /** A file with more records is read alone. */
@@ -90,7 +91,7 @@ async function readAlike(
   connection: DuckDBConnection,
   { table, report }: TableFacts,
   files: readonly [DayFile, ...DayFile[]],
-  values: Map<string, ValueFacts>,
+  facts: Map<string, Partial<FileFacts>>,
   companies: Set<string>,
 ): Promise<void> {
   const [{ footer, path }] = files;
@@ -129,68 +130,47 @@ async function readAlike(
     // A file without records has no row.
     if (!groups) continue;
     // Files without a fault in the first query are not in the second.
-    const found: Row = second.get(path) ?? {};
+    const found: GroupRow = second.get(path) ?? {};
     const countOf = (name: string) => Number(found[name] ?? 0);
-    const sum = (numberOf: (group: Row) => number) =>
-      groups.reduce((total, group) => total + numberOf(group), 0);
-    const ofGroup = (group: Row, name: string) => groupValues(footer, group, name);
-    const without = (name: string) => (isUsable(name) ? sum((group) => ofGroup(group, name).nulls) : 0);
-    values.set(id, {
+    const sum = (of: (group: GroupRow) => number) => groups.reduce((total, group) => total + of(group), 0);
+    const nulls = (name: string) => (isUsable(name) ? sum((group) => nullsIn(footer, group, name)) : 0);
+    const values: ValueFacts = {
       outsideDay: countOf('outsideDay'),
-      withoutTime: without(TIME_COLUMN),
+      withoutTime: nulls(TIME_COLUMN),
       roundedIntoNextHour: sum((group) => Number(group['roundedIntoNextHour'] ?? 0)),
       coarserWithOthers: countOf('coarserWithOthers'),
       coarserWithFiner: countOf('coarserWithFiner'),
       finerWithCoarser: countOf('finerWithCoarser'),
-      withoutCompany: without(company),
+      withoutCompany: nulls(company),
       negative: new Map(counts.map((name) => [name, countOf(`negative ${name}`)])),
       totals: new Map(counts.map((name) => [name, BigInt((found[`total ${name}`] ?? 0) as bigint)])),
       falseBounds: new Map(
         columns.flatMap(({ name }) => {
-          const ofGroups = groups.map((group) => ofGroup(group, name));
-          const words = falseBound(footer.statistics.get(name), ofGroups);
+          const words = falseBound(footer, groups, name);
           return words === undefined ? [] : [[name, words]];
         }),
       ),
-    });
+    };
+    facts.set(id, { values });
   }
 }
-
-type Row = Readonly<Record<string, unknown>>;
-
-/** What a column's values in a row group are. The footer's number of records is that of the pages, which were counted. */
-function groupValues({ rowGroupRows }: Footer, group: Row, name: string): GroupValues {
-  const rowGroup = Number(group['rowGroup']);
-  return {
-    rowGroup,
-    min: asBound(group[`lowest ${name}`]),
-    max: asBound(group[`highest ${name}`]),
-    nulls: (rowGroupRows[rowGroup] ?? 0) - Number(group[`values ${name}`]),
-  };
-}
-
-const asBound = (value: unknown): Bound | undefined =>
-  typeof value === 'string' ? Buffer.from(value) : ((value ?? undefined) as bigint | undefined);
 
 /** A million row groups of a day that add up to this fit into 64 bits. */
 const MAY_NOT_FIT = 2 ** 63 / 1e6;
 
 /** Whether a file may have a fault: a wrong level, a time outside of its day, or a count below 0 or too high. */
-const isSuspect = ({ day }: DayFile, groups: readonly Row[], counts: readonly string[]): boolean =>
+const isSuspect = ({ day }: DayFile, groups: readonly GroupRow[], counts: readonly string[]): boolean =>
   groups.some((group) => {
-    const [low, high] = [group[`lowest ${TIME_COLUMN}`], group[`highest ${TIME_COLUMN}`]] as (
-      | bigint
-      | null
-    )[];
+    const number = (name: string) => Number(group[name] ?? 0);
     const start = Date.parse(day) * 1_000;
-    // An infinite time has no microseconds.
-    const isInside = low != null && high != null && low >= start && high < start + DAY_US;
+    const [low, high] = [number(`lowest ${TIME_COLUMN}`), number(`highest ${TIME_COLUMN}`)];
     return (
       group['hasWrongLevels'] === true ||
-      (Number(group[`values ${TIME_COLUMN}`] ?? 0) > 0 && !isInside) ||
-      counts.some((name) => Number(group[`lowest ${name}`] ?? 0) < 0) ||
+      // An infinite time has no microseconds.
+      (number(`values ${TIME_COLUMN}`) > 0 && !(low >= start && high < start + DAY_US)) ||
       counts.some(
-        (name) => Number(group[`highest ${name}`] ?? 0) * Number(group[`values ${name}`]) > MAY_NOT_FIT,
+        (name) =>
+          number(`lowest ${name}`) < 0 || number(`highest ${name}`) * number(`values ${name}`) > MAY_NOT_FIT,
       )
     );
   });
@@ -200,7 +180,7 @@ async function lookAgain(
   connection: DuckDBConnection,
   files: readonly DayFile[],
   expressions: Expressions,
-): Promise<ReadonlyMap<string, Row>> {
+): Promise<ReadonlyMap<string, GroupRow>> {
   if (files.length === 0) return new Map();
   const days = files.map(({ path, day }) => ({ path, start: Date.parse(day) * 1000 }));
   const rows = await rowsOf(
@@ -221,5 +201,8 @@ const listOf = (expressions: Expressions): string =>
 const recordsOf = (files: readonly DayFile[]): string =>
   `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, file_row_number = true, hive_partitioning = false)`;
 
-const rowsOf = async (connection: DuckDBConnection, sql: string, parameters: string[] = []): Promise<Row[]> =>
-  (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
+const rowsOf = async (
+  connection: DuckDBConnection,
+  sql: string,
+  parameters: string[] = [],
+): Promise<GroupRow[]> => (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();

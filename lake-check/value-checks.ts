@@ -13,9 +13,7 @@ export const DAY_US = 86_400_000_000;
 
 const time = quoteName(TIME_COLUMN);
 
-/**
- * The time as a number. This needs no cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record.
- */
+/** The time as a number, without a cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record. */
 const microseconds = `epoch_us(${time})`;
 
 /**
@@ -29,7 +27,7 @@ export const screeningChecks = (report: Report, isUsable: IsUsable, timeType?: s
       // Athena rounds to the millisecond.
       roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
     }),
-  ...hasWrongLevels(report, isUsable),
+  ...levelChecks(report, isUsable)?.screening,
 });
 
 /** SQL for a column's lowest and highest value and the number of its values. INT96 has no order. */
@@ -55,7 +53,7 @@ export const faultCounts = (report: Report, isUsable: IsUsable, start: string): 
     // An infinite time has no microseconds.
     outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,
   }),
-  ...countWrongLevels(report, isUsable),
+  ...levelChecks(report, isUsable)?.counts,
   ...Object.fromEntries(
     countColumns(report)
       .filter(isUsable)
@@ -66,44 +64,28 @@ export const faultCounts = (report: Report, isUsable: IsUsable, start: string): 
   ),
 });
 
-/** SQL conditions on a record: whether it is of the coarser level, and whether a column of each group is not 0. */
-function wrongLevels(report: Report, isUsable: IsUsable) {
+/** SQL for records with a value in a column that is not for their level. */
+function levelChecks(report: Report, isUsable: IsUsable) {
   const levels = levelColumns(report);
   if (!levels || !isUsable(levels.finer)) return undefined;
-  const isCounted = (columns: readonly string[]): string =>
-    columns
-      .filter(isUsable)
-      .map((name) => `${quoteName(name)} <> 0`)
-      .join(' OR ') || 'false';
+  const [others, finerCount, coarserCount] = [levels.others, [levels.finerCount], [levels.coarserCount]].map(
+    (columns) =>
+      columns
+        .filter(isUsable)
+        .map((name) => `${quoteName(name)} <> 0`)
+        .join(' OR ') || 'false',
+  );
+  const isCoarser = `${quoteName(levels.finer)} IS NULL`;
   return {
-    isCoarser: `${quoteName(levels.finer)} IS NULL`,
-    others: isCounted(levels.others),
-    finerCount: isCounted([levels.finerCount]),
-    coarserCount: isCounted([levels.coarserCount]),
-  };
-}
-
-/**
- * One condition for all wrong levels: for each record, DuckDB then evaluates only the branch of the CASE that
- * applies.
- */
-function hasWrongLevels(report: Report, isUsable: IsUsable): Expressions {
-  const wrong = wrongLevels(report, isUsable);
-  if (!wrong) return {};
-  const { isCoarser, others, finerCount, coarserCount } = wrong;
-  return {
-    hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
-  };
-}
-
-function countWrongLevels(report: Report, isUsable: IsUsable): Expressions {
-  const wrong = wrongLevels(report, isUsable);
-  if (!wrong) return {};
-  const { isCoarser, others, finerCount, coarserCount } = wrong;
-  return {
-    coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
-    coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
-    finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
+    // One condition for all: for each record, DuckDB then evaluates only the branch of the CASE that applies.
+    screening: {
+      hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
+    },
+    counts: {
+      coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
+      coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
+      finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
+    },
   };
 }
 

@@ -4,36 +4,27 @@ import { crc32 } from 'node:zlib';
 import type { ColumnChunk, FileFault, Footer } from './lake-facts.ts';
 import { parse, readFooter } from './read-footers.ts';
 
-/** Files up to this size are read at once. */
-const SMALL_BYTES = 2 ** 20;
-
-/** Larger files are read in pieces of this size. The header of a page is small, unless it has long texts as bounds. */
+/** Files are read in pieces of this size. The header of a page is small, unless it has long texts as bounds. */
 const PIECE_BYTES = 2 ** 20;
 const HEADER_BYTES = 512;
 
 /** The kinds of pages with values, the older and the newer form. The other kinds are indexes and dictionaries. */
 const DATA_PAGES = [0, 3];
 
-const damage = (found: string): FileFault => ({
-  severity: 'wrong',
-  found,
-  cure: 'Copy the file again from its source. If the source has the same fault, write the file again there',
-});
+const CURE =
+  'Copy the file again from its source. If the source has the same fault, write the file again there';
 
 /**
  * Reads the pages of a Parquet file, and compares their checksums with their bytes, and their number of values with the
  * footer's. DuckDB does neither. Resolves to the first fault. Of pages without a checksum, only the header is read.
  */
-export async function pageFault(
-  path: string,
-  { chunks, rowGroupRows }: Footer,
-): Promise<FileFault | undefined> {
+export async function pageFault(path: string, footer: Footer): Promise<FileFault | undefined> {
   const file = openSync(path, 'r');
   try {
     const bytes = bytesOf(file);
-    for (const chunk of chunks) {
-      const fault = chunkFault(bytes, chunk, rowGroupRows[chunk.rowGroup] ?? 0);
-      if (fault) return damage(fault);
+    for (const chunk of footer.chunks) {
+      const found = chunkFault(bytes, chunk, footer.rowGroupRows[chunk.rowGroup] ?? 0);
+      if (found) return { severity: 'wrong', found, cure: CURE };
       await nextTurn();
     }
     return undefined;
@@ -56,7 +47,7 @@ function bytesOf(file: number): Bytes {
   const buffer = Buffer.alloc(Math.min(size, PIECE_BYTES));
   const read = (start: number, length: number) =>
     buffer.subarray(0, readSync(file, buffer, 0, Math.min(length, buffer.length), start));
-  if (size > SMALL_BYTES) return read;
+  if (size > PIECE_BYTES) return read;
   const all = read(0, size);
   return (start, length) => all.subarray(start, start + length);
 }

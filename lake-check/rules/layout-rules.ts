@@ -1,6 +1,6 @@
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { counted } from '../../lib/terminal/counted.ts';
-import type { Finding, Rule } from '../finding.ts';
+import { type Finding, inFiles, inTables, type Rule } from '../finding.ts';
 import {
   checkCommand,
   convertFiles,
@@ -9,7 +9,7 @@ import {
   lakeAround,
   shellWord,
 } from '../lake-commands.ts';
-import { type FileFault, filesOf, type LakeFacts, type TableFacts } from '../lake-facts.ts';
+import type { FileFault, LakeFacts } from '../lake-facts.ts';
 
 const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 
@@ -66,45 +66,30 @@ function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
 }
 
 /** Finds files outside of days. No engine ever reads them, so their records are missing in every report. */
-const recordsLieInDays: Rule = ({ location, tables }) =>
-  tables.flatMap(({ table, strays }) => {
-    const folders = Map.groupBy(strays, ({ path }) => path.split('/')[1] as string);
-    return [...folders].map(([name, listed]): Finding => {
-      const isFolder = listed.some(({ path }) => path.split('/').length > 2);
-      return {
-        severity: 'wrong',
-        paths: [`${table.name}/${name}${isFolder ? '/' : ''}`],
-        found: isFolder
-          ? `no day has this name: ${counted(listed.length, 'file')} in it, never read`
-          : 'it lies beside the days and is never read',
-        needed: `${table.name}/${DAY_FOLDER}/, with a real day of the calendar, in UTC`,
-        cure: isFolder
-          ? `Rename the folder to its day, or ${convertLake(location)}: it takes the day from the time.`
-          : `Move it into its day, or ${convertLake(location)}: it takes the day from the time.`,
-      };
-    });
+const recordsLieInDays = inTables(({ table, strays }, { location }) => {
+  const folders = Map.groupBy(strays, ({ path }) => path.split('/')[1] as string);
+  return [...folders].map(([name, listed]) => {
+    const isFolder = listed.some(({ path }) => path.split('/').length > 2);
+    return {
+      severity: 'wrong',
+      paths: [`${table.name}/${name}${isFolder ? '/' : ''}`],
+      found: isFolder
+        ? `no day has this name: ${counted(listed.length, 'file')} in it, never read`
+        : 'it lies beside the days and is never read',
+      needed: `${table.name}/${DAY_FOLDER}/, with a real day of the calendar, in UTC`,
+      cure: `${isFolder ? 'Rename the folder to its day' : 'Move it into its day'}, or ${convertLake(location)}: it takes the day from the time.`,
+    };
   });
+});
 
 /** Every file in a day's folder is read as Parquet, unless its name or a folder's name begins with `_` or `.`. */
-const filesAreParquet: Rule = ({ location, tables }) =>
-  tables.flatMap((table) =>
-    filesOf(table).flatMap(({ path, size, fault }) => {
-      const found: FileFault | undefined = size === 0 ? EMPTY : fault;
-      return found === undefined
-        ? []
-        : [
-            {
-              severity: found.severity,
-              paths: [path],
-              found: found.found,
-              needed: 'a whole Parquet file: every file in a day is read, whatever its name',
-              cure: `${found.cure ?? otherCure(path, location)}.`,
-            },
-          ];
-    }),
-  );
+const filesAreParquet = inFiles(({ path, size, fault }, _, { location }) => {
+  const { severity, found, cure = otherCure(path, location) } = (size === 0 ? EMPTY : fault) ?? {};
+  const needed = 'a whole Parquet file: every file in a day is read, whatever its name';
+  return severity && found !== undefined && { severity, found, needed, cure: `${cure}.` };
+});
 
-const EMPTY: FileFault = {
+const EMPTY: Partial<FileFault> = {
   severity: 'fails',
   found: 'it is empty',
   cure: 'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out',
@@ -117,67 +102,59 @@ const otherCure = (path: string, location: string): string =>
 
 /** A file or folder that can't even be listed may hold records. The engines fail on it or leave it out. */
 const allIsReadable: Rule = ({ unreadable }) =>
-  unreadable.map(({ path, unreadable: reason = '' }) => ({
+  unreadable.map(({ path, unreadable: found = '' }) => ({
     severity: 'fails',
     paths: [path],
-    found: reason,
+    found,
     needed: 'files and folders that can be read',
     cure: 'Give the user who runs this the right to read it, put there what it links to, or remove it.',
   }));
 
 /** Finds files of one day with the same bytes. A copy that was left over counts every record twice. */
-const filesAreNotCopies: Rule = ({ tables }) =>
-  tables.flatMap(({ days }) =>
-    days.flatMap(({ files }) =>
-      [...Map.groupBy(files, ({ digest, size }) => `${digest} ${size}`).values()]
-        .filter((alike) => alike.length > 1 && alike[0]?.digest && alike[0].footer?.rows !== 0)
-        .map((alike) => ({
-          severity: 'wrong' as const,
-          paths: alike.map(({ path }) => path),
-          found: `${alike.length} files of one day hold the same bytes: their records count ${alike.length} times`,
-          needed: 'each record once',
-          cure: 'Remove all of these files but one.',
-        })),
-    ),
-  );
+const filesAreNotCopies = inTables(({ days }) =>
+  days.flatMap(({ files }) =>
+    [...Map.groupBy(files, ({ digest, size }) => `${digest} ${size}`).values()]
+      .filter((alike) => alike.length > 1 && alike[0]?.digest && alike[0].footer?.rows !== 0)
+      .map((alike) => ({
+        severity: 'wrong',
+        paths: alike.map(({ path }) => path),
+        found: `${alike.length} files of one day hold the same bytes: their records count ${alike.length} times`,
+        needed: 'each record once',
+        cure: 'Remove all of these files but one.',
+      })),
+  ),
+);
 
 /** Athena reads no days after today. */
-const noFutureDays: Rule = ({ location, tables, today }) =>
-  tables.flatMap(({ table, days }: TableFacts) => {
-    const future = days.filter(({ day }) => day > today);
-    return future.map(({ day }) => ({
-      severity: 'wrong' as const,
+const noFutureDays = inTables(({ table, days }, { location, today }) =>
+  days
+    .filter(({ day }) => day > today)
+    .map(({ day }) => ({
+      severity: 'wrong',
       paths: [`${table.name}/${PARTITION_COLUMN}=${day}/`],
       found: `the day has not begun, in UTC (today is ${today}): Athena does not read it`,
       needed: 'days up to today',
       cure: `If only the folder's name is wrong, run ${convertLake(location)}: it takes the day from the time. If the times are, mend them at the source and convert again from there.`,
-    }));
-  });
+    })),
+);
 
 /** Finds files that Athena leaves out, although the writer may not have meant to hide them. */
-const nothingIsHidden: Rule = ({ tables }) =>
-  tables.flatMap(({ table, hidden }) => {
-    const data = hidden.filter(
-      ({ path, size }) => size > 0 && !/\.crc$|\/_(SUCCESS|metadata|common_metadata)/.test(path),
-    );
-    if (data.length === 0) return [];
-    return [
-      {
-        severity: 'warning' as const,
-        paths: data.map(({ path }) => path),
-        found: `${table.name} holds files that begin with "_" or ".", or lie in such a folder: they are left out`,
-        needed: 'other names, for files that reports should read',
-        cure: 'Rename what reports should read. Remove what a killed writer has left.',
-      },
-    ];
-  });
+const nothingIsHidden = inTables(({ table, hidden }) => {
+  const data = hidden.filter(
+    ({ path, size }) => size > 0 && !/\.crc$|\/_(SUCCESS|metadata|common_metadata)/.test(path),
+  );
+  return (
+    data.length > 0 && {
+      severity: 'warning',
+      paths: data.map(({ path }) => path),
+      found: `${table.name} holds files that begin with "_" or ".", or lie in such a folder: they are left out`,
+      needed: 'other names, for files that reports should read',
+      cure: 'Rename what reports should read. Remove what a killed writer has left.',
+    }
+  );
+});
 
 export const layoutRules: readonly Rule[] = [
-  tablesAreThere,
-  recordsLieInDays,
-  allIsReadable,
-  filesAreParquet,
-  filesAreNotCopies,
-  noFutureDays,
-  nothingIsHidden,
+  ...[tablesAreThere, recordsLieInDays, allIsReadable, filesAreParquet],
+  ...[filesAreNotCopies, noFutureDays, nothingIsHidden],
 ];
