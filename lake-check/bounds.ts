@@ -28,23 +28,22 @@ export function statisticsOf(words: string, ofGroups: readonly Struct[]): Column
 
 /** Reads a bound. Gives undefined for types that the contract does not have, and for INT96, which has no order. */
 function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
-  const [physical, annotation = ''] = words.split(' ');
-  const isUnsigned = annotation.startsWith('UINT');
-  const integer = ({ buffer, byteOffset, byteLength }: Uint8Array) => {
-    const view = new DataView(buffer, byteOffset, byteLength);
-    if (physical === 'INT64') return view.getBigInt64(0, true);
-    return BigInt(view[isUnsigned ? 'getUint32' : 'getInt32'](0, true));
-  };
+  const [physical = '', annotation = ''] = words.split(' ');
   if (/^(STRING|ENUM)$/.test(annotation)) return (value) => Buffer.from(value);
-  if (annotation.startsWith('TIMESTAMP(MILLIS')) return (value) => integer(value) * 1_000n;
-  // A time is cut to the microsecond, downwards.
-  if (annotation.startsWith('TIMESTAMP(NANOS'))
-    return (value) => (integer(value) - (((integer(value) % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
-  if (physical === 'INT32' || physical === 'INT64') return integer;
-  // A decimal in bytes begins with the highest.
-  const decimal = (value: Uint8Array) =>
-    BigInt.asIntN(8 * value.length, BigInt(`0x${Buffer.from(value).toString('hex') || 0}`));
-  return annotation.startsWith('DECIMAL') ? decimal : () => undefined;
+  const isInteger = /^INT(32|64)$/.test(physical);
+  if (!isInteger && !annotation.startsWith('DECIMAL')) return () => undefined;
+  return (value) => {
+    // A decimal in bytes begins with the highest, an integer with the lowest.
+    const hex = Buffer.from(isInteger ? value.toReversed() : value).toString('hex');
+    const number = BigInt[annotation.startsWith('UINT') ? 'asUintN' : 'asIntN'](
+      8 * value.length,
+      BigInt(`0x${hex}`),
+    );
+    if (annotation.startsWith('TIMESTAMP(MILLIS')) return number * 1_000n;
+    if (!annotation.startsWith('TIMESTAMP(NANOS')) return number;
+    // A time is cut to the microsecond, downwards.
+    return (number - (((number % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
+  };
 }
 
 /** What a query found of a row group: its number, and by column the lowest and highest value and their number. */

@@ -1,13 +1,5 @@
 import type { ColumnType } from '../lib/report/tables.ts';
 
-/** DuckDB's name for each type of the data contract. */
-export const DUCKDB_TYPE: Readonly<Record<ColumnType, string>> = {
-  timestamp: 'TIMESTAMP',
-  bigint: 'BIGINT',
-  varchar: 'VARCHAR',
-  'decimal(18,6)': 'DECIMAL(18,6)',
-};
-
 /** What becomes of a column: the engines read it as it is, `convert` makes the contract's type of it, or neither. */
 interface Verdict {
   readonly how?: string;
@@ -62,8 +54,8 @@ type Row = readonly [words: string, name: string, ...verdicts: readonly Verdict[
 
 /**
  * The types of Parquet, and the only place that decides what becomes of each. `words` are the file's own: physical types
- * with their annotations. UNKNOWN is a column whose values are all NULL. Messages show `name`, which is DuckDB's where DuckDB reads the type. The verdicts are in the
- * order of {@link ROLES}. Decimals are below, because they have their digits in their words.
+ * with their annotations. UNKNOWN is a column whose values are all NULL. Messages show `name`, which is DuckDB's where
+ * DuckDB reads the type. The verdicts are in the order of {@link ROLES}. Decimals are below: their words have digits.
  */
 const TYPES: readonly Row[] = [
   ['INT32, INT32 INT(32), INT32 UNKNOWN', 'INTEGER', SINCE, AS_IT_IS, TEXT, AMOUNT],
@@ -86,14 +78,9 @@ const TYPES: readonly Row[] = [
   ['INT64 TIMESTAMP(MILLIS)', 'TIMESTAMP_MS', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT64 TIMESTAMP(MICROS)', 'TIMESTAMP', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT64 TIMESTAMP(NANOS)', 'TIMESTAMP_NS', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
-  [
-    'INT64 TIMESTAMP(MILLIS,UTC), INT64 TIMESTAMP(MICROS,UTC), INT64 TIMESTAMP(NANOS,UTC)',
-    'TIMESTAMP WITH TIME ZONE',
-    AS_IT_IS,
-    NO_WHOLE,
-    NO_TEXT,
-    NO_AMOUNT,
-  ],
+  ['INT64 TIMESTAMP(MILLIS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
+  ['INT64 TIMESTAMP(MICROS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
+  ['INT64 TIMESTAMP(NANOS,UTC)', 'TIMESTAMP WITH TIME ZONE', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   // The oldest form of times, always in UTC. DuckDB shows it as TIMESTAMP.
   ['INT96', 'INT96', AS_IT_IS, NO_WHOLE, NO_TEXT, NO_AMOUNT],
   ['INT32 TIME, INT64 TIME', 'TIME', NO_TIME, NO_WHOLE, NO_TEXT, NO_AMOUNT],
@@ -108,9 +95,8 @@ const MOST_DIGITS: Readonly<Record<string, number>> = { INT32: 9, INT64: 18 };
 /** The name of a type that a file describes in these words. Words that are not in the table are their own name. */
 export function typeName(words: string): string {
   const [, physical = '', digits, scale] = /^(\w+) DECIMAL\((\d+),(\d+)\)$/.exec(words) ?? [];
-  const isDecimal =
-    Number(digits) >= Math.max(1, Number(scale)) && Number(digits) <= (MOST_DIGITS[physical] ?? 1_000);
-  if (isDecimal) return `DECIMAL(${digits},${scale})`;
+  const [least, most] = [Math.max(1, Number(scale)), MOST_DIGITS[physical] ?? 1_000];
+  if (Number(digits) >= least && Number(digits) <= most) return `DECIMAL(${digits},${scale})`;
   return TYPES.find(([known]) => known.split(', ').includes(words))?.[1] ?? words;
 }
 
@@ -125,11 +111,10 @@ function verdictOf(type: ColumnType, name: string): Verdict {
 }
 
 /** What to do about a column that can't become the contract's. Undefined if `convert` can make it so. */
-export const cureOf = (type: ColumnType, name: string, column: string): string | undefined =>
-  verdictOf(type, name).cure?.replace(
-    'COLUMN',
-    /^[\w .-]+$/.test(column) ? column : 'the name of the column',
-  );
+export function cureOf(type: ColumnType, name: string, column: string): string | undefined {
+  const shown = /^[\w .-]+$/.test(column) ? column : 'the name of the column';
+  return verdictOf(type, name).cure?.replace('COLUMN', shown);
+}
 
 /** What to do about a column that does not fit. @param convert the words for the command that converts it */
 export function adviceOf(type: ColumnType, name: string, column: string, convert: string): string {

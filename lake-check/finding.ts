@@ -33,14 +33,7 @@ export const inTables =
     lake.tables.flatMap((table) => look(table, lake) || []);
 
 /** A rule that looks at each file of a day. */
-export const inFiles = (
-  look: (
-    file: FileFacts,
-    table: TableFacts,
-    lake: LakeFacts,
-    day: string,
-  ) => Fault | readonly Fault[] | false | undefined,
-): Rule =>
+export const inFiles = (look: (...place: Place) => Fault | readonly Fault[] | false | undefined): Rule =>
   inTables((table, lake) =>
     table.days.flatMap(({ day, files }) =>
       files.flatMap((file) =>
@@ -48,6 +41,8 @@ export const inFiles = (
       ),
     ),
   );
+
+type Place = readonly [file: FileFacts, table: TableFacts, lake: LakeFacts, day: string];
 
 /**
  * A rule about records of a file.

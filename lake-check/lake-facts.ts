@@ -8,14 +8,11 @@ export interface ListedFile {
   readonly size: number;
   /** The time of the last change, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /**
-   * Files with equal digests have equal content. Every file in a bucket has one. In a folder, only files that have the
-   * size of another file of their day have one.
-   */
+  /** Equal for equal content. In a folder, only files that have the size of another file of their day have one. */
   readonly digest?: string;
   /** Changes whenever the file changes. Only files on this machine's disk have a stamp. */
   readonly stamp?: string;
-  /** The reason why the file, the whole folder, or the records of the file can't be read. */
+  /** Why the file or the whole folder can't be opened. */
   readonly unreadable?: string;
 }
 
@@ -27,10 +24,10 @@ export interface FileFault {
   readonly cure?: string;
 }
 
-/** A fault as one line, for a command that refuses the file. */
+/** A fault in one line. */
 export const tellFault = ({ found, cure }: FileFault): string => (cure ? `${found}. ${cure}` : found);
 
-/** A bound as a number that can be compared with values: decimals without their point, times in microseconds. */
+/** A number or a text: decimals without their point, times in microseconds. */
 export type Bound = bigint | Buffer;
 
 /** A column's statistics from the footer, one value for each row group. A value that the footer lacks is undefined. */
@@ -40,10 +37,9 @@ export interface ColumnStatistics {
   readonly nulls: readonly (number | undefined)[];
 }
 
-/** A column's part of a row group. */
+/** A column's part of a row group. A flat column is no part of a list or a struct: it has one value a record. */
 export interface ColumnChunk {
   readonly column: string;
-  /** Whether the column is no part of a list or a struct, so that it has one value a record. */
   readonly isFlat: boolean;
   readonly rowGroup: number;
   /** Where its first page begins. */
@@ -74,18 +70,16 @@ export interface ValueFacts {
   /** Records whose time Athena rounds up to the next hour: at most half a millisecond is left of the hour. */
   readonly roundedIntoNextHour: number;
   readonly withoutCompany: number;
+  /** Records of one level with a value in a column of the other level, or of another metric. */
+  readonly coarserWithOthers: number;
+  readonly coarserWithFiner: number;
+  readonly finerWithCoarser: number;
   /** The number of negative values, by column. */
   readonly negative: ReadonlyMap<string, number>;
   /** The totals of the counts that are so large that the totals of a day may not fit. */
   readonly totals: ReadonlyMap<string, bigint>;
   /** What the footer says falsely of a column's values, in words, by column. */
   readonly falseBounds: ReadonlyMap<string, string>;
-  /** Records of the coarser level with a value of another metric. Reports by the finer dimension lack this value. */
-  readonly coarserWithOthers: number;
-  /** Records of the coarser level that count in the finer level's column. */
-  readonly coarserWithFiner: number;
-  /** Records of the finer level that count in the coarser level's column. */
-  readonly finerWithCoarser: number;
 }
 
 /** A file that Athena reads as data. */
@@ -101,7 +95,7 @@ export interface DayFacts {
   readonly day: string;
   readonly files: readonly FileFacts[];
   /** When `_SUCCESS` was written, if it exists. With this marker, the day is final. */
-  readonly succeededAt?: number;
+  readonly succeededAt?: number | undefined;
 }
 
 export interface TableFacts {
@@ -112,7 +106,7 @@ export interface TableFacts {
   readonly isFile: boolean;
   /** Days with data, in order. */
   readonly days: readonly DayFacts[];
-  /** Files in places where no engine looks for them. */
+  /** Files where no engine looks for them. */
   readonly strays: readonly ListedFile[];
   /** Files whose name, or whose folder's name, begins with `_` or `.`: the engines leave them out. */
   readonly hidden: readonly ListedFile[];

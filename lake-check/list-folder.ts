@@ -21,20 +21,17 @@ const LINKED_DEPTH = 2;
  * @param below lists this subfolder only; the list is empty if it does not exist
  */
 export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
-  const refuse = (reason: string) => {
+  const refuse = ({ code }: NodeJS.ErrnoException) => {
+    const reason = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
     throw new OperatorFault(`${directory} ${reason}; ${NEEDED}`);
   };
-  const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
-    refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
-  );
-  if (!found?.isDirectory())
+  const found = await stat(directory).catch(refuse);
+  if (!found.isDirectory())
     throw new OperatorFault(
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
   if (below && !existsSync(join(directory, below))) return [];
-  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(
-    (error: NodeJS.ErrnoException) => refuse(`can't be read (${error.code})`),
-  ) as Promise<ListedFile[]>;
+  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(refuse);
 }
 
 /** The kind of a file, in the operator's words. */

@@ -30,14 +30,11 @@ export async function readFooters(files: readonly LocalFile[]): Promise<Map<stri
   return footers;
 }
 
-/** The bytes to read first from the end of a file. Most footers are smaller. */
-const FIRST_BYTES = 64 * 1024;
+/** Holds one footer at a time, read from the end of a file. Few are larger. */
+const shared = Buffer.alloc(64 * 1024);
 
 /** The end of a Parquet file: the footer's length in four bytes, little endian, and `PAR1`. */
 const TAIL_BYTES = 8;
-
-/** Holds one footer at a time. */
-const shared = Buffer.alloc(FIRST_BYTES);
 
 const NO_PARQUET = fails('it is not a Parquet file, or not a whole one');
 
@@ -50,10 +47,10 @@ export function readFooter(path: string): Footer | FileFault {
     const { size } = fstatSync(opened);
     const last = (bytes: number) => {
       const length = Math.min(bytes, size);
-      const buffer = length > FIRST_BYTES ? Buffer.alloc(length) : shared;
+      const buffer = length > shared.length ? Buffer.alloc(length) : shared;
       return buffer.subarray(0, readSync(opened, buffer, 0, length, size - length));
     };
-    const tail = last(FIRST_BYTES);
+    const tail = last(shared.length);
     const mark = tail.toString('latin1', tail.length - 4);
     if (mark === 'PARE') return ENCRYPTED;
     if (mark !== 'PAR1' || size < TAIL_BYTES) return NO_PARQUET;
@@ -89,15 +86,14 @@ function footerOf({ field_2: schema, field_4: groups, field_8: encryption }: Str
     if (fault) return fault;
   }
   const chunks = parts.map(({ chunk, rowGroup }) => chunkOf(chunk, rowGroup));
-  const columns = topLevel(schema).map((element) => ({
-    name: textOf(element['field_4']),
-    lower: textOf(element['field_4']).toLowerCase(),
-    words: wordsOf(element),
-  }));
+  const columns = topLevel(schema).map((element) => {
+    const name = textOf(element['field_4']);
+    return { name, lower: name.toLowerCase(), words: wordsOf(element) };
+  });
   const lower = columns.map((column) => column.lower);
   const flat = Map.groupBy(parts, (_, index) => (chunks[index]?.isFlat ? chunks[index].column : undefined));
-  const statistics = (name: string) =>
-    flat.get(name)?.map(({ chunk }) => chunk['field_3'].field_12 ?? {}) ?? [];
+  const bounds = ({ name, words }: (typeof columns)[0]) =>
+    statisticsOf(words, flat.get(name)?.map(({ chunk }) => chunk['field_3'].field_12 ?? {}) ?? []);
   return {
     names: columns.map(({ name }) => name),
     types: new Map(columns.map(({ lower, words }) => [lower, typeName(words)])),
@@ -106,9 +102,7 @@ function footerOf({ field_2: schema, field_4: groups, field_8: encryption }: Str
     rowGroupRows,
     compression: [...new Set(parts.map(({ chunk }) => CODECS[chunk['field_3'].field_4] as string))],
     chunks,
-    statistics: new Map(
-      columns.map(({ name, lower, words }) => [lower, statisticsOf(words, statistics(name))]),
-    ),
+    statistics: new Map(columns.map((column) => [column.lower, bounds(column)])),
   };
 }
 

@@ -99,19 +99,20 @@ function* batchesOf<File extends ListedFile>(
   most: number,
   onProgress: OnProgress,
 ): Generator<File[]> {
-  const total = files.reduce((sum, file) => sum + weight(file), 0);
+  const batches: File[][] = [];
+  let inBatch = Infinity;
+  for (const file of files) {
+    const isNew = inBatch + weight(file) > most;
+    inBatch = weight(file) + (isNew ? 0 : inBatch);
+    if (isNew) batches.push([file]);
+    else batches.at(-1)?.push(file);
+  }
+  const sum = (some: readonly File[]) => some.reduce((total, file) => total + weight(file), 0);
   let done = 0;
-  let batch: File[] = [];
-  let inBatch = 0;
-  onProgress(done, total);
-  for (const [index, file] of files.entries()) {
-    batch.push(file);
-    inBatch += weight(file);
-    const next = files[index + 1];
-    if (next && inBatch + weight(next) <= most) continue;
+  onProgress(done, sum(files));
+  for (const batch of batches) {
     yield batch;
-    done += inBatch;
-    onProgress(done, total);
-    [batch, inBatch] = [[], 0];
+    done += sum(batch);
+    onProgress(done, sum(files));
   }
 }

@@ -7,14 +7,7 @@ import { fails } from './file-words.ts';
 import type { FileFacts, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
 import { companyColumn, countColumns } from './report-columns.ts';
-import {
-  boundsOf,
-  companiesOf,
-  DAY_US,
-  type Expressions,
-  faultCounts,
-  screeningChecks,
-} from './value-checks.ts';
+import { companiesOf, DAY_US, type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
 import { pageFault } from './verify-pages.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
@@ -72,11 +65,9 @@ function rowGroupSql({ rows, rowGroupRows }: Footer): string {
   const row = rows < 2 ** 32 ? 'file_row_number::UINTEGER' : 'file_row_number';
   if (rowGroupRows.slice(0, -1).every((count) => count === most) && (rowGroupRows.at(-1) ?? 0) <= most)
     return `${row} // ${most}`;
-  let next = 0;
-  const starts = rowGroupRows.map((count) => {
-    next += count;
-    return next - count;
-  });
+  const starts = rowGroupRows.map((_, at) =>
+    rowGroupRows.slice(0, at).reduce((sum, count) => sum + count, 0),
+  );
   // A binary search: a record passes few comparisons.
   const search = (from: number, to: number): string => {
     const middle = Math.floor((from + to) / 2);
@@ -94,6 +85,8 @@ async function readAlike(
   facts: Map<string, Partial<FileFacts>>,
   companies: Set<string>,
 ): Promise<void> {
+  const rowsOf = async (sql: string, parameters: string[] = []): Promise<GroupRow[]> =>
+    (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
   const [{ footer, path }] = files;
   const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
   const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
@@ -105,31 +98,28 @@ async function readAlike(
     ...(!isAlone && { path: FILE }),
     ...(!isAlone && isUsable(company) && { companies: companiesOf(company) }),
     rowGroup: rowGroupSql(footer),
-    ...screeningChecks(report, isUsable, footer.types.get(TIME_COLUMN)),
-    ...Object.assign({}, ...columns.map(boundsOf)),
+    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN)),
   };
-  const rows = await rowsOf(
-    connection,
-    `SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`,
-  );
+  const rows = await rowsOf(`SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`);
   const first = Map.groupBy(rows, (row) => (row['path'] ?? path) as string);
   for (const row of rows) for (const one of (row['companies'] ?? []) as string[]) companies.add(one);
   if (isAlone && isUsable(company)) {
     // For many records, the set costs much more beside other aggregates than alone.
     const sql = `SELECT DISTINCT ${quoteName(company)} AS company FROM read_parquet(${pathList(files)}, hive_partitioning = false)`;
-    for (const { company: one } of await rowsOf(connection, sql))
-      if (one !== null) companies.add(String(one));
+    for (const { company: one } of await rowsOf(sql)) if (one !== null) companies.add(String(one));
   }
-  const second = await lookAgain(
-    connection,
-    files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts)),
-    faultCounts(report, isUsable, 'days.start'),
-  );
+  // The few files that have faulty records are read again, to count these.
+  const faulty = files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts));
+  const days = JSON.stringify(faulty.map(({ path, day }) => ({ path, start: Date.parse(day) * 1_000 })));
+  const again = `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
+    SELECT ${listOf({ path: FILE, ...faultCounts(report, isUsable, 'days.start') })}
+    FROM ${recordsOf(faulty)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`;
+  const counted = faulty.length > 0 ? await rowsOf(again, [days]) : [];
+  const second = new Map(counted.map((row) => [row['path'], row]));
   for (const { id, path, footer } of files) {
     const groups = first.get(path);
     // A file without records has no row.
     if (!groups) continue;
-    // Files without a fault in the first query are not in the second.
     const found: GroupRow = second.get(path) ?? {};
     const countOf = (name: string) => Number(found[name] ?? 0);
     const sum = (of: (group: GroupRow) => number) => groups.reduce((total, group) => total + of(group), 0);
@@ -175,24 +165,6 @@ const isSuspect = ({ day }: DayFile, groups: readonly GroupRow[], counts: readon
     );
   });
 
-/** Counts the faulty records in the few files that have some. */
-async function lookAgain(
-  connection: DuckDBConnection,
-  files: readonly DayFile[],
-  expressions: Expressions,
-): Promise<ReadonlyMap<string, GroupRow>> {
-  if (files.length === 0) return new Map();
-  const days = files.map(({ path, day }) => ({ path, start: Date.parse(day) * 1000 }));
-  const rows = await rowsOf(
-    connection,
-    `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
-     SELECT ${listOf({ path: FILE, ...expressions })}
-     FROM ${recordsOf(files)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`,
-    [JSON.stringify(days)],
-  );
-  return new Map(rows.map((row) => [row['path'] as string, row]));
-}
-
 const listOf = (expressions: Expressions): string =>
   Object.entries(expressions)
     .map(([name, sql]) => `${sql} AS ${quoteName(name)}`)
@@ -200,9 +172,3 @@ const listOf = (expressions: Expressions): string =>
 
 const recordsOf = (files: readonly DayFile[]): string =>
   `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, file_row_number = true, hive_partitioning = false)`;
-
-const rowsOf = async (
-  connection: DuckDBConnection,
-  sql: string,
-  parameters: string[] = [],
-): Promise<GroupRow[]> => (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();

@@ -7,7 +7,7 @@ import { countColumns, levelColumns } from './report-columns.ts';
 export type Expressions = Readonly<Record<string, string>>;
 
 /** Whether the files have the column, with a type that the engines read. */
-export type IsUsable = (column: string) => boolean;
+type IsUsable = (column: string) => boolean;
 
 export const DAY_US = 86_400_000_000;
 
@@ -17,35 +17,42 @@ const time = quoteName(TIME_COLUMN);
 const microseconds = `epoch_us(${time})`;
 
 /**
- * The checks of every file, beside the bounds of its columns ({@link boundsOf}). They must cost little compared with
- * reading the file. The levels only show whether a file may have faults: then {@link faultCounts} counts the faulty
- * records. The other check gives a final figure.
+ * The checks of every file, with the bounds of the columns that the engines read. They must cost little compared with
+ * reading the file. Bounds and levels only show whether a file may have faults: then {@link faultCounts} counts them.
  */
-export const screeningChecks = (report: Report, isUsable: IsUsable, timeType?: string): Expressions => ({
+export const screeningChecks = (
+  report: Report,
+  columns: readonly Column[],
+  isUsable: IsUsable,
+  timeType?: string,
+): Expressions => ({
   ...(isUsable(TIME_COLUMN) &&
     timeType !== 'TIMESTAMP_MS' && {
       // Athena rounds to the millisecond.
       roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
     }),
   ...levelChecks(report, isUsable)?.screening,
+  ...Object.fromEntries(columns.flatMap(boundsOf)),
 });
 
 /** SQL for a column's lowest and highest value and the number of its values. INT96 has no order. */
-export function boundsOf({ name, type }: Column): Expressions {
+function boundsOf({ name, type }: Column): (readonly [string, string])[] {
   const column = quoteName(name);
-  const as: Readonly<Record<ColumnType, (bound: string) => string>> = {
-    timestamp: (bound) => `epoch_us(${bound})`,
-    bigint: (bound) => `${bound}::BIGINT`,
-    varchar: (bound) => bound,
-    // The digits without their point.
-    'decimal(18,6)': (bound) => `replace(${bound}::VARCHAR, '.', '')::BIGINT`,
-  };
-  return {
-    [`lowest ${name}`]: as[type](`min(${column})`),
-    [`highest ${name}`]: as[type](`max(${column})`),
-    [`values ${name}`]: `count(${column})`,
-  };
+  const bound = (sql: string) => BOUND[type].replace('*', `${sql}(${column})`);
+  return [
+    [`lowest ${name}`, bound('min')],
+    [`highest ${name}`, bound('max')],
+    [`values ${name}`, `count(${column})`],
+  ];
 }
+
+/** SQL for a bound. Of a decimal, the digits without their point. */
+const BOUND: Readonly<Record<ColumnType, string>> = {
+  timestamp: 'epoch_us(*)',
+  bigint: '*::BIGINT',
+  varchar: '*',
+  'decimal(18,6)': "replace(*::VARCHAR, '.', '')::BIGINT",
+};
 
 /** SQL for the numbers of faulty records. `start` is the column with the start of the file's day in microseconds. */
 export const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({

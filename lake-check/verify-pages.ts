@@ -14,10 +14,7 @@ const DATA_PAGES = [0, 3];
 const CURE =
   'Copy the file again from its source. If the source has the same fault, write the file again there';
 
-/**
- * Reads the pages of a Parquet file, and compares their checksums with their bytes, and their number of values with the
- * footer's. DuckDB does neither. Resolves to the first fault. Of pages without a checksum, only the header is read.
- */
+/** The first fault in the pages of a Parquet file, which DuckDB would not see. */
 export async function pageFault(path: string, footer: Footer): Promise<FileFault | undefined> {
   const file = openSync(path, 'r');
   try {
@@ -52,35 +49,35 @@ function bytesOf(file: number): Bytes {
   return (start, length) => all.subarray(start, start + length);
 }
 
-function chunkFault(bytes: Bytes, chunk: ColumnChunk, rows: number): string | undefined {
-  const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
+/**
+ * Compares the bytes of a column chunk's pages with their checksums, and the number of their values with the footer's.
+ * Gives a fault in words. Of pages without a checksum, only the header is read.
+ */
+function chunkFault(
+  bytes: Bytes,
+  { column, rowGroup, ...chunk }: ColumnChunk,
+  rows: number,
+): string | undefined {
+  const where = `column ${column}, row group ${rowGroup + 1}`;
+  let found = 0;
   try {
-    const found = countValues(bytes, chunk);
-    if (found === undefined)
-      return `${where}: the checksum of a page is not that of its bytes, so that its values are not those that were written`;
-    const said = chunk.isFlat ? rows : chunk.values;
-    return found === chunk.values && found === said
-      ? undefined
-      : `${where}: the pages hold ${found} values, and the footer says ${said}`;
+    for (let at = chunk.start; found < chunk.values; ) {
+      const { struct, length } = headerAt(bytes, at);
+      const { field_1: kind, field_3: size, field_4: checksum, field_5: page, field_8: newerPage } = struct;
+      at += length;
+      if (checksum !== undefined && checksum >>> 0 !== checksumOf(bytes, at, size))
+        return `${where}: the checksum of a page is not that of its bytes, so that its values are not those that were written`;
+      const count = DATA_PAGES.includes(kind) ? (page ?? newerPage).field_1 : 0;
+      if (!(size >= 0 && count >= 0)) return `${where}: a page is damaged`;
+      at += size;
+      found += count;
+    }
   } catch {
     return `${where}: a page is damaged`;
   }
-}
-
-/** The number of values in the pages of a column chunk. Undefined if a checksum is wrong. Throws if a header is damaged. */
-function countValues(bytes: Bytes, { start, values }: ColumnChunk): number | undefined {
-  let found = 0;
-  for (let at = start; found < values; ) {
-    const { struct, length } = headerAt(bytes, at);
-    const { field_1: kind, field_3: size, field_4: checksum, field_5: page, field_8: newerPage } = struct;
-    at += length;
-    if (checksum !== undefined && checksum >>> 0 !== checksumOf(bytes, at, size)) return undefined;
-    const count = DATA_PAGES.includes(kind) ? (page ?? newerPage).field_1 : 0;
-    if (!(size >= 0 && count >= 0)) throw new Error('damaged');
-    at += size;
-    found += count;
-  }
-  return found;
+  const said = chunk.isFlat ? rows : chunk.values;
+  if (found === chunk.values && found === said) return undefined;
+  return `${where}: the pages hold ${found} values, and the footer says ${said}`;
 }
 
 function headerAt(bytes: Bytes, at: number): ReturnType<typeof parse> {

@@ -20,48 +20,48 @@ const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 const tablesAreThere: Rule = (lake) => {
   const { location, tables } = lake;
   if (tables.every(({ exists, isFile }) => !exists && !isFile)) return [nothingIsThere(lake)];
-  const missing = tables.filter(({ days }) => days.length === 0);
-  return missing.map(({ table, report, isFile, exists }) => ({
-    severity: isFile ? 'fails' : 'warning',
-    paths: [`${table.name}${isFile ? '' : '/'}`],
-    found: isFile
-      ? 'it is a file'
-      : exists
-        ? `it holds no records: ${report.name} is empty`
-        : `it does not exist: ${report.name} answers 404 no-records`,
-    needed: `${table.name}/${DAY_FOLDER}/<Parquet files>, for ${report.name}`,
-    cure: isFile
-      ? `Move the file away. If it holds records, run \`npm run lake -- convert <the moved file> --to ${shellWord(location)}\`.`
-      : `Put records there: \`npm run lake -- convert <your files> --to ${shellWord(location)}\`. ${
-          exists
-            ? 'If there are none yet, do nothing.'
-            : `If there are none, make the table, empty: ${initCommand(location)}.`
-        }`,
-  }));
+  return tables.flatMap(({ table, report, isFile, exists, days }) => {
+    if (days.length > 0) return [];
+    const needed = `${table.name}/${DAY_FOLDER}/<Parquet files>, for ${report.name}`;
+    const convert = (files: string) => `\`npm run lake -- convert ${files} --to ${shellWord(location)}\``;
+    if (isFile) {
+      const cure = `Move the file away. If it holds records, run ${convert('<the moved file>')}.`;
+      return { severity: 'fails', paths: [table.name], found: 'it is a file', needed, cure };
+    }
+    const [found, otherwise] = exists
+      ? [`it holds no records: ${report.name} is empty`, 'If there are none yet, do nothing.']
+      : [
+          `it does not exist: ${report.name} answers 404 no-records`,
+          `If there are none, make the table, empty: ${initCommand(location)}.`,
+        ];
+    const cure = `Put records there: ${convert('<your files>')}. ${otherwise}`;
+    return { severity: 'warning', paths: [`${table.name}/`], found, needed, cure };
+  });
 };
 
 const SHOWN = 5;
 
-/**
- * The finding for a place without any table. Either the operator means another folder, or the files must be converted
- * first.
- */
+/** The finding for a place without any table: another folder is meant, or the files must be converted first. */
 function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
   const lake = lakeAround(location);
   const more = others.length > SHOWN ? ` and ${others.length - SHOWN} more` : '';
-  const names = `${others.slice(0, SHOWN).join(', ')}${more}`;
+  const [isThere, cure] = lake
+    ? [': this is a part of a lake', `Name the whole lake: ${checkCommand(lake)}.`]
+    : others.length > 0
+      ? [
+          `; here is ${others.slice(0, SHOWN).join(', ')}${more}`,
+          `If these are your records, make a lake of them: ${convertFiles(location)}.`,
+        ]
+      : [
+          ': there are no files',
+          `Look whether it is the right place. To begin a lake here: ${initCommand(location)}.`,
+        ];
   return {
     severity: 'fails',
     paths: tables.map(({ table }) => `${table.name}/`),
-    found: lake
-      ? 'none of these is here: this is a part of a lake'
-      : `none of these is here${others.length > 0 ? `; here is ${names}` : ': there are no files'}`,
+    found: `none of these is here${isThere}`,
     needed: `at least one of them, with ${DAY_FOLDER}/<Parquet files> in it`,
-    cure: lake
-      ? `Name the whole lake: ${checkCommand(lake)}.`
-      : others.length > 0
-        ? `If these are your records, make a lake of them: ${convertFiles(location)}.`
-        : `Look whether it is the right place. To begin a lake here: ${initCommand(location)}.`,
+    cure,
   };
 }
 

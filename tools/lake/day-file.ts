@@ -4,7 +4,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { DUCKDB_TYPE } from '../../lake-check/column-types.ts';
 import { companyColumn, measureColumns } from '../../lake-check/report-columns.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
@@ -37,7 +36,7 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
     const quoted = quoteName(name);
     if (!hourly) return quoted;
     if (name === TIME_COLUMN) return `CAST(date_trunc('hour', ${quoted}) AS TIMESTAMP_MS) AS ${quoted}`;
-    return measures.has(name) ? `CAST(sum(${quoted}) AS ${DUCKDB_TYPE[type]}) AS ${quoted}` : quoted;
+    return measures.has(name) ? `CAST(sum(${quoted}) AS ${type}) AS ${quoted}` : quoted;
   });
   const others = dimensions.map(({ name }) => name).filter((name) => name !== company);
   const order = [company, ...others, TIME_COLUMN, ...measures].map((name) => `${quoteName(name)} NULLS LAST`);

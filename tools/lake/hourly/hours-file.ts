@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { adviceOf, DUCKDB_TYPE, fits } from '../../../lake-check/column-types.ts';
+import { adviceOf, fits } from '../../../lake-check/column-types.ts';
 import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import { type LocalFile, pathList } from '../../../lake-check/read-footers.ts';
 import { readWholeFile } from '../../../lake-check/verify-pages.ts';
@@ -85,7 +85,7 @@ async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
 }
 
 const asColumn = (value: string, { name, type }: Table['columns'][number]): string =>
-  `CAST(${value} AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`;
+  `CAST(${value} AS ${type}) AS ${quoteName(name)}`;
 
 /** SQL for files that have the same columns of the contract, with the same types. A missing column is NULL. */
 function sourceOf(

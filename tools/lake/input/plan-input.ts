@@ -1,4 +1,4 @@
-import { cureOf, DUCKDB_TYPE } from '../../../lake-check/column-types.ts';
+import { cureOf } from '../../../lake-check/column-types.ts';
 import { countColumns, levelColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
@@ -77,7 +77,7 @@ export function planInput(
       if (column.name === TIME_COLUMN)
         faults.push(`${file.name}: there is no ${TIME_COLUMN}. Give that name to the column with the time`);
       missing.push(column.name);
-      return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
+      return { name: column.name, value: `CAST(NULL AS ${column.type})` };
     }
     const found = file.types.get(source) as string;
     const cure = cureOf(column.type, found, source);
