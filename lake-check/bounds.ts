@@ -5,10 +5,8 @@ export const isBelow = (one: Bound, other: Bound): boolean =>
   typeof one === 'bigint' || typeof other === 'bigint' ? one < other : Buffer.compare(one, other) < 0;
 
 /**
- * A column's statistics, from those of its row groups. A row group may have two pairs of bounds, because the format has
- * an older one. Readers differ in which they take, so the narrower bounds count.
- *
- * @param words the column's type, as the file describes it
+ * The statistics of a column whose type has these words. A row group may have two pairs of bounds, because the format
+ * has an older one. Readers differ in which they take, so the narrower bounds count.
  */
 export function statisticsOf(words: string, ofGroups: readonly Struct[]): ColumnStatistics {
   const bound = boundOf(words);

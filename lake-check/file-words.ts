@@ -11,21 +11,13 @@ const REPEATED = 2;
 
 /** The words for a column's type, for example `INT64 TIMESTAMP(MICROS,UTC)` or `BYTE_ARRAY`. */
 export function wordsOf(element: Struct): string {
-  const {
-    field_1: type,
-    field_3: repetition,
-    field_5: children,
-    field_6: older,
-    field_10: logical,
-  } = element;
-  if (children > 0 || type === undefined || repetition === REPEATED) return 'nested';
+  const { field_1: type, field_3: repetition, field_6: older, field_10: logical } = element;
+  if (element['field_5'] > 0 || type === undefined || repetition === REPEATED) return 'nested';
   // A file may have both forms of the annotation. The older one can't say whether times are in UTC.
-  const newer = logical && annotationOf(logical);
-  const other = older === undefined ? newer : olderAnnotationOf(older, element);
-  const isOne = newer === undefined || newer.replace(',UTC', '') === other?.replace(',UTC', '');
-  return [PHYSICAL[type] ?? `type ${type}`, newer, ...(isOne && newer ? [] : [other])]
-    .filter(Boolean)
-    .join(' ');
+  const both = [logical && annotationOf(logical), older !== undefined && olderAnnotationOf(older, element)];
+  const [one, other = one]: string[] = both.filter(Boolean);
+  const isOne = one?.replace(',UTC', '') === other?.replace(',UTC', '');
+  return [PHYSICAL[type] ?? `type ${type}`, one, !isOne && other].filter(Boolean).join(' ');
 }
 
 const LOGICAL = [

@@ -44,12 +44,7 @@ export const inFiles = (look: (...place: Place) => Fault | readonly Fault[] | fa
 
 type Place = readonly [file: FileFacts, table: TableFacts, lake: LakeFacts, day: string];
 
-/**
- * A rule about records of a file.
- *
- * @param count the number of faulty records; `inFooter` says whether there are any, if only footers were read
- * @param describe gets the number in words
- */
+/** A rule about records of a file. `inFooter` says whether there are some, if only footers were read. */
 export const onRecords = (
   count: (values: ValueFacts) => number,
   describe: (records: string, table: TableFacts, lake: LakeFacts) => Fault,

@@ -90,7 +90,7 @@ export interface FileFacts extends ListedFile {
   readonly fault?: FileFault;
 }
 
-export interface DayFacts {
+interface DayFacts {
   /** `2026-01-31` */
   readonly day: string;
   readonly files: readonly FileFacts[];

@@ -10,10 +10,7 @@ import type { LocalFile } from './read-footers.ts';
 export interface LakeSource {
   /** The location as the operator wrote it. */
   readonly location: string;
-  /**
-   * Lists everything in the lake, or in one folder of it. The list is empty if the folder does not exist. Rejects with
-   * an OperatorFault if the lake can't be listed.
-   */
+  /** Lists the lake, or one folder of it: nothing if it does not exist. Rejects with an OperatorFault if it can't. */
   list(folder?: string): Promise<ListedFile[]>;
   /** Puts the files' footers where DuckDB can read them. */
   footersOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
@@ -31,7 +28,7 @@ export interface LocalFiles extends AsyncDisposable {
 /** A lake in a folder of this machine. */
 export function folderSource(location: string): LakeSource {
   const root = resolve(location);
-  const inPlace = async (listed: readonly ListedFile[]): Promise<LocalFiles> => ({
+  const inPlace = async (listed: readonly ListedFile[]) => ({
     files: listed.map(({ path }) => ({ id: path, path: join(root, path) })),
     async [Symbol.asyncDispose]() {},
   });

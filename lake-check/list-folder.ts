@@ -15,10 +15,8 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 const LINKED_DEPTH = 2;
 
 /**
- * Lists everything below a folder, except empty folders. Throws an OperatorFault if the folder itself does not exist,
- * can't be read, or is a file.
- *
- * @param below lists this subfolder only; the list is empty if it does not exist
+ * Lists everything below a folder, or only below its folder `below`, which need not exist. Leaves out empty folders.
+ * Throws an OperatorFault if the folder itself does not exist, can't be read, or is a file.
  */
 export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
   const refuse = ({ code }: NodeJS.ErrnoException) => {
@@ -69,9 +67,8 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
 const unread = (path: string, unreadable: string) => ({ path, size: 0, modifiedAt: 0, unreadable });
 
 /**
- * The files that the engines read in a table's days. Each has a stamp, which changes when the file changes. After each
- * day, this function lets other work run. The calls are synchronous: asynchronous calls take four times as long, and
- * would wait for threads that run queries.
+ * The stamps of the files that the engines read in a table's days. After each day, other work runs. Asynchronous calls
+ * take four times as long, and would wait for threads that run queries.
  */
 export async function stampFiles(table: string): Promise<Map<string, string>> {
   const stamps = new Map<string, string>();

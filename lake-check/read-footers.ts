@@ -114,10 +114,7 @@ function chunkOf({ field_3: chunk }: Struct, rowGroup: number): ColumnChunk {
   return { column, isFlat: path.length === 1, rowGroup, start, values: Number(values) };
 }
 
-/**
- * The table's columns in a Parquet schema. The schema lists the root, and then each element before its children. The
- * parts of a list or a struct are not columns of the table.
- */
+/** The table's columns in a Parquet schema, which lists each element before its children, the root first. */
 function topLevel(elements: readonly Struct[]): Struct[] {
   const columns: Struct[] = [];
   const childrenOf = (at: number) => elements[at]?.['field_5'] ?? 0;

@@ -20,10 +20,7 @@ export interface DayFile extends LocalFile {
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/**
- * Reads every record of files of one table, and counts the faults in each file. Adds what it finds to `facts`, by the
- * files' ids, and to `companies`.
- */
+/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids, and to `companies`. */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,

@@ -16,10 +16,7 @@ const columnsOf = (report: Report, ...types: readonly string[]): string[] =>
       report.levels?.metric === metric ? [report.levels.finerColumn, metric.column] : [metric.column],
     );
 
-/**
- * The columns of a report that counts at two levels. `finer` is the finer dimension's column: it is NULL on records of
- * the coarser level. `others` are the columns of all other metrics.
- */
+/** The columns of a report that counts at two levels. `finer` is NULL on records of the coarser level. */
 export const levelColumns = (report: Report) =>
   report.levels && {
     finer: report.levels.finer.column,

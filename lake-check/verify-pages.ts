@@ -49,16 +49,9 @@ function bytesOf(file: number): Bytes {
   return (start, length) => all.subarray(start, start + length);
 }
 
-/**
- * Compares the bytes of a column chunk's pages with their checksums, and the number of their values with the footer's.
- * Gives a fault in words. Of pages without a checksum, only the header is read.
- */
-function chunkFault(
-  bytes: Bytes,
-  { column, rowGroup, ...chunk }: ColumnChunk,
-  rows: number,
-): string | undefined {
-  const where = `column ${column}, row group ${rowGroup + 1}`;
+/** What is wrong with a column chunk's pages, by their checksums and by the footer's number of values. */
+function chunkFault(bytes: Bytes, chunk: ColumnChunk, rows: number): string | undefined {
+  const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
   let found = 0;
   try {
     for (let at = chunk.start; found < chunk.values; ) {

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
-import { type Column, PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
-import { type Fault, inFiles, type Rule } from '../finding.ts';
+import { inFiles, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import { companyColumn } from '../report-columns.ts';
 
@@ -27,34 +27,26 @@ const columnsFit = inFiles(({ footer }, { table }, { location }) =>
   }),
 );
 
-const columnsAreThere = inFiles(
-  ({ footer }, { table, report }) =>
-    footer &&
-    table.columns
-      .filter(({ name }) => !footer.types.has(name))
-      .map((column) => missing(column, [...footer.types.keys()], companyColumn(report))),
-);
-
-function missing({ name: column, type: needed }: Column, names: readonly string[], company: string): Fault {
-  const similar = similarName(column, names);
-  const hint = similar ? ` The file has ${similar}: if that is it, rename it.` : '';
-  if (column === TIME_COLUMN)
-    return {
-      severity: 'wrong',
-      column,
-      found: 'it is missing: no record has an hour, and windows within a day find nothing',
-      needed,
-      cure: `Write the file again from its source, with the times.${hint}`,
-    };
-  return {
-    severity: 'warning',
-    column,
-    found: `it is missing, which Athena reads as NULL${company === column ? ': no caller who is restricted to companies sees these records' : ''}`,
-    needed,
-    cure:
-      hint.trim() || 'If the column is younger than the file, do nothing. Else write the file again with it.',
-  };
-}
+const columnsAreThere = inFiles(({ footer }, { table, report }) => {
+  if (!footer) return [];
+  const missing = table.columns.filter(({ name }) => !footer.types.has(name));
+  return missing.map(({ name: column, type: needed }) => {
+    const similar = similarName(column, [...footer.types.keys()]);
+    const hint = similar ? ` The file has ${similar}: if that is it, rename it.` : '';
+    if (column === TIME_COLUMN)
+      return {
+        severity: 'wrong',
+        column,
+        found: 'it is missing: no record has an hour, and windows within a day find nothing',
+        needed,
+        cure: `Write the file again from its source, with the times.${hint}`,
+      };
+    const isCompany = column === companyColumn(report);
+    const found = `it is missing, which Athena reads as NULL${isCompany ? ': no caller who is restricted to companies sees these records' : ''}`;
+    const young = 'If the column is younger than the file, do nothing. Else write the file again with it.';
+    return { severity: 'warning', column, found, needed, cure: hint.trim() || young };
+  });
+});
 
 const namesAreUnique = inFiles(({ footer }) =>
   footer?.doubledNames.map((column) => ({
@@ -78,10 +70,7 @@ const dayIsTheFolders = inFiles(
     },
 );
 
-/**
- * The column in which DuckDB names a record's file. The stand-in's queries find a record's day by it. Under another
- * name, DuckDB would open the files of all days.
- */
+/** The column in which DuckDB names a record's file. Under another name, it would open the files of all days. */
 const FILE_NAME = 'filename';
 
 const namesAreFree = inFiles(

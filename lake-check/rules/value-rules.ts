@@ -3,7 +3,7 @@ import { counted } from '../../lib/terminal/counted.ts';
 import { fits } from '../column-types.ts';
 import { type Fault, inFiles, inTables, onRecords, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
-import type { Footer, ValueFacts } from '../lake-facts.ts';
+import type { Footer } from '../lake-facts.ts';
 import { companyColumn, countColumns, type LevelColumns, levelColumns } from '../report-columns.ts';
 import { DAY_US } from '../value-checks.ts';
 
@@ -114,42 +114,37 @@ const companiesAreThere = onRecords(
 
 /** A rule about records with a value in a column that is not for their level. */
 const onLevels = (
-  count: (values: ValueFacts) => number,
+  fault: 'finerWithCoarser' | 'coarserWithFiner' | 'coarserWithOthers',
   describe: (columns: LevelColumns, records: string) => Fault,
-): Rule => onRecords(count, (records, { report }) => describe(levelColumns(report) as LevelColumns, records));
+): Rule =>
+  onRecords(
+    (values) => values[fault],
+    (records, { report }) => describe(levelColumns(report) as LevelColumns, records),
+  );
 
-const finerCountsInCoarser = onLevels(
-  ({ finerWithCoarser }) => finerWithCoarser,
-  ({ finer, finerCount, coarserCount }, records) => ({
-    severity: 'wrong',
-    column: coarserCount,
-    found: `${records} with a ${finer} and with a count in it: reports by ${finer} leave that out, all others add it`,
-    needed: `0 where ${finer} is set; those records count in ${finerCount}`,
-    cure: `Write the files again with these counts in records of their own, without a ${finer}.`,
-  }),
-);
+const finerCountsInCoarser = onLevels('finerWithCoarser', ({ finer, finerCount, coarserCount }, records) => ({
+  severity: 'wrong',
+  column: coarserCount,
+  found: `${records} with a ${finer} and with a count in it: reports by ${finer} leave that out, all others add it`,
+  needed: `0 where ${finer} is set; those records count in ${finerCount}`,
+  cure: `Write the files again with these counts in records of their own, without a ${finer}.`,
+}));
 
-const coarserCountsInFiner = onLevels(
-  ({ coarserWithFiner }) => coarserWithFiner,
-  ({ finer, finerCount, coarserCount }, records) => ({
-    severity: 'wrong',
-    column: finerCount,
-    found: `${records} without a ${finer} and with a count in it: no report ever shows that`,
-    needed: `0 where ${finer} is NULL; those records count in ${coarserCount}`,
-    cure: `Write the files again: name the ${finer}, or move the count to ${coarserCount}.`,
-  }),
-);
+const coarserCountsInFiner = onLevels('coarserWithFiner', ({ finer, finerCount, coarserCount }, records) => ({
+  severity: 'wrong',
+  column: finerCount,
+  found: `${records} without a ${finer} and with a count in it: no report ever shows that`,
+  needed: `0 where ${finer} is NULL; those records count in ${coarserCount}`,
+  cure: `Write the files again: name the ${finer}, or move the count to ${coarserCount}.`,
+}));
 
-const coarserCountsOthers = onLevels(
-  ({ coarserWithOthers }) => coarserWithOthers,
-  ({ finer, coarserCount, others }, records) => ({
-    severity: 'warning',
-    column: finer,
-    found: `${records} without a ${finer}, but with ${others.join(', ')}: reports by ${finer} leave them out, so that their totals are smaller than those of other reports`,
-    needed: `only ${coarserCount} where ${finer} is NULL`,
-    cure: `Where the ${finer} is known, write the file again with it. Where it is not, do nothing: the totals differ rightly.`,
-  }),
-);
+const coarserCountsOthers = onLevels('coarserWithOthers', ({ finer, coarserCount, others }, records) => ({
+  severity: 'warning',
+  column: finer,
+  found: `${records} without a ${finer}, but with ${others.join(', ')}: reports by ${finer} leave them out, so that their totals are smaller than those of other reports`,
+  needed: `only ${coarserCount} where ${finer} is NULL`,
+  cure: `Where the ${finer} is known, write the file again with it. Where it is not, do nothing: the totals differ rightly.`,
+}));
 
 export const valueRules: readonly Rule[] = [
   ...[boundsHold, timesAreThere, timesLieInTheirDay, noRoundingIntoNextHour, countsAreNotNegative],
