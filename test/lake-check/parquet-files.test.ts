@@ -101,11 +101,7 @@ describe('a page with a checksum', () => {
     expect([check.code, convert.code, hourly.code]).toEqual([0, 0, 0]);
     expect(check.stdout).toContain('4 records of 3 companies');
     for (const lake of ['whole-converted', 'whole-hours'])
-      expect(await sumsOf(lake)).toEqual([
-        ['7', 7],
-        ['8', 16],
-        ['9', 9],
-      ]);
+      expect((await sumsOf(lake)).join(' ')).toBe('7,7 8,16 9,9');
   });
 
   it.each([
@@ -123,27 +119,11 @@ describe('a page with a checksum', () => {
 
 describe('a footer whose bounds are false', () => {
   /** The true statistics of the numbers 11 and 12 and a NULL are `{5: 12, 6: 11, 3: 1}`. */
-  const LIES: readonly [lie: string, statistics: (type: ColumnType) => Thrift, says: string][] = [
-    [
-      'lowest',
-      (type) => ({ 5: boundOf(type, 12), 6: boundOf(type, 12), 3: 1n }),
-      'no value below .* which has',
-    ],
-    [
-      'highest',
-      (type) => ({ 5: boundOf(type, 11), 6: boundOf(type, 11), 3: 1n }),
-      'no value above .* which has',
-    ],
-    [
-      'older lowest',
-      (type) => ({ 1: boundOf(type, 12), 2: boundOf(type, 12) }),
-      'no value below .* which has',
-    ],
-    [
-      'none missing',
-      (type) => ({ 5: boundOf(type, 12), 6: boundOf(type, 11), 3: 0n }),
-      '0 NULLs .* which has 1',
-    ],
+  const LIES: readonly [lie: string, statistics: (bound: (n: number) => Buffer) => Thrift, says: string][] = [
+    ['lowest', (bound) => ({ 5: bound(12), 6: bound(12), 3: 1n }), 'no value below .* which has'],
+    ['highest', (bound) => ({ 5: bound(11), 6: bound(11), 3: 1n }), 'no value above .* which has'],
+    ['older lowest', (bound) => ({ 1: bound(12), 2: bound(12) }), 'no value below .* which has'],
+    ['none missing', (bound) => ({ 5: bound(12), 6: bound(11), 3: 0n }), '0 NULLs .* which has 1'],
     ['all missing', () => ({ 3: 3n }), '3 NULLs .* which has 1'],
   ];
   const WITH_NULL = columns.filter(({ name }) => name !== 'event_time' && name !== 'container_opens');
@@ -152,38 +132,30 @@ describe('a footer whose bounds are false', () => {
     'is faulted by check in each column, in the second row group: %s',
     async (lie, statistics, says) => {
       const lake = `false-${lie.replace(' ', '-')}`;
+      const times = rightColumn(columns[0] as Column, [1, 2, 3]);
       for (const column of WITH_NULL) {
-        const times = { ...rightColumn(columns[0] as Column, [1, 2, 3]) };
-        const second = { ...rightColumn(column, [11, null, 12]), statistics: statistics(column.type) };
-        const first = {
-          ...rightColumn(column, [1, 2]),
-          statistics: { 5: boundOf(column.type, 2), 6: boundOf(column.type, 1), 3: 0n },
-        };
-        await write(
-          `${lake}/${DAY}/${column.name}.parquet`,
-          oddParquet(recordsOf([1, 2], first), recordsOf([11, 11, 12], times, second)),
-        );
+        const bound = (n: number) => boundOf(column.type, n);
+        const first = { ...rightColumn(column, [1, 2]), statistics: { 5: bound(2), 6: bound(1), 3: 0n } };
+        const second = { ...rightColumn(column, [11, null, 12]), statistics: statistics(bound) };
+        const bytes = oddParquet(recordsOf([1, 2], first), recordsOf([11, 11, 12], times, second));
+        await write(`${lake}/${DAY}/${column.name}.parquet`, bytes);
       }
       const { stdout, code } = await runLake(['check', join(home, lake), '--all']);
       expect(code).toBe(1);
-      for (const { name } of WITH_NULL)
-        expect(stdout).toMatch(
-          RegExp(
-            `WRONG NUMBERS: ${DAY}/${name}.parquet\n {3}column {2}${name}\n {3}found {3}the footer says falsely: ${says}`,
-          ),
-        );
+      const finding = (name: string) =>
+        `WRONG NUMBERS: ${DAY}/${name}.parquet\n {3}column {2}${name}\n {3}found {3}the footer says falsely: ${says}`;
+      for (const { name } of WITH_NULL) expect(stdout).toMatch(RegExp(finding(name)));
       expect(stdout.match(/the footer says falsely/g)).toHaveLength(WITH_NULL.length);
       expect(stdout).toContain('in row group 2');
     },
   );
 
   it('is not faulted if its bounds are wider than the values, or cut texts', async () => {
-    const wide = ({ name, type }: Column) => ({
-      ...rightColumn({ name, type, meaning: '' }, name === 'container_opens' ? [0, 0] : [11, 12]),
-      ...(name !== 'container_opens' && {
-        statistics: { 5: boundOf(type, 2_000), 6: boundOf(type, 1), 3: 0n },
-      }),
-    });
+    const wide = (column: Column): OddColumn => {
+      if (column.name === 'container_opens') return rightColumn(column, [0, 0]);
+      const [low, high] = [boundOf(column.type, 1), boundOf(column.type, 2_000)];
+      return { ...rightColumn(column, [11, 12]), statistics: { 5: high, 6: low, 3: 0n } };
+    };
     await write(`wide/${DAY}/a.parquet`, oddParquet(columns.map(wide)));
     const { stdout } = await runLake(['check', join(home, 'wide')]);
     expect(stdout).not.toContain('falsely');
@@ -192,33 +164,20 @@ describe('a footer whose bounds are false', () => {
 
   it.each(columns.filter(({ type }) => type !== 'decimal(18,6)'))(
     'changes no sum in what convert and hourly write: $name',
-    async ({ name, type }) => {
+    async (column) => {
+      const { name, type } = column;
       const lake = `sums-${name}`;
-      const numbers = name === 'container_opens' ? [0, 0, 0] : [1000, 1001, 1001];
-      const lie = name === 'container_opens' ? [7, 9] : [1001, 1001];
-      const [low = 0, high = 0] = lie;
-      const column = {
-        ...rightColumn({ name, type, meaning: '' }, numbers),
-        statistics: {
-          1: boundOf(type, high),
-          2: boundOf(type, low),
-          5: boundOf(type, high),
-          6: boundOf(type, low),
-          3: 0n,
-        },
-      };
-      await write(`${lake}/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], column)));
+      const isZero = name === 'container_opens';
+      const [low, high] = (isZero ? [7, 9] : [1001, 1001]).map((n) => boundOf(type, n));
+      const statistics = { 1: high, 2: low, 5: high, 6: low, 3: 0n };
+      const lie = { ...rightColumn(column, isZero ? [0, 0, 0] : [1000, 1001, 1001]), statistics };
+      await write(`${lake}/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], lie)));
       const { check, convert, hourly } = await runAll(lake);
       expect(check.stdout).toContain('falsely');
       expect([convert.code, hourly.code]).toEqual([0, 0]);
-      const times = [
-        ['1000', 1000],
-        ['1001', 2002],
-      ];
       for (const made of [`${lake}-converted`, `${lake}-hours`]) {
-        expect(await sumsOf(made)).toEqual(times);
-        if (name.endsWith('_id') || name === 'device_or_proxy')
-          expect(await sumsOf(made, name)).toEqual(times);
+        for (const by of ['publisher_company_id', /_id$|^device/.test(name) ? name : 'publisher_company_id'])
+          expect((await sumsOf(made, by)).join(' ')).toBe('1000,1000 1001,2002');
         // The cure that check prints is true.
         expect((await runLake(['check', join(home, made)])).code).toBe(0);
       }
@@ -226,126 +185,77 @@ describe('a footer whose bounds are false', () => {
   );
 
   it('decides nothing in a query of the lake commands', async () => {
-    const lie = (name: string, type: ColumnType) => ({
-      ...rightColumn({ name, type, meaning: '' }, [1000, 1001, null]),
-      statistics: { 5: boundOf(type, 1001), 6: boundOf(type, 1001), 3: 0n },
-    });
-    const columns = [lie('clicks', 'bigint'), lie('device_or_proxy', 'varchar')];
-    await write('lie.parquet', oddParquet(columns, columns));
+    const lie = (column: Column) => {
+      const bound = boundOf(column.type, 1001);
+      return { ...rightColumn(column, [1000, 1001, null]), statistics: { 5: bound, 6: bound, 3: 0n } };
+    };
+    const lies = columns.filter(({ name }) => /^(clicks|device_or_proxy)$/.test(name)).map(lie);
+    await write('lie.parquet', oddParquet(lies, lies));
     await using workspace = await openWorkspace();
-    const answers = async (sql: string) =>
-      (await workspace.connection.runAndReadAll(sql.replace('FILE', `'${home}/lie.parquet'`))).getRowsJson();
-    expect(
-      await answers('SELECT min(clicks), count_if(clicks < 1001), count_if(clicks IS NULL) FROM FILE'),
-    ).toEqual([['1000', '2', '2']]);
-    expect(
-      await answers("SELECT count(*) FROM FILE WHERE clicks = 1000 OR device_or_proxy = '1000'"),
-    ).toEqual([['2']]);
-    expect(await answers('SELECT count(*) FROM FILE WHERE clicks = 1000')).toEqual([['2']]);
-    expect(await answers('SELECT count(*) FROM FILE WHERE device_or_proxy IS NULL')).toEqual([['2']]);
-    expect(
-      await answers(
-        'SELECT clicks FROM FILE JOIN (SELECT 1000 AS wanted UNION ALL SELECT 1000 + 0) ON clicks = wanted GROUP BY ALL',
-      ),
-    ).toEqual([['1000']]);
-    expect(
-      await answers('SELECT clicks, count(*) FROM FILE GROUP BY clicks ORDER BY clicks NULLS LAST'),
-    ).toEqual([
-      ['1000', '2'],
-      ['1001', '2'],
-      [null, '2'],
-    ]);
-    expect(await answers('SELECT clicks FROM FILE ORDER BY clicks LIMIT 1')).toEqual([['1000']]);
-    expect(await answers('SELECT max(clicks) FROM FILE')).toEqual([['1001']]);
+    for (const [sql, answers] of QUERIES) {
+      const query = sql.replace('FILE', `'${home}/lie.parquet'`);
+      const rows = (await workspace.connection.runAndReadAll(query)).getRowsJson();
+      expect(rows.join(' '), sql).toBe(answers);
+    }
   });
+
+  const QUERIES = [
+    ['SELECT min(clicks), count_if(clicks < 1001), count_if(clicks IS NULL) FROM FILE', '1000,2,2'],
+    ["SELECT count(*) FROM FILE WHERE clicks = 1000 OR device_or_proxy = '1000'", '2'],
+    ['SELECT count(*) FROM FILE WHERE clicks = 1000', '2'],
+    ['SELECT count(*) FROM FILE WHERE device_or_proxy IS NULL', '2'],
+    [
+      'SELECT clicks FROM FILE JOIN (SELECT 1000 AS x UNION ALL SELECT 1000 + 0) ON clicks = x GROUP BY ALL',
+      '1000',
+    ],
+    ['SELECT clicks, count(*) FROM FILE GROUP BY clicks ORDER BY clicks NULLS LAST', '1000,2 1001,2 ,2'],
+    ['SELECT clicks FROM FILE ORDER BY clicks LIMIT 1', '1000'],
+    ['SELECT max(clicks) FROM FILE', '1001'],
+  ] as const;
 });
 
 describe('a file that DuckDB reads as other values, or not at all', () => {
-  const decimal = (digits: number, bytes: number) => ({
-    1: 7,
-    2: bytes,
-    7: 6,
-    8: digits,
-    10: { 5: { 1: 6, 2: digits } },
-  });
-  const wide = (name: string, digits: number, bytes: number, ...millionths: bigint[]): OddColumn => ({
-    ...{ name, schema: { 6: 5, ...decimal(digits, bytes) } },
-    values: millionths.map((value) => highestFirst(value, bytes)),
-  });
-  const half = (name: string): OddColumn => ({
-    ...{ name, schema: { 1: 7, 2: 2, 10: { 15: {} } } },
-    values: [0x4200, 0x4400].map((bits) => int(bits, 2)),
-  });
-  const longs = (name: string, schema: object): OddColumn => ({
-    name,
-    schema: { 1: 2, ...schema },
-    values: [int(3), int(4)],
-  });
   const changed = (column: OddColumn) => oddParquet(recordsOf([3, 4], column));
-  const packed = (metadata: Thrift) => oddParquet(recordsOf([3]).map((column) => ({ ...column, metadata })));
+  const wide = (name: string, digits: number, bytes: number, first: bigint, second: bigint) => {
+    const schema = { 1: 7, 2: bytes, 6: 5, 7: 6, 8: digits, 10: { 5: { 1: 6, 2: digits } } };
+    return changed({ name, schema, values: [first, second].map((value) => highestFirst(value, bytes)) });
+  };
+  const amounts = (digits: number, bytes: number) => wide('revenue', digits, bytes, 1_500_000n, -2_250_000n);
+  const counts = (digits: number, bytes: number) => wide('clicks', digits, bytes, 3_000_000n, 4_000_000n);
+  const half = (name: string) =>
+    changed({ name, schema: { 1: 7, 2: 2, 10: { 15: {} } }, values: [int(0x4200, 2), int(0x4400, 2)] });
+  const longs = (name: string, schema: object) =>
+    changed({ name, schema: { 1: 2, ...schema }, values: [int(3), int(4)] });
+  const twice = { 6: 5, 7: 2, 8: 18, 10: { 5: { 1: 6, 2: 18 } } };
+  const packed = (codec: number) =>
+    oddParquet(recordsOf([3]).map((column) => ({ ...column, metadata: { 4: codec } })));
   const encrypted = oddParquet(recordsOf([3]));
   encrypted.write('PARE');
   encrypted.write('PARE', encrypted.length - 4);
+  const cut = Buffer.concat([Buffer.from('PAR1'), half('clicks').subarray(-40)]);
   const MORE = 'No engine here reads decimals of more than 38 digits. `python3 -c "import pyarrow';
   const HALF = 'A half float holds whole numbers to 2,048 only';
   const PLAIN = 'Write the file again with a plain type of Parquet.';
+  const KEY = 'Write it without encryption, with a program that has its key.';
   const WRITE = 'Write it again from its source, or remove it';
+  const UNREAD = 'which DuckDB does not read';
 
   it.each<readonly [what: string, bytes: Buffer, found: string, cure: string]>([
-    [
-      'amounts of 39 digits',
-      changed(wide('revenue', 39, 17, 1_500_000n, -2_250_000n)),
-      'DECIMAL(39,6)',
-      MORE,
-    ],
-    [
-      'amounts of 53 digits',
-      changed(wide('revenue', 53, 23, 1_500_000n, -2_250_000n)),
-      'DECIMAL(53,6)',
-      MORE,
-    ],
-    [
-      'amounts of 76 digits',
-      changed(wide('revenue', 76, 32, 1_500_000n, -2_250_000n)),
-      'DECIMAL(76,6)',
-      MORE,
-    ],
-    ['counts of 39 digits', changed(wide('clicks', 39, 17, 3_000_000n, 4_000_000n)), 'DECIMAL(39,6)', MORE],
-    ['counts of 76 digits', changed(wide('clicks', 76, 32, 3_000_000n, 4_000_000n)), 'DECIMAL(76,6)', MORE],
-    ['counts in half floats', changed(half('clicks')), 'half float', HALF],
-    ['amounts in half floats', changed(half('revenue')), 'half float', HALF],
-    ['a newer annotation', changed(longs('clicks', { 10: { 19: {} } })), 'INT64 annotation 19', PLAIN],
-    [
-      'two annotations that disagree',
-      changed(longs('revenue', { 6: 5, 7: 2, 8: 18, 10: { 5: { 1: 6, 2: 18 } } })),
-      ...(['INT64 DECIMAL(18,6) DECIMAL(18,2)', PLAIN] as const),
-    ],
-    [
-      'too many digits for an integer',
-      changed(longs('revenue', { 6: 5, 7: 2, 8: 19 })),
-      'INT64 DECIMAL(19,2)',
-      PLAIN,
-    ],
-    [
-      'an encrypted footer',
-      encrypted,
-      'encrypted',
-      'Write it without encryption, with a program that has its key.',
-    ],
-    [
-      'LZ4 of Hadoop',
-      packed({ 4: 5 }),
-      'compressed with LZ4 in the form of Hadoop, which DuckDB does not read',
-      '`python3 -c',
-    ],
-    ['LZO', packed({ 4: 3 }), 'compressed with LZO, which DuckDB does not read', WRITE],
-    ['a newer codec', packed({ 4: 9 }), 'compressed with codec 9, which DuckDB does not read', WRITE],
-    [
-      'a cut footer',
-      Buffer.concat([Buffer.from('PAR1'), changed(half('clicks')).subarray(-40)]),
-      'not a Parquet file, or not a whole one',
-      WRITE,
-    ],
+    ['amounts of 39 digits', amounts(39, 17), 'DECIMAL(39,6)', MORE],
+    ['amounts of 53 digits', amounts(53, 23), 'DECIMAL(53,6)', MORE],
+    ['amounts of 76 digits', amounts(76, 32), 'DECIMAL(76,6)', MORE],
+    ['counts of 39 digits', counts(39, 17), 'DECIMAL(39,6)', MORE],
+    ['counts of 76 digits', counts(76, 32), 'DECIMAL(76,6)', MORE],
+    ['counts in half floats', half('clicks'), 'half float', HALF],
+    ['amounts in half floats', half('revenue'), 'half float', HALF],
+    ['a newer annotation', longs('clicks', { 10: { 19: {} } }), 'INT64 annotation 19', PLAIN],
+    ['two annotations', longs('revenue', twice), 'INT64 DECIMAL(18,6) DECIMAL(18,2)', PLAIN],
+    ['too many digits', longs('revenue', { 6: 5, 7: 2, 8: 19 }), 'INT64 DECIMAL(19,2)', PLAIN],
+    ['an encrypted footer', encrypted, 'encrypted', KEY],
+    ['LZ4', packed(5), `compressed with LZ4 in the form of Hadoop, ${UNREAD}`, '`python3 -c'],
+    ['LZO', packed(3), `compressed with LZO, ${UNREAD}`, WRITE],
+    ['a newer codec', packed(9), `compressed with codec 9, ${UNREAD}`, WRITE],
+    ['a cut footer', cut, 'not a Parquet file, or not a whole one', WRITE],
   ])('is refused by each command: %s', async (what, bytes, found, cure) => {
     const lake = what.replaceAll(' ', '-');
     await write(`${lake}/${DAY}/a.parquet`, bytes);
@@ -354,9 +264,10 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
     const [, cured = ''] = check.stdout.split(`found   it is ${found}\n`);
     expect(cured.split('\n')[1]).toContain(`   cure    ${cure}`);
     expect(cured.split('\n')[1]).not.toContain('npm run lake');
-    for (const said of [convert.stderr, hourly.stdout]) expect(said).toContain(` is ${found}`);
-    if (cure !== WRITE)
-      for (const said of [convert.stderr, hourly.stdout]) expect(said).toContain(cure.replace(/\.$/, ''));
+    for (const said of [convert.stderr, hourly.stdout]) {
+      expect(said).toContain(` is ${found}`);
+      if (cure !== WRITE) expect(said).toContain(cure.replace(/\.$/, ''));
+    }
     expect(hourly.stdout).not.toContain('lake -- convert');
   });
 });
@@ -384,26 +295,13 @@ it('lake convert reads decimals in more bytes than their digits need', async () 
   const schema = { 1: 7, 2: 20, 6: 5, 7: 6, 8: 30, 10: { 5: { 1: 6, 2: 30 } } };
   const values = [1_500_000n, -2_250_000n].map((value) => highestFirst(value, 20));
   await write('long.parquet', oddParquet(recordsOf([3, 4], { name: 'revenue', schema, values })));
-  const { stdout, stderr } = await runLake([
-    'convert',
-    join(home, 'long.parquet'),
-    '--to',
-    join(home, 'long'),
-  ]);
+  const { stdout, stderr } = await runLake(['convert', `${home}/long.parquet`, '--to', `${home}/long`]);
   expect(stderr).toBe('');
   expect(stdout).toContain('revenue -0.750000');
 });
 
 it('the writer of odd files writes what DuckDB reads', async () => {
   await write('right.parquet', oddParquet(recordsOf([1, null, 3]), recordsOf([4])));
-  expect(
-    await engine.rows(
-      `SELECT clicks::INTEGER, revenue::VARCHAR, device_or_proxy FROM '${home}/right.parquet'`,
-    ),
-  ).toEqual([
-    [1, '1.000000', '1'],
-    [null, null, null],
-    [3, '3.000000', '3'],
-    [4, '4.000000', '4'],
-  ]);
+  const sql = `SELECT clicks::INTEGER, revenue::VARCHAR, device_or_proxy FROM '${home}/right.parquet'`;
+  expect((await engine.rows(sql)).join(' ')).toBe('1,1.000000,1 ,, 3,3.000000,3 4,4.000000,4');
 });
