@@ -43,6 +43,14 @@ const odd = (
   const make = () => writer.file(path, publisherRecord(changed));
   return { kind, make, severity, path, says: RegExp(`column {2}${column}\\n {3}found {3}.*${says}`) };
 };
+/** A file of the day. `make` gets its path on this machine. */
+const inDay = (
+  name: string,
+  severity: Kind['severity'],
+  says: RegExp,
+  make: (path: string) => Promise<unknown>,
+): Kind => ({ kind: name, make: () => make(at(name)), severity, path: `${DAY}/${name}`, says });
+const selected = (name: string, select: string) => () => writer.file(`${DAY}/${name}`, select);
 /** A record in a place below the table's folder where no engine looks for it. */
 const stray = (place: string, says: RegExp): Kind => {
   const path = `publisher_events/${place}`;
@@ -53,53 +61,29 @@ const stray = (place: string, says: RegExp): Kind => {
 /** Clicks on a container-level record. */
 const COARSER = { placement_id: 'NULL::BIGINT', placement_opens: '0::BIGINT' };
 
+const FUTURE = { event_time: "TIMESTAMP '2999-01-01 00:00:00'" };
+
 const KINDS: readonly Kind[] = [
   stray('ymd=2026-01-31/', /no day has this name/),
   stray('day=2026-02-30/', /no day has this name/),
   stray('day=2026-1-31/', /no day has this name/),
   stray('late.parquet', /lies beside the days/),
   {
-    kind: 'a day in the future',
-    make: () =>
-      writer.file(
-        'publisher_events/day=2999-01-01/a.parquet',
-        publisherRecord({ event_time: "TIMESTAMP '2999-01-01 00:00:00'" }),
-      ),
-    severity: WRONG,
-    path: 'publisher_events/day=2999-01-01/',
-    says: /has not begun/,
+    ...stray('day=2999-01-01/', /has not begun/),
+    make: () => writer.file('publisher_events/day=2999-01-01/a.parquet', publisherRecord(FUTURE)),
   },
-  {
-    kind: 'a CSV in a day',
-    make: () => writeFile(at('events.csv'), 'a,b\n1,2\n'),
-    severity: FAILS,
-    path: `${DAY}/events.csv`,
-    says: /not a Parquet file.*\n.*\n.*convert/,
-  },
-  {
-    kind: 'an empty file',
-    make: () => writeFile(at('empty.parquet'), ''),
-    severity: FAILS,
-    path: `${DAY}/empty.parquet`,
-    says: /it is empty/,
-  },
-  {
-    kind: 'a copy of a file',
-    make: async () => {
-      await writer.file(`${DAY}/once.parquet`, publisherRecord({ clicks: '11::BIGINT' }));
-      await copyFile(at('once.parquet'), at('once (copy).parquet'));
-    },
-    severity: WRONG,
-    path: `${DAY}/once (copy).parquet`,
-    says: /records count 2 times/,
-  },
-  {
-    kind: 'a file that a killed writer left behind',
-    make: () => writer.file(`${DAY}/_temporary/0/a.parquet`, publisherRecord()),
-    severity: WARNS,
-    path: `${DAY}/_temporary/0/a.parquet`,
-    says: /they are left out/,
-  },
+  inDay('events.csv', FAILS, /not a Parquet file.*\n.*\n.*convert/, (path) => writeFile(path, 'a,b\n1,2\n')),
+  inDay('empty.parquet', FAILS, /it is empty/, (path) => writeFile(path, '')),
+  inDay('once (copy).parquet', WRONG, /records count 2 times/, async (path) => {
+    await selected('once.parquet', publisherRecord({ clicks: '11::BIGINT' }))();
+    await copyFile(at('once.parquet'), path);
+  }),
+  inDay(
+    '_temporary/0/a.parquet',
+    WARNS,
+    /are left out/,
+    selected('_temporary/0/a.parquet', publisherRecord()),
+  ),
   odd('event_time', undefined, WRONG, 'no record has an hour'),
   odd('event_time', 'NULL::TIMESTAMP', WRONG, '1 record without a time'),
   odd('event_time', "TIMESTAMP '2026-02-01 00:00:00'", WRONG, '1 record of another day'),
@@ -115,46 +99,27 @@ const KINDS: readonly Kind[] = [
   odd('clicks', undefined, WARNS, 'it is missing, which Athena reads as NULL'),
   odd('publisher_company_id', undefined, WARNS, 'no caller who is restricted'),
   odd('publisher_company_id', 'NULL::BIGINT', WARNS, '1 record without a company'),
-  {
-    kind: 'a column under another name',
-    make: () =>
-      writer.file(`${DAY}/name.parquet`, `SELECT * RENAME (clicks AS click) FROM (${publisherRecord()})`),
-    severity: WARNS,
-    path: `${DAY}/name.parquet`,
-    says: /column {2}clicks\n(.*\n){2} {3}cure {4}The file has click: if that is it, rename it/,
-  },
-  {
-    kind: 'a column that a file holds twice',
-    make: async () => {
-      await writer.file(`${DAY}/twice.parquet`, `SELECT *, 1 AS "Xlicks" FROM (${publisherRecord()})`);
-      const bytes = await readFile(at('twice.parquet'), 'latin1');
-      await writeFile(at('twice.parquet'), bytes.replaceAll('Xlicks', 'CLICKS'), 'latin1');
-    },
-    severity: FAILS,
-    path: `${DAY}/twice.parquet`,
-    says: /column {2}clicks\n {3}found {3}the file holds it more than once/,
-  },
-  {
-    kind: 'a link to nowhere',
-    make: () => symlink('nowhere', at('gone.parquet')),
-    severity: FAILS,
-    path: `${DAY}/gone.parquet`,
-    says: /found {3}the link leads nowhere/,
-  },
-  {
-    kind: 'a link to a folder that contains the link',
-    make: () => symlink('..', at('circle')),
-    severity: FAILS,
-    path: `${DAY}/circle`,
-    says: /found {3}it is a link to a folder, which DuckDB does not follow here/,
-  },
-  {
-    kind: 'a column with a name that DuckDB needs',
-    make: () => writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
-    severity: FAILS,
-    path: `${DAY}/filename.parquet`,
-    says: /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
-  },
+  inDay(
+    'name.parquet',
+    WARNS,
+    /column {2}clicks\n(.*\n){2} {3}cure {4}The file has click: if that is it, rename it/,
+    selected('name.parquet', `SELECT * RENAME (clicks AS click) FROM (${publisherRecord()})`),
+  ),
+  inDay('twice.parquet', FAILS, /clicks\n {3}found {3}the file holds it more than once/, async (path) => {
+    await selected('twice.parquet', `SELECT *, 1 AS "Xlicks" FROM (${publisherRecord()})`)();
+    const bytes = await readFile(path, 'latin1');
+    await writeFile(path, bytes.replaceAll('Xlicks', 'CLICKS'), 'latin1');
+  }),
+  inDay('gone.parquet', FAILS, /found {3}the link leads nowhere/, (path) => symlink('nowhere', path)),
+  inDay('circle', FAILS, /link to a folder, which DuckDB does not follow here/, (path) =>
+    symlink('..', path),
+  ),
+  inDay(
+    'filename.parquet',
+    FAILS,
+    /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
+    selected('filename.parquet', `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
+  ),
   odd('clicks', '9223372036854775807::BIGINT', FAILS, 'more than 64 bits hold'),
   {
     kind: 'a file that was written after the marker',

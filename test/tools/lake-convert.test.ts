@@ -331,18 +331,11 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
-    it('if a Parquet file is broken, or if a folder has no files', async () => {
-      await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
-      const broken = await convert('broken.parquet', 'none');
-      expect(broken).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(
-          /^Nothing was written. One thing stands against it:\n.*broken\.parquet can't be read: /,
-        ),
-      });
+    it('if a folder has no files', async () => {
       await mkdir(join(directory, 'nothing'));
-      const nothing = await convert('nothing', 'none');
-      expect(nothing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^There are no files in /) });
+      const { code, stderr } = await convert('nothing', 'none');
+      expect(stderr).toMatch(/^There are no files in /);
+      expect(code).toBe(2);
     });
 
     it('if the sum of an hour is too large for its column', async () => {

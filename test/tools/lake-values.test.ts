@@ -255,10 +255,8 @@ describe('--round', () => {
     999999999999.9999994 999999999999.999999; 1.00000050000e-1 0.100000`);
 
   it('rounds half away from zero, and reports how much that changes', async () => {
-    const { values, losses, changes } = await convertColumn(
-      { column: 'revenue', round: true },
-      writtenOf(HALVES),
-    );
+    const given = { column: 'revenue', round: true };
+    const { values, losses, changes } = await convertColumn(given, writtenOf(HALVES));
     expect(values).toEqual(becomesOf(HALVES));
     expect(losses).toEqual([]);
     // The sum of the changes is 50 - 49.99… - 50 + 50 + 50 - 40 - 5, in units of 10⁻⁸.
@@ -290,11 +288,8 @@ describe('--round', () => {
   };
 
   it('reports nothing if it rounds nothing, and still refuses values that cannot be amounts', async () => {
-    const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, [
-      '1.5',
-      '1,5',
-      '1000000000000.5',
-    ]);
+    const texts = ['1.5', '1,5', '1000000000000.5'];
+    const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, texts);
     expect(changes).toEqual([]);
     expect(losses).toEqual([
       expect.stringContaining('"1000000000000.5" has more than 12 digits'),
@@ -449,12 +444,8 @@ describe('--time-zone', () => {
     });
   });
 
-  const CHANGED = [
-    '2026-03-29 02:59:59.999',
-    '2026-03-29 02:00:00',
-    '2026-10-25 02:00:00',
-    '2026-10-25 02:59:59.999',
-  ];
+  const FORWARD = ['2026-03-29 02:59:59.999', '2026-03-29 02:00:00'];
+  const CHANGED = [...FORWARD, '2026-10-25 02:00:00', '2026-10-25 02:59:59.999'];
   const GAP =
     'a.csv: event_time: in 2 records, "2026-03-29 02:00:00" for example does not exist in Europe/Berlin, where clocks went forward from 2026-03-29 02:00:00 to 2026-03-29 03:00:00. Correct it at the source, or say another --time-zone';
 
@@ -529,55 +520,42 @@ describe('--time-zone', () => {
 });
 
 describe('numbers in a column of times', () => {
-  const JUDGED: readonly [unit: string, type: string, cases: Cases][] = [
+  const JUDGED: readonly [unit: string, type: string, ...cases: Cases][] = [
     [
-      'seconds',
-      'VARCHAR',
-      [
-        ['946684800', '2000-01-01 00:00:00'],
-        ['1769860800.123', '2026-01-31 12:00:00.123'],
-        ['1769860800.9999', '2026-01-31 12:00:00.999'],
-        ['1.7698608e9', '2026-01-31 12:00:00'],
-        ['1999999999', '2033-05-18 03:33:19'],
-      ],
+      ...(['seconds', 'VARCHAR'] as const),
+      ['946684800', '2000-01-01 00:00:00'],
+      ['1769860800.123', '2026-01-31 12:00:00.123'],
+      ['1769860800.9999', '2026-01-31 12:00:00.999'],
+      ['1.7698608e9', '2026-01-31 12:00:00'],
+      ['1999999999', '2033-05-18 03:33:19'],
     ],
-    ['seconds', 'INTEGER', [['1769860800', '2026-01-31 12:00:00']]],
-    [
-      'seconds',
-      'DOUBLE',
-      [
-        ['1769860800', '2026-01-31 12:00:00'],
-        ['1769860800.123', '2026-01-31 12:00:00.123'],
-      ],
-    ],
-    ['milliseconds', 'BIGINT', [['1769860800123', '2026-01-31 12:00:00.123']]],
-    ['milliseconds', 'VARCHAR', [['1769860800123.0', '2026-01-31 12:00:00.123']]],
-    ['microseconds', 'DOUBLE', [['1769860800123456', '2026-01-31 12:00:00.123']]],
-    ['nanoseconds', 'BIGINT', [['1769860800123999999', '2026-01-31 12:00:00.123']]],
-    ['nanoseconds', 'DOUBLE', [['1769860800123000000', '2026-01-31 12:00:00.123']]],
-    ['nanoseconds', 'DECIMAL(20,0)', [['1769860800123456789', '2026-01-31 12:00:00.123']]],
+    ['seconds', 'INTEGER', ['1769860800', '2026-01-31 12:00:00']],
+    ['seconds', 'DOUBLE', ['1769860800', '2026-01-31 12:00:00']],
+    ['seconds', 'DOUBLE', ['1769860800.123', '2026-01-31 12:00:00.123']],
+    ['milliseconds', 'BIGINT', ['1769860800123', '2026-01-31 12:00:00.123']],
+    ['milliseconds', 'VARCHAR', ['1769860800123.0', '2026-01-31 12:00:00.123']],
+    ['microseconds', 'DOUBLE', ['1769860800123456', '2026-01-31 12:00:00.123']],
+    ['nanoseconds', 'BIGINT', ['1769860800123999999', '2026-01-31 12:00:00.123']],
+    ['nanoseconds', 'DOUBLE', ['1769860800123000000', '2026-01-31 12:00:00.123']],
+    ['nanoseconds', 'DECIMAL(20,0)', ['1769860800123456789', '2026-01-31 12:00:00.123']],
   ];
   it.each(JUDGED)(
     'are read as %s in a column of type %s because of their size',
-    async (unit, type, cases) => {
-      const { values, losses, changes } = await convertColumn(
-        { column: 'event_time', type },
-        writtenOf(cases),
-      );
+    async (unit, type, ...cases) => {
+      const given = { column: 'event_time', type };
+      const { values, losses, changes } = await convertColumn(given, writtenOf(cases));
       expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: [] });
       const [first, last] = [cases[0]?.[1], cases.at(-1)?.[1]];
+      const many = `${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit}`;
       expect(changes).toEqual([
-        `event_time: ${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
+        `event_time: ${many} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
       ]);
     },
   );
 
   it('are refused if some fit one unit and others fit another', async () => {
-    const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, [
-      '1769860800',
-      '1769860801',
-      '1769860800123',
-    ]);
+    const texts = ['1769860800', '1769860801', '1769860800123'];
+    const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, texts);
     expect(losses).toEqual([
       'a.csv: event_time: its numbers seem to count different units since 1970: 2 fit seconds, 1 fits milliseconds. If all count the same, say which: --time-unit; else write them in one unit at the source',
     ]);

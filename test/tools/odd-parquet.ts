@@ -61,19 +61,15 @@ export interface OddColumn {
   readonly isFlipped?: boolean;
 }
 
-const OPTIONAL = 1;
-const RLE = 3;
-
 /** A page's values behind their definition levels: a run of the length 1 for each value, and 1 for a value there. */
 function pageOf({ values, packed = (page) => page, count = values.length, isFlipped }: OddColumn): Buffer {
   const levels = Buffer.from(values.flatMap((value) => [2, value === null ? 0 : 1]));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(levels.length);
-  const plain = Buffer.concat([length, levels, ...values.filter((value) => value !== null)]);
+  const plain = Buffer.concat([int(levels.length, 4), levels, ...values.filter((value) => value !== null)]);
   const page = packed(plain);
   const [, header] = encoded({
     ...{ 1: 0, 2: plain.length, 3: page.length, 4: crc32(page) | 0 },
-    5: { 1: count, 2: 0, 3: RLE, 4: RLE },
+    // The levels are in the encoding RLE.
+    5: { 1: count, 2: 0, 3: 3, 4: 3 },
   });
   if (isFlipped) page[page.length - 1] = (page.at(-1) ?? 0) ^ 1;
   return Buffer.concat([header, page]);
@@ -103,13 +99,11 @@ export function oddParquet(...groups: readonly (readonly OddColumn[])[]): Buffer
     });
     return { 1: chunks, 2: 0n, 3: BigInt(group[0]?.values.length ?? 0) };
   });
-  const elements = columns.map(({ name, schema }) => ({ 3: OPTIONAL, 4: name, ...(schema as object) }));
+  const elements = columns.map(({ name, schema }) => ({ 3: 1, 4: name, ...(schema as object) }));
   const rows = rowGroups.reduce((sum, group) => sum + group[3], 0n);
   const root = { 4: 'schema', 5: columns.length };
   const [, footer] = encoded({ 1: 1, 2: [root, ...elements], 3: rows, 4: rowGroups });
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(footer.length);
-  return Buffer.concat([...parts, footer, length, Buffer.from('PAR1')]);
+  return Buffer.concat([...parts, footer, int(footer.length, 4), Buffer.from('PAR1')]);
 }
 
 /** A number in the bytes of INT64, or of another length. */
@@ -120,22 +114,18 @@ export const int = (value: bigint | number, bytes = 8): Buffer => {
 };
 
 /** A number with the highest byte first, as in decimals of a fixed length. */
-export const highestFirst = (value: bigint, bytes: number): Buffer =>
-  Buffer.from(
-    BigInt.asUintN(8 * bytes, value)
-      .toString(16)
-      .padStart(2 * bytes, '0'),
-    'hex',
-  );
+export const highestFirst = (value: bigint, bytes: number): Buffer => {
+  const hex = BigInt.asUintN(8 * bytes, value).toString(16);
+  return Buffer.from(hex.padStart(2 * bytes, '0'), 'hex');
+};
 
 /** Bytes of a varying length. */
 export const text = (value: string): Buffer =>
   Buffer.concat([int(Buffer.byteLength(value), 4), Buffer.from(value)]);
 
-const MICROS = { 2: {} };
 /** The elements of a schema that the contract's types have. */
 export const SCHEMA = {
-  timestamp: { 1: 2, 6: 10, 10: { 8: { 1: false, 2: MICROS } } },
+  timestamp: { 1: 2, 6: 10, 10: { 8: { 1: false, 2: { 2: {} } } } },
   bigint: { 1: 2 },
   varchar: { 1: 6, 6: 0, 10: { 1: {} } },
   'decimal(18,6)': { 1: 7, 2: 8, 6: 5, 7: 6, 8: 18, 10: { 5: { 1: 6, 2: 18 } } },
