@@ -107,6 +107,7 @@ describe('a page with a checksum', () => {
   it.each([
     ['fewer values than the footer says', { metadata: { 5: 3n } }],
     ['fewer values than there are records', { count: 1 }],
+    ['as few values as the footer says, fewer than records', { count: 1, metadata: { 5: 1n } }],
   ])('and %s is refused', async (_, lie) => {
     const [time, ...others] = recordsOf([7, 8]) as [OddColumn, ...OddColumn[]];
     await write('short.parquet', oddParquet([{ ...time, ...lie }, ...others]));
