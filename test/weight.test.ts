@@ -14,14 +14,14 @@ const AT_MOST: Readonly<Record<string, number>> = {
   lib: 8_818,
   'files of lib': 107,
   infra: 3_683,
-  local: 6_133,
-  'lake-check': 1_754,
-  tools: 6_834,
+  local: 6_130,
+  'lake-check': 1_948,
+  tools: 6_795,
   page: 7_620,
   connectors: 1_467,
-  bench: 4_559,
-  test: 52_552,
-  docs: 7_126,
+  bench: 4_544,
+  test: 52_720,
+  docs: 7_125,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -188,11 +188,7 @@ function describeStack(stages: Readonly<Record<string, 'cognito' | 'existing'>>,
   const outputs: Readonly<Record<string, Record<string, string>>> = {
     data: { PartnersBucket: PARTNERS_BUCKET },
     ...(kind === 'cognito' && { identity: { UserPoolId: 'us-east-1_pool', TokenUrl: token } }),
-    api: {
-      ApiUrl: 'https://api.example/dev',
-      Scope: SCOPE,
-      ...(kind === 'existing' && { TokenUrl: token }),
-    },
+    api: { ApiUrl: 'https://api.example/dev', Scope: SCOPE, ...(kind === 'existing' && { TokenUrl: token }) },
   };
   const found = kind && outputs[part];
   const headers = { 'content-type': 'text/xml' };
