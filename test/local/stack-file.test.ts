@@ -77,22 +77,19 @@ describe('the file of a stack', () => {
     expect(await write(8080)).toMatchObject({ port: undefined });
   });
 
-  it.each([elsewhere, { ...elsewhere, pid: killed() }])(
-    'of another container stays: %o',
-    async (elsewhere) => {
-      await write(8080, elsewhere);
-      await folder(elsewhere, 60);
-      await removeLeftovers(home);
-      expect((await readdir(home)).sort()).toEqual([`run-${TWO}`, 'stack.json']);
-      // Its address leads nowhere from here.
-      expect(await runningStack(home)).toBeUndefined();
-      // A third container has the same port too.
-      expect(await Promise.all([write(8080), write(8080, { ...elsewhere, run: ONE })])).toEqual([
-        { path: join(home, 'stack-8080.json'), port: '8080' },
-        { path: join(home, `stack-8080-${ONE}.json`), port: '8080' },
-      ]);
-    },
-  );
+  it.each([elsewhere, { ...elsewhere, pid: killed() }])('of another container stays', async (elsewhere) => {
+    await write(8080, elsewhere);
+    await folder(elsewhere, 60);
+    await removeLeftovers(home);
+    expect((await readdir(home)).sort()).toEqual([`run-${TWO}`, 'stack.json']);
+    // Its address leads nowhere from here.
+    expect(await runningStack(home)).toBeUndefined();
+    // A third container has the same port too.
+    expect(await Promise.all([write(8080), write(8080, { ...elsewhere, run: ONE })])).toEqual([
+      { path: join(home, 'stack-8080.json'), port: '8080' },
+      { path: join(home, `stack-8080-${ONE}.json`), port: '8080' },
+    ]);
+  });
 
   it.each<[string, Owner, number]>([
     ['in another container that was last seen three minutes ago', elsewhere, 180],
