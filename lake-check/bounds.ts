@@ -65,12 +65,12 @@ export function falseBound(footer: Footer, groups: readonly GroupRow[], column: 
     if (missing !== undefined && missing !== nullsIn(footer, group, column))
       return `${missing} NULLs ${ofGroup} ${nullsIn(footer, group, column)}`;
     if (low !== undefined && lowest !== undefined && isBelow(lowest, low))
-      return `no value below ${shown(low)} ${ofGroup} ${shown(lowest)}`;
+      return `no value below ${textOf(low)} ${ofGroup} ${textOf(lowest)}`;
     if (high !== undefined && highest !== undefined && isBelow(high, highest))
-      return `no value above ${shown(high)} ${ofGroup} ${shown(highest)}`;
+      return `no value above ${textOf(high)} ${ofGroup} ${textOf(highest)}`;
   }
   return undefined;
 }
 
-const shown = (bound: Bound): string =>
+const textOf = (bound: Bound): string =>
   typeof bound === 'bigint' ? String(bound) : JSON.stringify(bound.toString());

@@ -112,8 +112,8 @@ function verdictOf(type: ColumnType, name: string): Verdict {
 
 /** What to do about a column that can't become the contract's. Undefined if `convert` can make it so. */
 export function cureOf(type: ColumnType, name: string, column: string): string | undefined {
-  const shown = /^[\w .-]+$/.test(column) ? column : 'the name of the column';
-  return verdictOf(type, name).cure?.replace('COLUMN', shown);
+  const named = /^[\w .-]+$/.test(column) ? column : 'the name of the column';
+  return verdictOf(type, name).cure?.replace('COLUMN', named);
 }
 
 /** What to do about a column that does not fit. @param convert the words for the command that converts it */
