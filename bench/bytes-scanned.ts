@@ -10,7 +10,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { dayFolder } from '../lake-check/layout.ts';
 import { advertiserReport, publisherReport } from '../lib/report/catalogue.ts';
 import { type Table, tables } from '../lib/report/tables.ts';
-import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
+import { dayCopy, daySelect } from '../tools/lake/day-file.ts';
 import { type BaselineDuckDb, openBaselineDuckDb } from './baseline-duckdb.ts';
 import { daysOf, pathOf, type Question } from './questions.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';

@@ -5,7 +5,7 @@ import { dayFolder } from '../lake-check/layout.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../lib/report/tables.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
-import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
+import { dayCopy, daySelect } from '../tools/lake/day-file.ts';
 import { EMPTY_TABLE } from '../tools/lake/store/lake-target.ts';
 
 /** A lake to check, and its title in the table. */
@@ -16,7 +16,7 @@ export interface CheckLake {
 
 const RECORDS = 1_000_000;
 const FILES_A_DAY = 8;
-const TIMES_AS_MANY = 5;
+const TIMES_AS_MANY = 20;
 const DAY = '2026-01-01';
 
 /** Makes three lakes: many small files, one large file of raw events, and one file of their hourly records. */
@@ -31,7 +31,7 @@ export async function makeCheckLakes(directory: string): Promise<readonly CheckL
     await writeLarge(connection, events, lake('large'), lake('hourly'));
     return [
       { title: `59 days of two tables, ${FILES_A_DAY} files each`, directory: lake('many') },
-      { title: 'one file of 5 million raw events', directory: lake('large') },
+      { title: 'one file of 20 million raw events', directory: lake('large') },
       { title: 'one file of their hours', directory: lake('hourly') },
     ];
   } finally {
@@ -77,13 +77,11 @@ async function writeLarge(
       await writeFile(join(directory, name, EMPTY_TABLE), '');
     }
   }
+  const repeated = `(SELECT * REPLACE (CAST(TIMESTAMP '${DAY}' + to_milliseconds((hash(n, ${TIME_COLUMN}) % 86400000)::BIGINT) AS TIMESTAMP_MS) AS ${TIME_COLUMN})
+     FROM read_parquet('${events}/${table.name}/*/*.parquet', hive_partitioning = false), range(${TIMES_AS_MANY}) AS times(n))`;
   await connection.run(
-    `CREATE TABLE events AS SELECT * REPLACE (CAST(TIMESTAMP '${DAY}' + to_milliseconds((hash(n, ${TIME_COLUMN}) % 86400000)::BIGINT) AS TIMESTAMP_MS) AS ${TIME_COLUMN})
-     FROM read_parquet('${events}/${table.name}/*/*.parquet', hive_partitioning = false), range(${TIMES_AS_MANY}) AS times(n)`,
+    `COPY ${repeated} TO '${join(rawDay, 'events.parquet')}' (FORMAT parquet, COMPRESSION zstd)`,
   );
-  await connection.run(
-    `COPY events TO '${join(rawDay, 'events.parquet')}' (FORMAT parquet, COMPRESSION zstd)`,
-  );
-  const select = daySelect(table, publisherReport, 'events', true);
+  const select = daySelect(table, publisherReport, repeated, true);
   await connection.run(dayCopy(select, RECORDS, hourlyDay));
 }

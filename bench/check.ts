@@ -6,7 +6,7 @@ import { startMeasured } from './measured-process.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-const ROUNDS = 5;
+const ROUNDS = Number(process.env['CHECK_ROUNDS'] ?? 5);
 const MOST = 2;
 
 interface Took {
@@ -34,7 +34,7 @@ const secondsOf = (runs: readonly Run[], part: keyof Run): string =>
 export async function measure(): Promise<Section> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
   const table: string[][] = [];
-  const ratios: number[] = [];
+  const ratios: { readonly title: string; readonly ratio: number }[] = [];
   for (const lake of await makeCheckLakes(directory)) {
     const [reads, checks]: [Run[], Run[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
@@ -46,7 +46,7 @@ export async function measure(): Promise<Section> {
         checks.map((one) => one[part][unit]),
         reads.map((one) => one[part][unit]),
       );
-    ratios.push(ratio('work', 'cpuMs'));
+    ratios.push({ title: lake.title, ratio: ratio('work', 'cpuMs') });
     table.push([
       lake.title,
       ...[secondsOf(reads, 'work'), secondsOf(checks, 'work')],
@@ -55,11 +55,10 @@ export async function measure(): Promise<Section> {
     ]);
   }
   await rm(directory, { recursive: true, force: true });
-  const worst = Math.max(...ratios);
   return {
     title: 'Checking a lake',
     method:
-      '`npm run lake -- check` beside DuckDB that reads the columns which the check needs once, sums them, and does nothing else: ' +
+      '`npm run lake -- check` beside DuckDB that reads the columns of the contract once, sums them, and does nothing else: ' +
       `medians of ${ROUNDS} pairs, each run in a process of its own, seconds on the clock and of CPU. All files are in the page cache.`,
     table: [
       [
@@ -68,14 +67,12 @@ export async function measure(): Promise<Section> {
       ],
       ...table,
     ],
-    goals: [
-      {
-        goal: 'at most twice the CPU of reading the needed columns once, without the start of a process',
-        measured: times(worst),
-        isMet: worst <= MOST,
-      },
-    ],
+    goals: ratios.map(({ title, ratio }) => ({
+      goal: `${title}: at most twice the CPU of reading the columns once, without the start of a process`,
+      measured: times(ratio),
+      isMet: ratio <= MOST,
+    })),
     reading:
-      'Beside the reading, a check lists the files, reads all footers, and opens each file a second time for its records.',
+      'Beside the reading, a check lists the files, reads all footers and the headers of all pages, and finds the bounds of each row group. Its fixed costs are as much as the reading of a small lake.',
   };
 }

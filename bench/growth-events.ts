@@ -7,7 +7,7 @@ import { quoteText } from '../lib/report/quote-sql.ts';
 import { type Table, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { below, chance, DRAW_MACROS, draw, skewedBelow } from '../local/events/draws.ts';
-import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
+import { dayCopy, daySelect } from '../tools/lake/day-file.ts';
 
 /** The parameters of the events. They are printed beside the measurements. */
 export interface GrowthParameters {

@@ -1,36 +1,26 @@
-/** Checks a lake, or reads once the columns that a check needs, in a process of its own. Sends what that took. */
+/** Checks a lake, or reads its columns once, in a process of its own. Sends what that took. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { companyColumn, countColumns, levelColumns } from '../lake-check/report-columns.ts';
-import { type Report, reports } from '../lib/report/catalogue.ts';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
+import { type Column, tables } from '../lib/report/tables.ts';
 import { lakeCommand } from '../tools/lake/command.ts';
 import { serveMeasures } from './measured-process.ts';
 
 const [subject = '', directory = ''] = process.argv.slice(2);
 
-/** The columns that a check reads besides the time: the company, the counts, and the columns of the levels. */
-const neededColumns = (report: Report): string[] => {
-  const levels = levelColumns(report);
-  return [
-    ...new Set([
-      companyColumn(report),
-      ...countColumns(report),
-      ...(levels ? [levels.finer, ...levels.others] : []),
-    ]),
-  ];
-};
+/** SQL that reads a column and does little else. */
+const sumOf = ({ name, type }: Column): string =>
+  type === 'timestamp'
+    ? `count_if(${name} < TIMESTAMP '2000-01-01')`
+    : `sum(${type === 'varchar' ? `strlen(${name})` : name})`;
 
 async function readOnce(): Promise<void> {
   const connection = await (await DuckDBInstance.create()).connect();
-  for (const report of reports) {
-    const table = join(directory, report.table);
-    if (!existsSync(table) || !readdirSync(table).some((name) => name.startsWith('day='))) continue;
-    const sums = neededColumns(report).map((name) => `sum(${name})`);
+  for (const { name, columns } of tables) {
+    const table = join(directory, name);
+    if (!existsSync(table) || !readdirSync(table).some((day) => day.startsWith('day='))) continue;
     await connection.runAndReadAll(
-      `SELECT count_if(${TIME_COLUMN} < TIMESTAMP '2000-01-01'), ${sums.join(', ')}
-       FROM read_parquet('${table}/*/*.parquet', hive_partitioning = false)`,
+      `SELECT ${columns.map(sumOf).join(', ')} FROM read_parquet('${table}/*/*.parquet', hive_partitioning = false)`,
     );
   }
 }

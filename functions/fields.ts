@@ -2,7 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { readConfig } from '../lib/config.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
-import { fieldsHandler } from '../lib/openapi/fields-handler.ts';
+import { fieldsHandler } from '../lib/openapi/public-handlers.ts';
 
 const config = readConfig(process.env);
 

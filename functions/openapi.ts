@@ -2,7 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { readConfig } from '../lib/config.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
-import { openApiHandler } from '../lib/openapi/openapi-handler.ts';
+import { openApiHandler } from '../lib/openapi/public-handlers.ts';
 
 const config = readConfig(process.env);
 

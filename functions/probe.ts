@@ -2,9 +2,8 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
-import { readProbeConfig } from '../lib/probe/probe-config.ts';
-import { probeHandler } from '../lib/probe/probe-handler.ts';
-import { reportPuller } from '../lib/probe/pull-report.ts';
+import { probeHandler } from '../lib/probe/probe-handlers.ts';
+import { readProbeConfig, reportPuller } from '../lib/probe/pull-report.ts';
 
 export const handler = probeHandler({
   pull: reportPuller({

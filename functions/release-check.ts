@@ -3,9 +3,8 @@ import { versionInvoker } from '../lib/aws/invoke-version.ts';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { deploymentTeller } from '../lib/aws/tell-deployment.ts';
 import { askEach, fetchFromVersions } from '../lib/probe/fetch-from-versions.ts';
-import { readProbeConfig, readReleaseConfig } from '../lib/probe/probe-config.ts';
-import { reportPuller } from '../lib/probe/pull-report.ts';
-import { releaseCheckHandler } from '../lib/probe/release-check-handler.ts';
+import { releaseCheckHandler } from '../lib/probe/probe-handlers.ts';
+import { readProbeConfig, readReleaseConfig, reportPuller } from '../lib/probe/pull-report.ts';
 
 const config = readProbeConfig(process.env);
 const { commit, versions, secondsLate } = readReleaseConfig(process.env);

@@ -13,10 +13,7 @@ export const initCommand = (location: string): string => command('init', locatio
 export const convertFiles = (location: string): string =>
   command('convert', location, '--to', beside(location, 'lake'));
 
-/**
- * The command that converts a whole lake into a new one beside it. A day's folder may hold records of another day,
- * so days are not rewritten in place.
- */
+/** The command that converts a lake into a new one beside it: a day's folder may hold records of another day. */
 export const convertLake = (location: string): string =>
   command('convert', location, '--to', beside(location, 'converted'));
 
@@ -38,10 +35,7 @@ function beside(location: string, suffix: string): string {
   return join(dirname(named), `${basename(named).replace(/(\.(parquet|csv|tsv|txt|gz))+$/i, '')}-${suffix}`);
 }
 
-/**
- * The lake around a location that is a table's folder, or lies in a table's folder. Undefined if no part of the path
- * has a table's name.
- */
+/** The lake around a location that is in a table's folder. Undefined if no part of the path has a table's name. */
 export function lakeAround(location: string): string | undefined {
   const path = isBucket(location) ? location : resolve(location);
   const parts = path.replace(/\/+$/, '').split('/');

@@ -8,34 +8,58 @@ export interface ListedFile {
   readonly size: number;
   /** The time of the last change, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /**
-   * Files with equal digests have equal content. Every file in a bucket has one. In a folder, only files that have the
-   * size of another file of their day have one.
-   */
+  /** Equal for equal content. In a folder, only files that have the size of another file of their day have one. */
   readonly digest?: string;
   /** Changes whenever the file changes. Only files on this machine's disk have a stamp. */
   readonly stamp?: string;
-  /** The reason why the file, the whole folder, or the records of the file can't be read. */
+  /** Why the file or the whole folder can't be opened. */
   readonly unreadable?: string;
 }
 
+/** Why a file can't be read at all, or why other values would be read than were written. */
+export interface FileFault {
+  readonly severity: 'fails' | 'wrong';
+  readonly found: string;
+  /** Absent if the file has to be written again, or removed. */
+  readonly cure?: string;
+}
+
+/** A fault in one line. */
+export const tellFault = ({ found, cure }: FileFault): string => (cure ? `${found}. ${cure}` : found);
+
+/** A number or a text: decimals without their point, times in microseconds. */
+export type Bound = bigint | Buffer;
+
 /** A column's statistics from the footer, one value for each row group. A value that the footer lacks is undefined. */
 export interface ColumnStatistics {
-  readonly min: readonly (string | undefined)[];
-  readonly max: readonly (string | undefined)[];
+  readonly min: readonly (Bound | undefined)[];
+  readonly max: readonly (Bound | undefined)[];
   readonly nulls: readonly (number | undefined)[];
+}
+
+/** A column's part of a row group. A flat column is no part of a list or a struct: it has one value a record. */
+export interface ColumnChunk {
+  readonly column: string;
+  readonly isFlat: boolean;
+  readonly rowGroup: number;
+  /** Where its first page begins. */
+  readonly start: number;
+  readonly values: number;
 }
 
 /** The facts in a Parquet file's footer. */
 export interface Footer {
-  /** DuckDB's name for the type of each column, by the column's name in lower case. */
+  /** The columns' names as the file writes them. */
+  readonly names: readonly string[];
+  /** The name of each column's type, as in the table of types, by the column's name in lower case. */
   readonly types: ReadonlyMap<string, string>;
   /** Names that the file holds more than once. Case does not count, as in Athena. */
   readonly doubledNames: readonly string[];
   readonly rows: number;
   readonly rowGroupRows: readonly number[];
   readonly compression: readonly string[];
-  /** The statistics of the time, the measures and the company, by column. */
+  readonly chunks: readonly ColumnChunk[];
+  /** By the column's name in lower case. */
   readonly statistics: ReadonlyMap<string, ColumnStatistics>;
 }
 
@@ -46,29 +70,32 @@ export interface ValueFacts {
   /** Records whose time Athena rounds up to the next hour: at most half a millisecond is left of the hour. */
   readonly roundedIntoNextHour: number;
   readonly withoutCompany: number;
+  /** Records of one level with a value in a column of the other level, or of another metric. */
+  readonly coarserWithOthers: number;
+  readonly coarserWithFiner: number;
+  readonly finerWithCoarser: number;
   /** The number of negative values, by column. */
   readonly negative: ReadonlyMap<string, number>;
+  /** The totals of the counts that are so large that the totals of a day may not fit. */
   readonly totals: ReadonlyMap<string, bigint>;
-  /** Records of the coarser level with a value of another metric. Reports by the finer dimension lack this value. */
-  readonly coarserWithOthers: number;
-  /** Records of the coarser level that count in the finer level's column. */
-  readonly coarserWithFiner: number;
-  /** Records of the finer level that count in the coarser level's column. */
-  readonly finerWithCoarser: number;
+  /** What the footer says falsely of a column's values, in words, by column. */
+  readonly falseBounds: ReadonlyMap<string, string>;
 }
 
 /** A file that Athena reads as data. */
 export interface FileFacts extends ListedFile {
   readonly footer?: Footer;
   readonly values?: ValueFacts;
+  /** Why the file can't be read, or not rightly. */
+  readonly fault?: FileFault;
 }
 
-export interface DayFacts {
+interface DayFacts {
   /** `2026-01-31` */
   readonly day: string;
   readonly files: readonly FileFacts[];
   /** When `_SUCCESS` was written, if it exists. With this marker, the day is final. */
-  readonly succeededAt?: number;
+  readonly succeededAt?: number | undefined;
 }
 
 export interface TableFacts {
@@ -79,7 +106,7 @@ export interface TableFacts {
   readonly isFile: boolean;
   /** Days with data, in order. */
   readonly days: readonly DayFacts[];
-  /** Files in places where no engine looks for them. */
+  /** Files where no engine looks for them. */
   readonly strays: readonly ListedFile[];
   /** Files whose name, or whose folder's name, begins with `_` or `.`: the engines leave them out. */
   readonly hidden: readonly ListedFile[];

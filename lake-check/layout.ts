@@ -1,6 +1,6 @@
 import { reports } from '../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, tableOf } from '../lib/report/tables.ts';
-import type { DayFacts, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
+import type { LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
 
 /** The marker of Spark and Hadoop. A day that holds it is complete. */
 export const SUCCESS_MARKER = '_SUCCESS';
@@ -16,13 +16,11 @@ export const dayFolder = (table: string, day: string): string => `${table}/${PAR
  */
 export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
   const names = reports.map(({ table }) => table);
-  const isOfTable = ({ path }: ListedFile) =>
-    names.some((name) => path === name || path.startsWith(`${name}/`));
-  const unreadable = listed.filter(
-    (file) => file.unreadable !== undefined && isOfTable(file) && !file.path.split('/').some(isHidden),
-  );
-  const readable = listed.filter((file) => file.unreadable === undefined);
   const first = listed.map(({ path }) => path.split('/', 1)[0] as string);
+  const unreadable = listed.filter(
+    ({ path, unreadable }, index) =>
+      unreadable !== undefined && names.includes(first[index] as string) && !path.split('/').some(isHidden),
+  );
   return {
     location,
     today,
@@ -30,11 +28,10 @@ export function layoutOf(location: string, listed: readonly ListedFile[], today:
     others: [...new Set(first)].filter((name) => !names.includes(name) && !isHidden(name)).sort(),
     tables: reports.map((report) => {
       const table = tableOf(report);
-      const isBelow = ({ path }: ListedFile) => path.startsWith(`${table.name}/`);
-      const isItself = ({ path }: ListedFile) => path === table.name;
-      const own = readable.filter(isBelow);
-      const exists = own.length > 0 || unreadable.some((file) => isBelow(file) || isItself(file));
-      return { table, report, isFile: readable.some(isItself), exists, ...sorted(own) };
+      const here = listed.filter((file, index) => first[index] === table.name && !file.unreadable);
+      const own = here.filter(({ path }) => path !== table.name);
+      const exists = own.length > 0 || unreadable.some(({ path }) => path.split('/')[0] === table.name);
+      return { table, report, isFile: own.length < here.length, exists, ...sorted(own) };
     }),
   };
 }
@@ -44,20 +41,16 @@ function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'stray
   const hidden: ListedFile[] = [];
   const files = new Map<string, ListedFile[]>();
   const succeeded = new Map<string, number>();
-  for (const file of listed) {
+  // A key that ends with a slash is a folder that the S3 console has made.
+  for (const file of listed.filter(({ path }) => !path.endsWith('/'))) {
     const [, folder = '', ...rest] = file.path.split('/');
-    // A key that ends with a slash is a folder that the S3 console has made.
-    if (file.path.endsWith('/')) continue;
     const day = dayOf(folder);
     if (day && rest.length === 1 && rest[0] === SUCCESS_MARKER) succeeded.set(day, file.modifiedAt);
     else if ([folder, ...rest].some(isHidden)) hidden.push(file);
     else if (!day || rest.length === 0) strays.push(file);
     else files.set(day, [...(files.get(day) ?? []), file]);
   }
-  const days = [...files].sort().map(([day, files]): DayFacts => {
-    const succeededAt = succeeded.get(day);
-    return { day, files, ...(succeededAt !== undefined && { succeededAt }) };
-  });
+  const days = [...files].sort().map(([day, files]) => ({ day, files, succeededAt: succeeded.get(day) }));
   return { days, strays, hidden };
 }
 

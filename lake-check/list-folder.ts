@@ -1,15 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,6 +7,7 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { convertFiles } from './lake-commands.ts';
 import type { ListedFile } from './lake-facts.ts';
 import { isDayFolder, isHidden } from './layout.ts';
+import { readFooter } from './read-footers.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
 
@@ -25,38 +15,26 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 const LINKED_DEPTH = 2;
 
 /**
- * Lists everything below a folder, except empty folders. Throws an OperatorFault if the folder itself does not exist,
- * can't be read, or is a file.
- *
- * @param below lists this subfolder only; the list is empty if it does not exist
+ * Lists everything below a folder, or only below its folder `below`, which need not exist. Leaves out empty folders.
+ * Throws an OperatorFault if the folder itself does not exist, can't be read, or is a file.
  */
 export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
-  const refuse = (reason: string) => {
+  const refuse = ({ code }: NodeJS.ErrnoException) => {
+    const reason = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
     throw new OperatorFault(`${directory} ${reason}; ${NEEDED}`);
   };
-  const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
-    refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
-  );
-  if (!found?.isDirectory())
+  const found = await stat(directory).catch(refuse);
+  if (!found.isDirectory())
     throw new OperatorFault(
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
   if (below && !existsSync(join(directory, below))) return [];
-  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(
-    (error: NodeJS.ErrnoException) => refuse(`can't be read (${error.code})`),
-  ) as Promise<ListedFile[]>;
+  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(refuse);
 }
 
 /** The kind of a file, in the operator's words. */
 function kindOf(path: string): string {
-  const start = Buffer.alloc(4);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, start);
-  } finally {
-    closeSync(file);
-  }
-  if (start.toString('latin1') === 'PAR1') return 'a Parquet file';
+  if (/\.parquet$/i.test(path) || !('found' in readFooter(path))) return 'a Parquet file';
   return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
 }
 
@@ -86,17 +64,11 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
   return listed;
 }
 
-const unread = (path: string, unreadable: string): ListedFile => ({
-  path,
-  size: 0,
-  modifiedAt: 0,
-  unreadable,
-});
+const unread = (path: string, unreadable: string) => ({ path, size: 0, modifiedAt: 0, unreadable });
 
 /**
- * The files that the engines read in a table's days. Each has a stamp, which changes when the file changes. After each
- * day, this function lets other work run. The calls are synchronous: asynchronous calls take four times as long, and
- * would wait for threads that run queries.
+ * The stamps of the files that the engines read in a table's days. After each day, other work runs. Asynchronous calls
+ * take four times as long, and would wait for threads that run queries.
  */
 export async function stampFiles(table: string): Promise<Map<string, string>> {
   const stamps = new Map<string, string>();

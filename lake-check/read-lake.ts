@@ -1,11 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
-import type { DayFacts, FileFacts, Footer, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
+import { type FileFacts, filesOf, type LakeFacts, type ListedFile, type TableFacts } from './lake-facts.ts';
 import type { LakeSource } from './lake-source.ts';
 import { layoutOf } from './layout.ts';
 import { readFooters } from './read-footers.ts';
-import { type DayFile, readValues } from './read-values.ts';
-import { companyColumn, measureColumns } from './report-columns.ts';
+import { readValues } from './read-values.ts';
 
 export interface LakeReading {
   /** `footers` is quick and finds most faults. `records` reads everything. */
@@ -16,126 +14,105 @@ export interface LakeReading {
   readonly onProgress?: (what: string, done: number, total: number) => void;
 }
 
-/** Files are fetched and read in batches of about this many bytes. */
-const BATCH_BYTES = 256_000_000;
-
 /** Reads a lake as the engines would. The connection's session has to be in UTC. */
 export async function readLake(
   connection: DuckDBConnection,
   source: LakeSource,
   { depth, today, onProgress = () => {} }: LakeReading,
 ): Promise<LakeFacts> {
-  const listed = await source.list();
-  const layout = layoutOf(source.location, listed, today);
+  const layout = layoutOf(source.location, await source.list(), today);
   const tables: TableFacts[] = [];
-  for (const table of layout.tables) {
-    const name = table.table.name;
-    const digested = await withDigests(source, table);
-    const withFooters = await addFooters(connection, source, digested, (done, total) =>
-      onProgress(`Reading the footers of ${name}`, done, total),
-    );
-    tables.push(
-      depth === 'footers'
-        ? withFooters
-        : await addValues(connection, source, withFooters, (done, total) =>
-            onProgress(`Reading the records of ${name}`, done, total),
-          ),
-    );
+  for (const listed of layout.tables) {
+    const told = (part: string) => (done: number, total: number) =>
+      onProgress(`Reading the ${part} of ${listed.table.name}`, done, total);
+    const table = await addFooters(source, await addDigests(source, listed), told('footers'));
+    tables.push(depth === 'footers' ? table : await addValues(connection, source, table, told('records')));
   }
   return { ...layout, tables };
 }
 
-const mapFiles = (table: TableFacts, change: (file: FileFacts, day: DayFacts) => FileFacts): TableFacts => ({
+type OnProgress = (done: number, total: number) => void;
+
+const added = (table: TableFacts, facts: ReadonlyMap<string, Partial<FileFacts>>): TableFacts => ({
   ...table,
-  days: table.days.map((day) => ({ ...day, files: day.files.map((file) => change(file, day)) })),
+  days: table.days.map((day) => ({
+    ...day,
+    files: day.files.map((file) => ({ ...file, ...facts.get(file.path) })),
+  })),
 });
 
 /** Adds the digests of files that may be copies of each other: files of one day with equal size. */
-async function withDigests(source: LakeSource, table: TableFacts): Promise<TableFacts> {
-  const digests = new Map<string, string>();
+async function addDigests(source: LakeSource, table: TableFacts): Promise<TableFacts> {
+  const facts = new Map<string, Partial<FileFacts>>();
   for (const { files } of table.days)
     for (const alike of Map.groupBy(files, ({ size }) => size).values())
-      for (const file of alike.length > 1 ? alike : []) digests.set(file.path, await source.digestOf(file));
-  return mapFiles(table, (file) => {
-    const digest = digests.get(file.path);
-    return digest === undefined ? file : { ...file, digest };
-  });
+      for (const file of alike.length > 1 ? alike : [])
+        facts.set(file.path, { digest: await source.digestOf(file) });
+  return added(table, facts);
 }
+
+/** How many files of a bucket have their footers on this machine at once. */
+const FOOTERS_AT_ONCE = 1_000;
 
 async function addFooters(
-  connection: DuckDBConnection,
   source: LakeSource,
   table: TableFacts,
-  onProgress: (done: number, total: number) => void,
+  onProgress: OnProgress,
 ): Promise<TableFacts> {
-  const listed = table.days.flatMap(({ files }) => files).filter(({ size }) => size > 0);
-  const columns = [TIME_COLUMN, companyColumn(table.report), ...measureColumns(table.report)];
-  const footers = new Map<string, Footer | string>();
-  onProgress(0, listed.length);
-  for (let start = 0; start < listed.length; start += FOOTERS_AT_ONCE) {
-    const batch = listed.slice(start, start + FOOTERS_AT_ONCE);
+  const listed = filesOf(table).filter(({ size }) => size > 0);
+  const facts = new Map<string, Partial<FileFacts>>();
+  for (const batch of batchesOf(listed, () => 1, FOOTERS_AT_ONCE, onProgress)) {
     await using local = await source.footersOf(batch);
-    for (const [id, footer] of await readFooters(connection, local.files, columns)) footers.set(id, footer);
-    onProgress(start + batch.length, listed.length);
+    for (const [id, footer] of await readFooters(local.files))
+      facts.set(id, 'found' in footer ? { fault: footer } : { footer });
   }
-  return mapFiles(table, (file) => {
-    const footer = footers.get(file.path);
-    if (footer === undefined) return file;
-    return typeof footer === 'string' ? { ...file, unreadable: footer } : { ...file, footer };
-  });
+  return added(table, facts);
 }
 
-/** How many footers one statement reads. Each statement takes some 50 ms in addition to reading the footers. */
-const FOOTERS_AT_ONCE = 1_000;
+/** Files are fetched and read in batches of about this many bytes. */
+const BATCH_BYTES = 256_000_000;
 
 async function addValues(
   connection: DuckDBConnection,
   source: LakeSource,
   table: TableFacts,
-  onProgress: (done: number, total: number) => void,
+  onProgress: OnProgress,
 ): Promise<TableFacts> {
   const readable = table.days.flatMap(({ day, files }) =>
-    files.flatMap((file) => (file.footer ? [{ ...file, day, footer: file.footer }] : [])),
+    files.flatMap(({ footer, ...file }) => (footer ? [{ ...file, day, footer }] : [])),
   );
-  const total = readable.reduce((sum, { size }) => sum + size, 0);
-  const values: FileFacts[] = [];
+  const known = new Map(readable.map((file) => [file.path, file]));
+  const facts = new Map<string, Partial<FileFacts>>();
   const companies = new Set<string>();
-  let done = 0;
-  onProgress(done, total);
-  for (const batch of batchesOf(readable)) {
+  for (const batch of batchesOf(readable, ({ size }) => size, BATCH_BYTES, onProgress)) {
     await using local = await source.filesOf(batch);
-    const paths = new Map(local.files.map(({ id, path }) => [id, path]));
-    const files: DayFile[] = batch.map(({ path, day, footer }) => ({
-      id: path,
-      path: paths.get(path) as string,
-      day,
-      footer,
-    }));
-    const read = await readValues(connection, table, files);
-    for (const company of read.companies) companies.add(company);
-    for (const { day: _, ...file } of batch) {
-      const found = read.values.get(file.path);
-      const unreadable = read.unreadable.get(file.path);
-      values.push({ ...file, ...(found && { values: found }), ...(unreadable && { unreadable }) });
-    }
-    done += batch.reduce((sum, { size }) => sum + size, 0);
-    onProgress(done, total);
+    const files = local.files.map((file) => ({ ...(known.get(file.id) as (typeof batch)[0]), ...file }));
+    await readValues(connection, table, files, facts, companies);
   }
-  const byPath = new Map(values.map((file) => [file.path, file]));
-  return { ...mapFiles(table, (file) => byPath.get(file.path) ?? file), companies: companies.size };
+  return { ...added(table, facts), companies: companies.size };
 }
 
-/** Batches of consecutive files. A batch has up to BATCH_BYTES, or is a single file. */
-function* batchesOf<File extends ListedFile>(files: readonly File[]): Generator<File[]> {
-  let batch: File[] = [];
-  let bytes = 0;
+/** Batches of consecutive files. A batch weighs up to `most`, or is a single file. */
+function* batchesOf<File extends ListedFile>(
+  files: readonly File[],
+  weight: (file: File) => number,
+  most: number,
+  onProgress: OnProgress,
+): Generator<File[]> {
+  const batches: File[][] = [];
+  let inBatch = Infinity;
   for (const file of files) {
-    if (batch.length > 0 && bytes + file.size > BATCH_BYTES) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(file);
-    bytes += file.size;
+    const isNew = inBatch + weight(file) > most;
+    inBatch = weight(file) + (isNew ? 0 : inBatch);
+    if (isNew) batches.push([file]);
+    else batches.at(-1)?.push(file);
   }
-  if (batch.length > 0) yield batch;
+  const sum = (some: readonly File[]) => some.reduce((total, file) => total + weight(file), 0);
+  let done = 0;
+  onProgress(done, sum(files));
+  for (const batch of batches) {
+    yield batch;
+    done += sum(batch);
+    onProgress(done, sum(files));
+  }
 }

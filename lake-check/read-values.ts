@@ -1,10 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../lib/report/quote-sql.ts';
+import { TIME_COLUMN } from '../lib/report/tables.ts';
+import { falseBound, type GroupRow, nullsIn } from './bounds.ts';
 import { fits } from './column-types.ts';
-import type { Footer, TableFacts, ValueFacts } from './lake-facts.ts';
+import { fails } from './file-words.ts';
+import type { FileFacts, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
-import { countColumns } from './report-columns.ts';
-import { type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
+import { companyColumn, countColumns } from './report-columns.ts';
+import { companiesOf, DAY_US, type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
+import { pageFault } from './verify-pages.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
@@ -12,108 +16,151 @@ export interface DayFile extends LocalFile {
   readonly footer: Footer;
 }
 
-export interface ValuesRead {
-  readonly values: ReadonlyMap<string, ValueFacts>;
-  /** For each file whose records can't be read: the reason. */
-  readonly unreadable: ReadonlyMap<string, string>;
-  readonly companies: ReadonlySet<string>;
-}
-
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/** Reads every record of files of one table, and counts the faults in each file. */
+/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids, and to `companies`. */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,
   files: readonly DayFile[],
-): Promise<ValuesRead> {
-  const values = new Map<string, ValueFacts>();
-  const unreadable = new Map<string, string>();
-  const companies = new Set<string>();
+  facts: Map<string, Partial<FileFacts>>,
+  companies: Set<string>,
+): Promise<void> {
+  for (const { id, path, footer } of files) {
+    const fault = await pageFault(path, footer);
+    if (fault) facts.set(id, { fault });
+  }
+  const whole = files.filter(({ id }) => !facts.has(id));
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
-  const alike = Map.groupBy(files, ({ footer }) => JSON.stringify([...footer.types]));
+  const alike = Map.groupBy(whole, ({ path, footer }) =>
+    JSON.stringify([...footer.types, rowGroupSql(footer), footer.rows > MANY_ROWS ? path : '']),
+  );
   for (const group of alike.values()) {
-    const read = (some: readonly DayFile[]) => readAlike(connection, table, some, values, companies);
-    await read(group).catch(async () => {
+    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts, companies);
+    await read(group as [DayFile]).catch(async () => {
       for (const file of group)
         await read([file]).catch((error: Error) => {
-          unreadable.set(file.id, error.message.split('\n', 1)[0] as string);
+          const [reason = ''] = error.message.split('\n', 1);
+          // DuckDB's message contains the path from which it read the file.
+          const fault = fails(`it can't be read (${reason.replaceAll(/"?\/\S+"?/g, '…')})`);
+          facts.set(file.id, { fault });
         });
     });
   }
-  return { values, unreadable, companies };
+}
+
+/** A file with more records is read alone. */
+const MANY_ROWS = 1_000_000;
+
+/** SQL for the row group of a record, by the record's number in its file. */
+function rowGroupSql({ rows, rowGroupRows }: Footer): string {
+  const [most = 0] = rowGroupRows;
+  if (rowGroupRows.length < 2) return '0';
+  // Numbers of 32 bits are divided and compared faster.
+  const row = rows < 2 ** 32 ? 'file_row_number::UINTEGER' : 'file_row_number';
+  if (rowGroupRows.slice(0, -1).every((count) => count === most) && (rowGroupRows.at(-1) ?? 0) <= most)
+    return `${row} // ${most}`;
+  const starts = rowGroupRows.map((_, at) =>
+    rowGroupRows.slice(0, at).reduce((sum, count) => sum + count, 0),
+  );
+  // A binary search: a record passes few comparisons.
+  const search = (from: number, to: number): string => {
+    const middle = Math.floor((from + to) / 2);
+    return to - from === 1
+      ? `${from}`
+      : `CASE WHEN ${row} < ${starts[middle]} THEN ${search(from, middle)} ELSE ${search(middle, to)} END`;
+  };
+  return search(0, starts.length);
 }
 
 async function readAlike(
   connection: DuckDBConnection,
   { table, report }: TableFacts,
-  files: readonly DayFile[],
-  values: Map<string, ValueFacts>,
+  files: readonly [DayFile, ...DayFile[]],
+  facts: Map<string, Partial<FileFacts>>,
   companies: Set<string>,
 ): Promise<void> {
-  const types = files[0]?.footer.types ?? new Map<string, string>();
-  const isUsable = (name: string): boolean => {
-    const column = table.columns.find((candidate) => candidate.name === name);
-    const found = types.get(name);
-    return column !== undefined && found !== undefined && fits(column.type, found);
-  };
+  const rowsOf = async (sql: string, parameters: string[] = []): Promise<GroupRow[]> =>
+    (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
+  const [{ footer, path }] = files;
+  const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
+  const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
-  const first = await rowsByPath(
-    connection,
-    `SELECT ${listOf({ path: FILE, ...screeningChecks(report, isUsable) })} FROM ${recordsOf(files)} GROUP BY ${FILE}`,
-  );
-  const second = await lookAgain(
-    connection,
-    files.filter((file) => isSuspect(file, first.get(file.path) ?? {}, counts)),
-    faultCounts(report, isUsable, 'days.start'),
-  );
-  for (const { id, path } of files) {
-    const row = first.get(path);
+  const company = companyColumn(report);
+  const isAlone = footer.rows > MANY_ROWS;
+  const expressions = {
+    // One key costs less than two.
+    ...(!isAlone && { path: FILE }),
+    ...(!isAlone && isUsable(company) && { companies: companiesOf(company) }),
+    rowGroup: rowGroupSql(footer),
+    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN)),
+  };
+  const rows = await rowsOf(`SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`);
+  const first = Map.groupBy(rows, (row) => (row['path'] ?? path) as string);
+  for (const row of rows) for (const one of (row['companies'] ?? []) as string[]) companies.add(one);
+  if (isAlone && isUsable(company)) {
+    // For many records, the set costs much more beside other aggregates than alone.
+    const sql = `SELECT DISTINCT ${quoteName(company)} AS company FROM read_parquet(${pathList(files)}, hive_partitioning = false)`;
+    for (const { company: one } of await rowsOf(sql)) if (one !== null) companies.add(String(one));
+  }
+  // The few files that have faulty records are read again, to count these.
+  const faulty = files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts));
+  const days = JSON.stringify(faulty.map(({ path, day }) => ({ path, start: Date.parse(day) * 1_000 })));
+  const again = `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
+    SELECT ${listOf({ path: FILE, ...faultCounts(report, isUsable, 'days.start') })}
+    FROM ${recordsOf(faulty)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`;
+  const counted = faulty.length > 0 ? await rowsOf(again, [days]) : [];
+  const second = new Map(counted.map((row) => [row['path'], row]));
+  for (const { id, path, footer } of files) {
+    const groups = first.get(path);
     // A file without records has no row.
-    if (!row) continue;
-    // Files without a fault in the first query are not in the second.
-    const found: Row = { ...row, ...second.get(path) };
+    if (!groups) continue;
+    const found: GroupRow = second.get(path) ?? {};
     const countOf = (name: string) => Number(found[name] ?? 0);
-    for (const company of (row['companies'] ?? []) as string[]) companies.add(company);
-    values.set(id, {
+    const sum = (of: (group: GroupRow) => number) => groups.reduce((total, group) => total + of(group), 0);
+    const nulls = (name: string) => (isUsable(name) ? sum((group) => nullsIn(footer, group, name)) : 0);
+    const values: ValueFacts = {
       outsideDay: countOf('outsideDay'),
-      withoutTime: countOf('withoutTime'),
-      roundedIntoNextHour: countOf('roundedIntoNextHour'),
+      withoutTime: nulls(TIME_COLUMN),
+      roundedIntoNextHour: sum((group) => Number(group['roundedIntoNextHour'] ?? 0)),
       coarserWithOthers: countOf('coarserWithOthers'),
       coarserWithFiner: countOf('coarserWithFiner'),
       finerWithCoarser: countOf('finerWithCoarser'),
-      withoutCompany: countOf('withoutCompany'),
+      withoutCompany: nulls(company),
       negative: new Map(counts.map((name) => [name, countOf(`negative ${name}`)])),
-      totals: new Map(counts.map((name) => [name, BigInt((row[`total ${name}`] ?? 0) as bigint)])),
-    });
+      totals: new Map(counts.map((name) => [name, BigInt((found[`total ${name}`] ?? 0) as bigint)])),
+      falseBounds: new Map(
+        columns.flatMap(({ name }) => {
+          const words = falseBound(footer, groups, name);
+          return words === undefined ? [] : [[name, words]];
+        }),
+      ),
+    };
+    facts.set(id, { values });
   }
 }
 
-type Row = Readonly<Record<string, unknown>>;
+/** A million row groups of a day that add up to this fit into 64 bits. */
+const MAY_NOT_FIT = 2 ** 63 / 1e6;
 
-const isSuspect = ({ day }: DayFile, row: Row, counts: readonly string[]): boolean =>
-  row['hasWrongLevels'] === true ||
-  [row['firstDay'], row['lastDay']].some((found) => typeof found === 'string' && found !== day) ||
-  counts.some((name) => Number(row[`lowest ${name}`] ?? 0) < 0);
-
-/** Counts the faulty records in the few files that have some. */
-async function lookAgain(
-  connection: DuckDBConnection,
-  files: readonly DayFile[],
-  expressions: Expressions,
-): Promise<ReadonlyMap<string, Row>> {
-  if (files.length === 0) return new Map();
-  const days = files.map(({ path, day }) => ({ path, start: Date.parse(day) * 1000 }));
-  return rowsByPath(
-    connection,
-    `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
-     SELECT ${listOf({ path: FILE, ...expressions })}
-     FROM ${recordsOf(files)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`,
-    [JSON.stringify(days)],
-  );
-}
+/** Whether a file may have a fault: a wrong level, a time outside of its day, or a count below 0 or too high. */
+const isSuspect = ({ day }: DayFile, groups: readonly GroupRow[], counts: readonly string[]): boolean =>
+  groups.some((group) => {
+    const number = (name: string) => Number(group[name] ?? 0);
+    const start = Date.parse(day) * 1_000;
+    const [low, high] = [number(`lowest ${TIME_COLUMN}`), number(`highest ${TIME_COLUMN}`)];
+    return (
+      group['hasWrongLevels'] === true ||
+      // An infinite time has no microseconds.
+      (number(`values ${TIME_COLUMN}`) > 0 && !(low >= start && high < start + DAY_US)) ||
+      counts.some(
+        (name) =>
+          number(`lowest ${name}`) < 0 || number(`highest ${name}`) * number(`values ${name}`) > MAY_NOT_FIT,
+      )
+    );
+  });
 
 const listOf = (expressions: Expressions): string =>
   Object.entries(expressions)
@@ -121,13 +168,4 @@ const listOf = (expressions: Expressions): string =>
     .join(', ');
 
 const recordsOf = (files: readonly DayFile[]): string =>
-  `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, hive_partitioning = false)`;
-
-async function rowsByPath(
-  connection: DuckDBConnection,
-  sql: string,
-  parameters: string[] = [],
-): Promise<ReadonlyMap<string, Row>> {
-  const rows = (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
-  return new Map(rows.map((row) => [row['path'] as string, row]));
-}
+  `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, file_row_number = true, hive_partitioning = false)`;

@@ -16,26 +16,13 @@ const columnsOf = (report: Report, ...types: readonly string[]): string[] =>
       report.levels?.metric === metric ? [report.levels.finerColumn, metric.column] : [metric.column],
     );
 
-/** The columns of a report that counts at two levels. */
-export interface LevelColumns {
-  /** The finer dimension's column. It is NULL on records of the coarser level. */
-  readonly finer: string;
-  readonly finerCount: string;
-  readonly coarserCount: string;
-  /** The columns of all other metrics. */
-  readonly others: readonly string[];
-}
+/** The columns of a report that counts at two levels. `finer` is NULL on records of the coarser level. */
+export const levelColumns = (report: Report) =>
+  report.levels && {
+    finer: report.levels.finer.column,
+    finerCount: report.levels.finerColumn,
+    coarserCount: report.levels.metric.column,
+    others: metricsOf(report).flatMap((metric) => (metric === report.levels?.metric ? [] : [metric.column])),
+  };
 
-export function levelColumns(report: Report): LevelColumns | undefined {
-  const { levels } = report;
-  return (
-    levels && {
-      finer: levels.finer.column,
-      finerCount: levels.finerColumn,
-      coarserCount: levels.metric.column,
-      others: metricsOf(report)
-        .filter((metric) => metric !== levels.metric)
-        .map(({ column }) => column),
-    }
-  );
-}
+export type LevelColumns = NonNullable<ReturnType<typeof levelColumns>>;

@@ -3,19 +3,11 @@ import type { LakeFacts } from './lake-facts.ts';
 import { adviceRules } from './rules/advice-rules.ts';
 import { columnRules } from './rules/column-rules.ts';
 import { layoutRules } from './rules/layout-rules.ts';
-import { levelRules } from './rules/level-rules.ts';
 import { protocolRules } from './rules/protocol-rules.ts';
 import { valueRules } from './rules/value-rules.ts';
 
 /** The rules of a lake. `npm run lake -- check` applies them, and `npm start` does before it serves the lake. */
-const rules: readonly Rule[] = [
-  ...layoutRules,
-  ...columnRules,
-  ...valueRules,
-  ...levelRules,
-  ...protocolRules,
-  ...adviceRules,
-];
+const rules: readonly Rule[] = [layoutRules, columnRules, valueRules, protocolRules, adviceRules].flat();
 
 /** All findings about the lake, the worst first. */
 export const judge = (lake: LakeFacts): Finding[] => sortFindings(rules.flatMap((rule) => rule(lake)));

@@ -1,46 +1,58 @@
 import type { Report } from '../lib/report/catalogue.ts';
 import { quoteName } from '../lib/report/quote-sql.ts';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
-import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
+import { type Column, type ColumnType, TIME_COLUMN } from '../lib/report/tables.ts';
+import { countColumns, levelColumns } from './report-columns.ts';
 
 /** SQL expressions over a file's records, by the name that each has in the result. */
 export type Expressions = Readonly<Record<string, string>>;
 
 /** Whether the files have the column, with a type that the engines read. */
-export type IsUsable = (column: string) => boolean;
+type IsUsable = (column: string) => boolean;
 
-const DAY_US = 86_400_000_000;
+export const DAY_US = 86_400_000_000;
 
 const time = quoteName(TIME_COLUMN);
 
-/**
- * The time as a number. This needs no cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record.
- */
+/** The time as a number, without a cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record. */
 const microseconds = `epoch_us(${time})`;
 
-const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
-
 /**
- * The checks of every file. They must cost little compared with reading the file. Three of them only show whether a
- * file may have faults: the days of the first and the last time, the lowest value of each count, and whether any record
- * counts on a wrong level. If one shows a fault, {@link faultCounts} counts the faulty records. The other checks give
- * final figures.
+ * The checks of every file, with the bounds of the columns that the engines read. They must cost little compared with
+ * reading the file. Bounds and levels only show whether a file may have faults: then {@link faultCounts} counts them.
  */
-export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions => ({
-  ...(isUsable(TIME_COLUMN) && {
-    firstDay: dayOf(`min(${time})`),
-    lastDay: dayOf(`max(${time})`),
-    withoutTime: `count_if(${time} IS NULL)`,
-    // Athena rounds to the millisecond.
-    roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
-  }),
-  ...hasWrongLevels(report, isUsable),
-  ...companyChecks(companyColumn(report), isUsable),
-  ...eachCount(report, isUsable, (name) => ({
-    [`lowest ${name}`]: `min(${quoteName(name)})::BIGINT`,
-    [`total ${name}`]: `sum(${quoteName(name)})::HUGEINT`,
-  })),
+export const screeningChecks = (
+  report: Report,
+  columns: readonly Column[],
+  isUsable: IsUsable,
+  timeType?: string,
+): Expressions => ({
+  ...(isUsable(TIME_COLUMN) &&
+    timeType !== 'TIMESTAMP_MS' && {
+      // Athena rounds to the millisecond.
+      roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
+    }),
+  ...levelChecks(report, isUsable)?.screening,
+  ...Object.fromEntries(columns.flatMap(boundsOf)),
 });
+
+/** SQL for a column's lowest and highest value and the number of its values. INT96 has no order. */
+function boundsOf({ name, type }: Column): (readonly [string, string])[] {
+  const column = quoteName(name);
+  const bound = (sql: string) => BOUND[type].replace('*', `${sql}(${column})`);
+  return [
+    [`lowest ${name}`, bound('min')],
+    [`highest ${name}`, bound('max')],
+    [`values ${name}`, `count(${column})`],
+  ];
+}
+
+/** SQL for a bound. Of a decimal, the digits without their point. */
+const BOUND: Readonly<Record<ColumnType, string>> = {
+  timestamp: 'epoch_us(*)',
+  bigint: '*::BIGINT',
+  varchar: '*',
+  'decimal(18,6)': "replace(*::VARCHAR, '.', '')::BIGINT",
+};
 
 /** SQL for the numbers of faulty records. `start` is the column with the start of the file's day in microseconds. */
 export const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
@@ -48,60 +60,42 @@ export const faultCounts = (report: Report, isUsable: IsUsable, start: string): 
     // An infinite time has no microseconds.
     outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,
   }),
-  ...countWrongLevels(report, isUsable),
-  ...eachCount(report, isUsable, (name) => ({ [`negative ${name}`]: `count_if(${quoteName(name)} < 0)` })),
+  ...levelChecks(report, isUsable)?.counts,
+  ...Object.fromEntries(
+    countColumns(report)
+      .filter(isUsable)
+      .flatMap((name) => [
+        [`negative ${name}`, `count_if(${quoteName(name)} < 0)`],
+        [`total ${name}`, `sum(${quoteName(name)})::HUGEINT`],
+      ]),
+  ),
 });
 
-const eachCount = (report: Report, isUsable: IsUsable, look: (name: string) => Expressions): Expressions =>
-  Object.assign({}, ...countColumns(report).filter(isUsable).map(look));
-
-/** SQL conditions on a record: whether it is of the coarser level, and whether a column of each group is not 0. */
-function wrongLevels(report: Report, isUsable: IsUsable) {
+/** SQL for records with a value in a column that is not for their level. */
+function levelChecks(report: Report, isUsable: IsUsable) {
   const levels = levelColumns(report);
   if (!levels || !isUsable(levels.finer)) return undefined;
-  const isCounted = (columns: readonly string[]): string =>
-    columns
-      .filter(isUsable)
-      .map((name) => `${quoteName(name)} <> 0`)
-      .join(' OR ') || 'false';
+  const [others, finerCount, coarserCount] = [levels.others, [levels.finerCount], [levels.coarserCount]].map(
+    (columns) =>
+      columns
+        .filter(isUsable)
+        .map((name) => `${quoteName(name)} <> 0`)
+        .join(' OR ') || 'false',
+  );
+  const isCoarser = `${quoteName(levels.finer)} IS NULL`;
   return {
-    isCoarser: `${quoteName(levels.finer)} IS NULL`,
-    others: isCounted(levels.others),
-    finerCount: isCounted([levels.finerCount]),
-    coarserCount: isCounted([levels.coarserCount]),
+    // One condition for all: for each record, DuckDB then evaluates only the branch of the CASE that applies.
+    screening: {
+      hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
+    },
+    counts: {
+      coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
+      coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
+      finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
+    },
   };
 }
 
-/**
- * One condition for all wrong levels: for each record, DuckDB then evaluates only the branch of the CASE that
- * applies.
- */
-function hasWrongLevels(report: Report, isUsable: IsUsable): Expressions {
-  const wrong = wrongLevels(report, isUsable);
-  if (!wrong) return {};
-  const { isCoarser, others, finerCount, coarserCount } = wrong;
-  return {
-    hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
-  };
-}
-
-function countWrongLevels(report: Report, isUsable: IsUsable): Expressions {
-  const wrong = wrongLevels(report, isUsable);
-  if (!wrong) return {};
-  const { isCoarser, others, finerCount, coarserCount } = wrong;
-  return {
-    coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
-    coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
-    finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
-  };
-}
-
-function companyChecks(company: string, isUsable: IsUsable): Expressions {
-  if (!isUsable(company)) return {};
-  const name = quoteName(company);
-  return {
-    withoutCompany: `count_if(${name} IS NULL)`,
-    // The set holds numbers, not texts: for each record, making a text takes longer than reading the number.
-    companies: `CAST(list(DISTINCT ${name}) FILTER (${name} IS NOT NULL) AS VARCHAR[])`,
-  };
-}
+/** SQL for the companies. The set holds numbers: for each record, making a text takes longer than reading the number. */
+export const companiesOf = (company: string): string =>
+  `CAST(list(DISTINCT ${quoteName(company)}) FILTER (${quoteName(company)} IS NOT NULL) AS VARCHAR[])`;

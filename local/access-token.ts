@@ -10,20 +10,13 @@ interface TokenRequest {
  * Fetches an access token for a client. A `Stack` can be passed as it is: it contains the client of its first partner.
  * Rejects if the endpoint refuses.
  */
-export async function accessToken({
-  tokenUrl,
-  clientId,
-  clientSecret,
-  scope,
-}: TokenRequest): Promise<string> {
+export async function accessToken({ tokenUrl, scope, ...client }: TokenRequest): Promise<string> {
+  const { clientId: client_id, clientSecret: client_secret } = client;
+  const grant = { grant_type: 'client_credentials', client_id, client_secret, scope };
   const response = await fetch(tokenUrl, {
     method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      scope,
-    }),
+    redirect: 'manual',
+    body: new URLSearchParams(grant),
   });
   if (!response.ok) throw new Error(`The request for a token was answered ${response.status}.`);
   return ((await response.json()) as { access_token: string }).access_token;

@@ -6,8 +6,8 @@ import { aboutSetting, OperatorFault } from '../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../lib/terminal/progress.ts';
 import { duckDbOn } from './athena/duckdb-engine.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { clusterOf } from './trino/trino-cluster.ts';
 import { trinoOn } from './trino/trino-engine.ts';
+import { clusterOf } from './trino/trino-statement.ts';
 
 export interface ChosenEngine {
   readonly openEngine: OpenEngine;

@@ -1,16 +1,33 @@
 import * as v from 'valibot';
-import { companies, EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/access/partner-record.ts';
+import {
+  companies,
+  EVERY_COMPANY,
+  type PartnerRecord,
+  parseDocument,
+  partnerRecord,
+} from '../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
+import { fitIntoQuery, LONGEST_COMPANIES } from '../lib/report/entitlement.ts';
 import { labelOf } from '../lib/terminal/owner-words.ts';
-import type { Client } from './identity-provider/answer-token-request.ts';
 
-/** A partner of this machine: its record in the register, and its client of the identity provider. */
+/**
+ * A partner of this machine: its record in the register, and the secret of its client. Without a secret, the stack draws
+ * one.
+ */
 export interface LocalPartner {
   readonly record: PartnerRecord;
-  readonly client: Client;
+  readonly secret?: string | undefined;
 }
 
 const { name, client, contact, since, active } = partnerRecord.entries;
+
+const fittingCompanies = v.pipe(
+  companies,
+  v.check(
+    (ids) => ids === EVERY_COMPANY || fitIntoQuery(ids),
+    `more than a query can name: the ids, with ", " between, may have ${LONGEST_COMPANIES} characters`,
+  ),
+);
 
 /** A partner in the file: a record of the register with most members optional, and the client's secret. */
 const partnerOfFile = v.strictObject({
@@ -18,30 +35,28 @@ const partnerOfFile = v.strictObject({
   name,
   /** If left out, the client is the name. */
   client: v.optional(client),
-  /** If left out, the secret is `<client>-secret`. */
+  /** If left out, the secret is drawn at each start. */
   secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  ...byOwner(() => v.optional(companies, [])),
+  ...byOwner(() => v.optional(fittingCompanies, [])),
   contact: v.optional(contact, ''),
   since: v.optional(since, '2026-01-01T00:00:00Z'),
   active: v.optional(active, true),
 });
 
-const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => {
-  const clientId = client ?? facts.name;
-  return {
-    record: { ...facts, client: clientId },
-    client: { clientId, clientSecret: secret ?? `${clientId}-secret` },
-  };
-};
+const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => ({
+  record: { ...facts, client: client ?? facts.name },
+  secret,
+});
 
 /** The partners of a file: a JSON array of records. Throws an Error that names every fault. */
 export function readPartners(text: string): readonly LocalPartner[] {
-  let document: unknown;
   try {
-    document = JSON.parse(text);
+    JSON.parse(text);
   } catch (error) {
     throw new Error(`not JSON: ${(error as Error).message}`);
   }
+  const document = parseDocument(text);
+  if (document === undefined) throw new Error('an object has two members of the same name: give it once');
   const result = v.safeParse(v.pipe(v.array(partnerOfFile), v.minLength(1, 'names no partner')), document);
   if (!result.success) {
     const faults = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);

@@ -1,27 +1,21 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isHere, isOver, type Owner, ownerOf, runOf } from './run-folder.ts';
 import type { Stack } from './stack.ts';
 
 /** The directory for all files that `npm start` makes. */
 export const LOCAL_DIR = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 
-/** The facts about a running stack: addresses, credentials and its process. */
-export type StackFacts = Pick<
-  Stack,
-  | 'apiUrl'
-  | 'tokenUrl'
-  | 'clientId'
-  | 'clientSecret'
-  | 'scope'
-  | 'storageUrl'
-  | 'athenaUrl'
-  | 'faultsUrl'
-  | 'clients'
-  | 'environment'
-> & { readonly pid: number };
+const FACTS = [
+  ...(['apiUrl', 'tokenUrl', 'clientId', 'clientSecret', 'scope', 'storageUrl', 'athenaUrl'] as const),
+  ...(['faultsUrl', 'clients', 'environment'] as const),
+];
+
+/** The facts about a running stack: addresses, credentials and its run. */
+export type StackFacts = Pick<Stack, (typeof FACTS)[number]> & Owner;
 
 const FIRST = 'stack.json';
-const FILE = /^stack(-\d+)?\.json$/;
+const FILE = /^stack(-\d+)?(-[\da-f]{16})?\.json$/;
 
 const portOf = ({ apiUrl }: Pick<StackFacts, 'apiUrl'>): string => new URL(apiUrl).port;
 
@@ -34,20 +28,25 @@ export interface StackFile {
   readonly port: string | undefined;
 }
 
-/** Writes a stack's file. The files of other stacks stay as they are. */
-export async function writeStackFile(home: string, facts: StackFacts): Promise<StackFile> {
-  const text = `${JSON.stringify(facts, null, 2)}\n`;
-  const first = join(home, FIRST);
-  try {
-    await writeFile(first, text, { flag: 'wx' });
-    return { path: first, port: undefined };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const port = portOf(facts);
-  const path = join(home, `stack-${port}.json`);
-  await writeFile(path, text);
-  return { path, port };
+/** Writes a stack's file, which only its owner can read. The files of other stacks stay as they are. */
+export async function writeStackFile(
+  home: string,
+  stack: Pick<Stack, (typeof FACTS)[number]>,
+  owner: Owner,
+): Promise<StackFile> {
+  const facts = Object.fromEntries(FACTS.map((name) => [name, stack[name]]));
+  const text = `${JSON.stringify({ ...facts, ...owner }, null, 2)}\n`;
+  const port = portOf(stack);
+  // Stacks in several containers may have the same port.
+  for (const name of [FIRST, `stack-${port}.json`, `stack-${port}-${owner.run}.json`])
+    try {
+      const path = join(home, name);
+      await writeFile(path, text, { flag: 'wx', mode: 0o600 });
+      return { path, port: name === FIRST ? undefined : port };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  throw new Error(`${home} has a file of this run already`);
 }
 
 async function readFacts(path: string): Promise<StackFacts | undefined> {
@@ -58,12 +57,12 @@ async function readFacts(path: string): Promise<StackFacts | undefined> {
   }
 }
 
-/** The running stacks. The stack with `stack.json` comes first. */
+/** The stacks that run in this place. The stack with `stack.json` comes first. */
 async function runningStacks(home: string): Promise<StackFacts[]> {
   const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));
   names.sort((a, b) => a.length - b.length);
   const found = await Promise.all(names.map((name) => readFacts(join(home, name))));
-  return found.filter((facts) => facts !== undefined).filter(({ pid }) => isAlive(pid));
+  return found.filter((facts) => facts !== undefined).filter(isHere);
 }
 
 /**
@@ -80,25 +79,14 @@ export async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home).catch(() => []);
   const left = await Promise.all(
     names.map(async (name) => {
-      const run = /^run-(\d+)$/.exec(name)?.[1];
-      if (run !== undefined) return !isAlive(Number(run));
+      const run = runOf(name);
+      if (run !== undefined) return isOver(home, run, await ownerOf(home, run));
       if (!FILE.test(name)) return false;
       // A file that can't be read may belong to another stack, which is writing it at this moment.
       const facts = await readFacts(join(home, name));
-      return facts !== undefined && !isAlive(facts.pid);
+      return facts !== undefined && isOver(home, facts.run, facts);
     }),
   );
   const dead = names.filter((_, index) => left[index]);
   await Promise.all(dead.map((name) => rm(join(home, name), { recursive: true, force: true })));
-}
-
-/** Whether a process of this machine is running. */
-export function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // The process exists, but belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

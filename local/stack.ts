@@ -2,6 +2,7 @@
  * The one-machine stack. The file is long because it starts all stand-ins in their order. Each stand-in has a folder of
  * its own.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -24,23 +25,21 @@ import {
   ROUTE_METHODS,
   routes as serviceRoutes,
 } from '../lib/routes.ts';
+import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
-import type { AthenaCall } from './athena/call-log.ts';
+import type { AthenaCall } from './athena/protocol.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { cachedPage } from './cached-page.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
-import { startFaultControl } from './faults/fault-control.ts';
-import { createFaults, type Faults } from './faults/faults.ts';
+import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type EventQueue, eventQueue } from './gateway/async-invocation.ts';
-import { type Gateway, type Route, startGateway } from './gateway/gateway.ts';
+import { type EventQueue, eventQueue, objectCreatedEvent } from './gateway/async-invocation.ts';
+import { type Route, startGateway } from './gateway/gateway.ts';
+import type { Log } from './gateway/lambda-sandbox.ts';
 import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
-import type { Log } from './gateway/log.ts';
-import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
-import type { Client } from './identity-provider/answer-token-request.ts';
+import type { Client } from './identity-provider/identity-provider.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider/identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
@@ -50,7 +49,7 @@ export interface StackOptions {
   readonly openEngine: OpenEngine;
   /** The directory of the events, which the functions list as a bucket. If left out, there is no such bucket. */
   readonly eventsDirectory?: string | undefined;
-  /** The directory for the stack's own files. It is emptied at the start and removed at the end. */
+  /** The directory for the stack's own files. The start makes it, and the end removes it. */
   readonly directory: string;
   /** The gateway's port. 0 takes a free port. */
   readonly port: number;
@@ -130,6 +129,15 @@ const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
+let page: PageFiles | undefined;
+
+/** Writes the page's files into a directory and returns the directory. A process builds them once, in half a second. */
+function pageIn(directory: string): string {
+  page ??= makePage();
+  writePage(directory, page);
+  return directory;
+}
+
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway. Rejects
  * with one clear message if the engine can't read the events, or with the system's error if the port is busy. Before
@@ -149,10 +157,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     hasDownloadsEdge = false,
     log,
   } = options;
-  const [{ client: own }] = partners as readonly [LocalPartner];
+  const clients = partners.map(
+    ({ record, secret = randomBytes(20).toString('hex') }): Client => ({
+      clientId: record.client,
+      clientSecret: secret,
+    }),
+  );
+  const [own] = clients as [Client];
   await using started = new AsyncDisposableStack();
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  await mkdir(directory, { recursive: true });
+  // The owner's alone: it holds the reports and the register.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
 
   const faults = createFaults();
@@ -165,7 +179,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     createOnlyPrefixes: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
-    corsRule: DOWNLOAD_CORS,
+    corsRules: { [BUCKET]: DOWNLOAD_CORS },
     onObjectCreated: (object) => {
       if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
@@ -202,7 +216,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (edge) started.defer(() => edge.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients: partners.map(({ client }) => client) });
+  const identityProvider = await startIdentityProvider({ clients });
   started.defer(() => identityProvider.close());
 
   const env: Record<string, string> = {
@@ -229,7 +243,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
     [ENV.corsOrigins]: corsOrigins.join(','),
-    ...(functionModule === sourceOf && { [ENV.pageFiles]: cachedPage(join(directory, 'page')) }),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: pageIn(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
@@ -279,15 +293,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(async () => admission.close());
   const samplePartners = {
-    partners: partners.map((partner) => ({ clientId: partner.client.clientId, sees: describeRows(partner) })),
+    partners: partners.map((partner) => ({ clientId: partner.record.client, sees: describeRows(partner) })),
     lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
     token: (clientId: string) => {
-      const client = partners.find((partner) => partner.client.clientId === clientId)?.client;
+      const client = clients.find((one) => one.clientId === clientId);
       if (!client) throw new TypeError(`There is no client ${clientId}.`);
       return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
     },
   };
-  const gateway: Gateway = await startGateway(routes, port, {
+  const gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
     notFound: sandboxOf(NOT_FOUND_FUNCTION),
@@ -301,8 +315,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     apiUrl: gateway.url,
     tokenUrl: identityProvider.tokenUrl,
-    clientId: own.clientId,
-    clientSecret: own.clientSecret,
+    ...own,
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
@@ -311,7 +324,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
-    clients: partners.map(({ client }) => client),
+    clients,
     environment: env,
     register,
     close: () => running.disposeAsync(),

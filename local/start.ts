@@ -8,9 +8,9 @@ import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
-import { exampleCurl } from './example-curl.ts';
-import { lastScreen } from './last-screen.ts';
-import { type Stack, startStack } from './stack.ts';
+import { exampleCurl, lastScreen } from './last-screen.ts';
+import { beginRun } from './run-folder.ts';
+import { startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 
 /**
@@ -67,8 +67,8 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
   throw error;
 }
 
-/** Starts the stack. Resolves to the stack, and to the path of the file with its facts. */
-async function start(): Promise<{ stack: Stack; stackFile: string }> {
+/** Starts the stack. Resolves to what ends it and removes its files. */
+async function start(): Promise<AsyncDisposable> {
   const port = portOf(process.env['PORT']);
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const partners = await partnersOf(process.env['PARTNERS']);
@@ -81,38 +81,32 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
     () => sampleEvents(told.onProgress),
     told.onProgress,
   );
-  const directory = join(LOCAL_DIR, `run-${process.pid}`);
+  await using started = new AsyncDisposableStack();
+  const run = await beginRun(LOCAL_DIR, () => {
+    process.stderr.write(`${run.folder} is gone, and the service can't go on. Start it again.\n`);
+    process.exitCode = 1;
+    stop.abort();
+  });
+  started.defer(() => run.close());
   const stack = await startStack({
     openEngine,
     eventsDirectory,
     partners: partners ?? (hasSampleEvents ? PARTNERS_OF_SAMPLE_EVENTS : undefined),
     hasDownloadsEdge,
-    directory,
+    directory: join(run.folder, 'stack'),
     port,
     lastDay,
     throttling: THROTTLING,
   }).catch((error) => faultOfPort(error, port));
-  const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
-  const { environment, clients } = stack;
-  const file = await writeStackFile(LOCAL_DIR, {
-    apiUrl,
-    tokenUrl,
-    clientId,
-    clientSecret,
-    scope,
-    storageUrl,
-    athenaUrl,
-    faultsUrl,
-    clients,
-    pid: process.pid,
-    environment,
-  });
+  started.defer(() => stack.close());
+  const file = await writeStackFile(LOCAL_DIR, stack, run.owner);
+  started.defer(() => rm(file.path, { force: true }));
   const curl = exampleCurl(stack, await lastDay(), {
     LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR),
     PORT: file.port,
   });
-  say(lastScreen({ apiUrl, curl, stackFile: relative('', file.path) }));
-  return { stack, stackFile: file.path };
+  say(lastScreen({ apiUrl: stack.apiUrl, curl, stackFile: relative('', file.path) }));
+  return started.move();
 }
 
 const sampleEvents = (onProgress: OnProgress): Promise<string> =>
@@ -120,6 +114,9 @@ const sampleEvents = (onProgress: OnProgress): Promise<string> =>
     directory: join(LOCAL_DIR, 'events'),
     onProgress: (done, total) => onProgress('Making sample events, once', done, total),
   });
+
+// A closed pipe or a full disk under the log must not end the service. Later lines are written again if they can be.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -131,9 +128,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 let ready = false;
 await reportingFaults(async () => {
-  const { stack, stackFile } = await start();
+  await using _running = await start();
   ready = true;
-  await once(stop.signal, 'abort');
-  await stack.close();
-  await rm(stackFile, { force: true });
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
 });

@@ -3,7 +3,7 @@
  * reports.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildSync, stop } from 'esbuild';
 
@@ -28,7 +28,7 @@ export interface BuiltFile {
 
 /** Writes the page's files into a directory. Throws if the scripts are larger than their limit. */
 export function buildPage(directory: string): BuiltFile[] {
-  const { files } = makePage();
+  const files = makePage();
   writePage(directory, files);
   const built = Object.entries(files).map(([name, content]) => ({
     name,
@@ -42,9 +42,9 @@ export function buildPage(directory: string): BuiltFile[] {
   return built;
 }
 
-/** Returns the page's files, and the paths of all their sources, relative to the project's root. */
-export function makePage(): { readonly files: PageFiles; readonly sources: readonly string[] } {
-  const { outputFiles, metafile } = buildSync({
+/** Builds the page's files. */
+export function makePage(): PageFiles {
+  const { outputFiles } = buildSync({
     absWorkingDir: root,
     entryPoints: [
       { in: join(source, 'page.tsx'), out: 'page' },
@@ -53,7 +53,6 @@ export function makePage(): { readonly files: PageFiles; readonly sources: reado
     ],
     outdir: root,
     write: false,
-    metafile: true,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -66,17 +65,7 @@ export function makePage(): { readonly files: PageFiles; readonly sources: reado
   void stop();
   const copied = COPIED.map((name) => [name, readFileSync(join(source, name), 'utf8')] as const);
   const bundled = outputFiles.map(({ path, text }) => [basename(path), text] as const);
-  return {
-    files: Object.fromEntries([...copied, ...bundled]),
-    sources: [
-      ...Object.keys(metafile.inputs),
-      ...COPIED.map((name) => `page/src/${name}`),
-      'tsconfig.json',
-      'page/tsconfig.json',
-      'package-lock.json',
-      relative(root, import.meta.filename),
-    ],
-  };
+  return Object.fromEntries([...copied, ...bundled]);
 }
 
 export function writePage(directory: string, files: PageFiles): void {

@@ -1,4 +1,4 @@
-import { isAlive } from '../local/stack-file.ts';
+import { isAlive } from '../local/run-folder.ts';
 import { parentOf, readProc } from './linux-process.ts';
 
 const LOOK_MS = 1_000;

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { Log } from '../local/gateway/log.ts';
+import type { Log } from '../local/gateway/lambda-sandbox.ts';
 
 const kept: string[] = [];
 

@@ -10,18 +10,18 @@ const root = join(import.meta.dirname, '..');
  * folder gets lighter. It goes up only by a commit that says what was taken out for it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
-  functions: 165,
-  lib: 8_780,
-  'files of lib': 111,
+  functions: 163,
+  lib: 8_818,
+  'files of lib': 107,
   infra: 3_683,
-  local: 6_103,
-  'lake-check': 1_754,
-  tools: 6_830,
-  page: 7_632,
-  connectors: 1_428,
-  bench: 4_559,
-  test: 51_981,
-  docs: 7_117,
+  local: 6_130,
+  'lake-check': 1_948,
+  tools: 6_795,
+  page: 7_620,
+  connectors: 1_467,
+  bench: 4_544,
+  test: 52_720,
+  docs: 7_125,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

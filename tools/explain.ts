@@ -3,27 +3,23 @@
  * request with it. `--token -` reads the token from the standard input. It starts no query and prints no secret.
  */
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import { functionDependencies } from '../lib/http/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
-import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
+import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
 import { explainRows } from './explain/explain-rows.ts';
 import { checkToken, describeToken, readToken } from './explain/explain-token.ts';
 import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
+import { parseOptions } from './parse-options.ts';
 
 const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>]';
 
 /** How long the few small calls to AWS may take together. */
 const PATIENCE_MS = 30_000;
 
-const say = (...lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-
 await reportingFaults(async () => {
-  const { values, positionals } = parseArgs({
-    options: { token: { type: 'string' } },
-    allowPositionals: true,
-  });
+  const options = { token: { type: 'string' } } as const;
+  const { values, positionals } = parseOptions({ options, allowPositionals: true });
   const [stage, url, ...more] = positionals;
   if (stage === undefined || values.token === undefined || more.length > 0) throw new OperatorFault(USAGE);
   const asked: AskedReport | undefined = url === undefined ? undefined : readUrl(url);

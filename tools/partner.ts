@@ -1,9 +1,5 @@
 /** `npm run partner -- <add|list|show|set|rotate|remove> <stage> <name> …`: the partners of a deployed stage. */
-import { reportingFaults } from '../lib/terminal/operator-fault.ts';
+import { reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { partnerCommand } from './partner/partner-command.ts';
 
-await reportingFaults(() =>
-  partnerCommand(process.argv.slice(2), (...lines) => {
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  }),
-);
+await reportingFaults(() => partnerCommand(process.argv.slice(2), say));

@@ -1,9 +1,5 @@
 /** `npm run rollback -- <stage> [<commit>]`: moves the functions' aliases to an earlier release, or forward again. */
-import { reportingFaults } from '../lib/terminal/operator-fault.ts';
+import { reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { rollbackCommand } from './rollback/rollback-command.ts';
 
-await reportingFaults(() =>
-  rollbackCommand(process.argv.slice(2), (...lines) => {
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  }),
-);
+await reportingFaults(() => rollbackCommand(process.argv.slice(2), say));

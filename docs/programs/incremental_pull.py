@@ -42,8 +42,10 @@ class Service:
                     "scope": os.environ["SCOPE"],
                 },
                 timeout=60,
+                allow_redirects=False,
             )
-            answer.raise_for_status()
+            if answer.status_code != 200:
+                sys.exit(f"The token: {answer.status_code}: {answer.text}")
             body = answer.json()
             self.token = body["access_token"]
             self.good_until = time.monotonic() + int(body.get("expires_in", 300)) - 60

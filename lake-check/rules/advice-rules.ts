@@ -1,7 +1,8 @@
 import { counted } from '../../lib/terminal/counted.ts';
-import type { Finding, Rule } from '../finding.ts';
+import { isBelow } from '../bounds.ts';
+import { type Fault, inTables, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
-import { type FileFacts, type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
+import { type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
 import { companyColumn } from '../report-columns.ts';
 
 const MEGABYTE = 1_000_000;
@@ -14,50 +15,37 @@ const MANY_FILES = 10;
 const LARGE_FILE = 4 * MEGABYTE;
 
 /** A rule that makes one finding for all files of a table for which `isSo` is true. */
-const aboutFiles =
-  (
-    isSo: (file: FileFacts & { footer: Footer }, table: TableFacts) => boolean,
-    advice: (table: TableFacts, convert: string) => Omit<Finding, 'severity' | 'paths'>,
-  ): Rule =>
-  ({ location, tables }) =>
-    tables.flatMap((table) => {
-      const files = filesOf(table).filter(
-        (file) => file.footer && isSo({ ...file, footer: file.footer }, table),
-      );
-      return files.length === 0
-        ? []
-        : [
-            {
-              severity: 'advice',
-              paths: files.map(({ path }) => path),
-              ...advice(table, `Run ${convertLake(location)}`),
-            },
-          ];
-    });
-
-const filesAreFew: Rule = ({ location, tables }) =>
-  tables.flatMap(({ days }) => {
-    const many = days.filter(
-      ({ files }) =>
-        files.length > MANY_FILES &&
-        files.reduce((sum, { size }) => sum + size, 0) / files.length < SMALL_FILE,
+const aboutFiles = (
+  isSo: (size: number, footer: Footer, table: TableFacts) => boolean,
+  advice: (convert: string, table: TableFacts) => Omit<Fault, 'severity'>,
+): Rule =>
+  inTables((table, { location }) => {
+    const files = filesOf(table).filter(({ size, footer }) => footer && isSo(size, footer, table));
+    const paths = files.map(({ path }) => path);
+    return (
+      paths.length > 0 && { severity: 'advice', paths, ...advice(`Run ${convertLake(location)}`, table) }
     );
-    return many.length === 0
-      ? []
-      : [
-          {
-            severity: 'advice',
-            paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
-            found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
-            needed: 'a few files of 100 MB to 1 GB a day',
-            cure: `Run ${convertLake(location)}: it writes one file a day.`,
-          },
-        ];
   });
 
+const filesAreFew = inTables(({ days }, { location }) => {
+  const many = days.filter(({ files: { length }, files }) => {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    return length > MANY_FILES && bytes / length < SMALL_FILE;
+  });
+  return (
+    many.length > 0 && {
+      severity: 'advice',
+      paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
+      found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
+      needed: 'a few files of 100 MB to 1 GB a day',
+      cure: `Run ${convertLake(location)}: it writes one file a day.`,
+    }
+  );
+});
+
 const rowGroupsAreSeveral = aboutFiles(
-  ({ size, footer }) => size > LARGE_FILE && footer.rowGroupRows.length < 2,
-  (_, convert) => ({
+  (size, { rowGroupRows }) => size > LARGE_FILE && rowGroupRows.length < 2,
+  (convert) => ({
     found: 'they are one row group each: a report of one company reads all of it',
     needed: 'several row groups a file',
     cure: `${convert}.`,
@@ -65,9 +53,9 @@ const rowGroupsAreSeveral = aboutFiles(
 );
 
 const sortedByCompany = aboutFiles(
-  ({ size, footer }, { report }) =>
+  (size, footer, { report }) =>
     size > LARGE_FILE && footer.rowGroupRows.length > 1 && !isSorted(footer, companyColumn(report)),
-  ({ report }, convert) => ({
+  (convert, { report }) => ({
     column: companyColumn(report),
     found: 'its values are spread over all row groups: a report of one company reads the whole file',
     needed: 'records sorted by company',
@@ -81,16 +69,13 @@ function isSorted({ statistics }: Footer, column: string): boolean {
   return min.every((value, index) => {
     const before = max[index - 1];
     // A row group without these values holds only NULL, or the footer lacks its statistics. It counts as sorted.
-    return value === undefined || before === undefined || isAtLeast(value, before);
+    return value === undefined || before === undefined || !isBelow(value, before);
   });
 }
 
-const isAtLeast = (value: string, other: string): boolean =>
-  /^-?\d+$/.test(value) && /^-?\d+$/.test(other) ? BigInt(value) >= BigInt(other) : value >= other;
-
 const filesAreCompressed = aboutFiles(
-  ({ size, footer }) => size > MEGABYTE && footer.compression.includes('UNCOMPRESSED'),
-  (_, convert) => ({
+  (size, { compression }) => size > MEGABYTE && compression.includes('UNCOMPRESSED'),
+  (convert) => ({
     found: 'they are not compressed: Athena charges for every byte',
     needed: 'zstd or snappy',
     cure: `${convert}: it writes zstd.`,
@@ -98,8 +83,5 @@ const filesAreCompressed = aboutFiles(
 );
 
 export const adviceRules: readonly Rule[] = [
-  filesAreFew,
-  rowGroupsAreSeveral,
-  sortedByCompany,
-  filesAreCompressed,
+  ...[filesAreFew, rowGroupsAreSeveral, sortedByCompany, filesAreCompressed],
 ];

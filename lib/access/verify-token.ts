@@ -21,6 +21,11 @@ export type TokenVerifier = (authorization: string | undefined) => Promise<Claim
 /** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
 const KEY_SET_TIMEOUT_MS = 3_000;
 
+const TEN_YEARS_SECONDS = 315_360_000;
+
+/** Whether a token with this `exp` never expires, or in more than ten years, which is as good as never. */
+export const isEndless = (exp: unknown): boolean => !(Number(exp) < Date.now() / 1_000 + TEN_YEARS_SECONDS);
+
 /**
  * Makes the check of docs/contract.md#the-token: the token has an RS, ES or EdDSA signature by a key of the issuer, has
  * not expired, and is for this API. The check throws Unauthenticated if there is no valid token, and NotAuthorized if a
@@ -37,7 +42,8 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
       throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
     });
     // A token that never expires could never be withdrawn.
-    if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
+    if (isEndless(claims['exp']))
+      throw new Unauthenticated('The access token does not expire within ten years.');
     if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules), callerOf(claims));
     return claims;
   };

@@ -13,11 +13,10 @@ import {
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
-import { acceptsGzip } from './accepts-gzip.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { auditedFacts, type LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
-import { requestHeader } from './request-header.ts';
+import { acceptsGzip, requestHeader } from './request-header.ts';
 
 /**
  * How much longer a caller may wait for the publication of a large result than for its query: as long as the publishing

@@ -8,28 +8,18 @@ import { type LoggedContext, requestLog } from './request-log.ts';
 
 /**
  * The middleware of every route: one log line per request, a problem document for every error, the common headers, the
- * commit's header, the headers of a deprecated API version, and the CORS headers for the stage's origins.
+ * commit's header, and the CORS headers for the stage's origins.
  *
  * @param route `endsReport`: whether an error of this route ends a report, as on the reports' routes and in the waiting
  * room
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
-  { endsReport = false, deprecatedVersions = DEPRECATED_VERSIONS } = {},
+  { endsReport = false } = {},
 ) => {
-  const addHeaders: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
-    event,
-    response,
-  }) => {
-    if (!response) return;
-    const version = event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '';
-    const deprecated = deprecatedVersions.get(version);
-    response.headers = {
-      ...response.headers,
-      ...COMMON_HEADERS,
-      [VERSION_HEADER]: config.commit,
-      ...(deprecated && deprecationHeaders(deprecated)),
-    };
+  const addHeaders: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ response }) => {
+    if (response)
+      response.headers = { ...response.headers, ...COMMON_HEADERS, [VERSION_HEADER]: config.commit };
   };
   return (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
@@ -42,23 +32,3 @@ export const problemChain = (
       })
   );
 };
-
-/** What the answers say about a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
-interface DeprecatedVersion {
-  /** The time from which callers should no longer use the version, for example `2027-01-01T00:00:00Z`. */
-  readonly deprecatedAt: string;
-  /** The time from which the service may refuse the version. */
-  readonly sunsetAt: string;
-  /** The page that says what to do instead. */
-  readonly link: string;
-}
-
-/** The versions whose removal is decided. */
-const DEPRECATED_VERSIONS: ReadonlyMap<string, DeprecatedVersion> = new Map();
-
-/** The headers of RFC 9745 and RFC 8594. */
-const deprecationHeaders = ({ deprecatedAt, sunsetAt, link }: DeprecatedVersion) => ({
-  Deprecation: `@${Date.parse(deprecatedAt) / 1_000}`,
-  Sunset: new Date(sunsetAt).toUTCString(),
-  Link: `<${link}>; rel="deprecation sunset"`,
-});

@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { isYounger } from '../is-younger.ts';
+import { ENV, PROBE_ENV, RELEASE_CHECK_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
-import type { ProbeConfig } from './probe-config.ts';
 
 /** A client of the identity provider, as the secret holds it. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
-const tokenAnswer = v.object({ access_token: v.string(), expires_in: v.optional(v.number(), 300) });
+/** Only characters that a header may hold: an error about any other would quote the token. */
+const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
+const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
 
 export interface ProbeParts {
   readonly config: ProbeConfig;
@@ -48,6 +51,8 @@ export function reportPuller({
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+      // A redirect would send the secret on to another host.
+      redirect: 'manual',
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (!response.ok) throw new Error(`The identity provider answers ${response.status}`);
@@ -92,3 +97,49 @@ function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string
 }
 
 const utc = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+const url = v.pipe(v.string(), v.url());
+const text = v.pipe(v.string(), v.nonEmpty());
+
+const environment = v.object({
+  [ENV.apiScope]: text,
+  /** The service's URL, as partners use it. */
+  [PROBE_ENV.serviceUrl]: url,
+  [PROBE_ENV.tokenUrl]: url,
+  /** The secret that holds the client's id and secret. */
+  [PROBE_ENV.clientSecretId]: text,
+});
+
+type ProbeConfig = ReturnType<typeof readProbeConfig>;
+
+/** Reads the probe's configuration from the environment; throws a ValiError that says what is missing or wrong. */
+export function readProbeConfig(env: Readonly<Record<string, string | undefined>>) {
+  const values = v.parse(environment, env);
+  return Object.freeze({
+    scope: `${values[ENV.apiScope]}/.default`,
+    serviceUrl: values[PROBE_ENV.serviceUrl],
+    tokenUrl: values[PROBE_ENV.tokenUrl],
+    clientSecretId: values[PROBE_ENV.clientSecretId],
+  });
+}
+
+const release = v.object({
+  [ENV.commit]: text,
+  [RELEASE_CHECK_ENV.versions]: v.pipe(v.string(), v.parseJson(), v.record(v.string(), text)),
+});
+
+/** Does the same for the release check. */
+export function readReleaseConfig(env: Readonly<Record<string, string | undefined>>) {
+  const { [ENV.commit]: commit, [RELEASE_CHECK_ENV.versions]: versions } = v.parse(release, env);
+  const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
+  return Object.freeze({
+    commit,
+    /** ARNs of the versions, by the function's name. */
+    versions,
+    /**
+     * Start of the window, in seconds after midnight. It differs for each release. Otherwise the report could come from
+     * the cache, and would prove nothing about the release.
+     */
+    secondsLate: 1 + (digest.readUInt16BE() % 3_600),
+  });
+}

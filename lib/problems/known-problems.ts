@@ -6,6 +6,7 @@ import {
   NotAuthorized,
   type Problem,
   ReportTooLarge,
+  TooManyCompanies,
   Unauthenticated,
   Unavailable,
 } from './problem.ts';
@@ -34,6 +35,7 @@ export const causes = (scope: string): readonly Problem[] => [
   new NotAuthorized(scope, 'partner'),
   new NoRecords('Advertiser performance report'),
   new NoSuchDownload(),
+  new TooManyCompanies(30_000),
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
 ];
 

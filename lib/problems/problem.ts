@@ -155,6 +155,17 @@ export class NoRecords extends Problem {
   }
 }
 
+/** 500: the SQL with all companies of the client would be longer than Athena takes. Only the operator can mend that. */
+export class TooManyCompanies extends Problem {
+  readonly status = 500;
+  readonly slug = 'too-many-companies';
+  readonly title = 'Too many companies';
+
+  constructor(count: number) {
+    super(`Your client may see ${count} companies, more than one query can name. Tell the operator.`);
+  }
+}
+
 /**
  * 503: AWS is overloaded, the report was not ready in time, its events kept changing, or its client had no free slot.
  * The same request may succeed later.

@@ -1,5 +1,6 @@
+import { TooManyCompanies } from '../problems/problem.ts';
 import type { Field, Metric } from './catalogue.ts';
-import type { Entitlement } from './entitlement.ts';
+import { type Entitlement, LONGEST_SQL } from './entitlement.ts';
 import type { ReportRequest } from './parse-request.ts';
 import { quoteName } from './quote-sql.ts';
 import { coarserLevels, rawValue, rowPredicates } from './row-predicates.ts';
@@ -16,7 +17,7 @@ export interface CompiledQuery {
 
 /**
  * Compiles a request into one query, whose rows are the report's rows (docs/contract.md#fields-and-grouping). The query
- * groups by raw values, and formats only the few rows that result.
+ * groups by raw values, and formats only the few rows that result. Throws TooManyCompanies if the text is too long.
  */
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
   const { report, requestedFields } = request;
@@ -36,8 +37,11 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
       ? [`ORDER BY ${dimensions.map(({ name }) => `${quoteName(name)} NULLS LAST`).join(', ')}`]
       : []),
   ];
+  const sql = lines.join('\n');
+  // Nothing else is long: a request has at most 10 kB.
+  if (sql.length > LONGEST_SQL) throw new TooManyCompanies(entitlement.length);
   return Object.freeze({
-    sql: lines.join('\n'),
+    sql,
     parameters: Object.freeze(where.flatMap(({ parameters }) => parameters)),
   });
 }

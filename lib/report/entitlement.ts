@@ -13,6 +13,18 @@ export function entitlementTo(ids: readonly bigint[]): Entitlement | undefined {
 export const storedEntitlement = (entitlement: Entitlement): 'every-company' | string[] =>
   entitlement === 'every-company' ? entitlement : entitlement.map(String);
 
+/** Athena takes SQL of at most this many characters. */
+export const LONGEST_SQL = 262_144;
+
+/**
+ * The most characters of the companies of one owner, in SQL. Some queries name the companies twice, and the rest of the
+ * longest query has less than 22,144 characters.
+ */
+export const LONGEST_COMPANIES = 120_000;
+
+/** Whether every query can name these companies. A client with more gets `TooManyCompanies` for some or all reports. */
+export const fitIntoQuery = (ids: readonly string[]): boolean => ids.join(', ').length <= LONGEST_COMPANIES;
+
 /** Whether a text is the id of a company: a signed 64-bit integer in decimal digits, as in the tables. */
 export const isCompanyId = (text: string): boolean =>
   /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);

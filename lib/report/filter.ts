@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
 import { type FilterOperator, operatorNames, operatorOf } from './filter-operators.ts';
-import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
+import { isImpossible, isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 
 /**
  * The most characters of a text. Athena accepts parameters of at most 1,024 characters, and each quote may be doubled.
@@ -40,7 +40,10 @@ const time = (fits: (time: number) => boolean, expected: string) =>
     v.string(),
     v.check(
       (value) => fits(parseUtcTime(value) ?? Number.NaN),
-      ({ input }) => `The value must be ${expected}, or no record could match.${repeatInstead(input)}`,
+      ({ input }) =>
+        isImpossible(input)
+          ? `${quoted(input)} does not exist.`
+          : `The value must be ${expected}, or no record could match.${repeatInstead(input)}`,
     ),
     v.transform((value) => parseUtcTime(value) ?? 0),
   );

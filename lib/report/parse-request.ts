@@ -1,11 +1,11 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../problems/problem.ts';
-import { dimensionsOf, type Field, type Report } from './catalogue.ts';
+import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
 import { filterParameter, operatorNames, operatorOf, readFilterParameter } from './filter-operators.ts';
-import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
+import { isImpossible, lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
@@ -60,9 +60,10 @@ const utcTime = v.pipe(
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const time = parseUtcTime(dataset.value);
     if (time !== undefined) return time;
-    addIssue({
-      message: `${quoted(dataset.value)} is not a date and time of the form ${UTC_TIME_FORM}.`,
-    });
+    const fault = isImpossible(dataset.value)
+      ? 'does not exist'
+      : `is not a date and time of the form ${UTC_TIME_FORM}`;
+    addIssue({ message: `${quoted(dataset.value)} ${fault}.` });
     return NEVER;
   }),
 );
@@ -125,11 +126,16 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   const { faults, fault, read, windowOf } = readerOf(parameters);
   const names = namesOf(report.fields);
   const dimensions = dimensionsOf(report);
-  const complain = (name: string) => `Unknown field ${quoted(name)}. ${didYouMean(name, names)}`;
+  const complain = (name: string, known = names) => {
+    const has = ({ fields }: Report) =>
+      namesOf(fields).some((field) => field.toLowerCase() === name.trim().toLowerCase());
+    const other = has(report) ? undefined : reports.find(has);
+    return `Unknown field ${quoted(name)}. ${other ? `The report ${other.name} has it.` : didYouMean(name, known)}`;
+  };
   const complainOfNoDimension = (name: string) =>
     names.includes(name)
       ? `${quoted(name)} is a metric. Only dimensions can stand here: ${namesOf(dimensions).join(', ')}.`
-      : `Unknown field ${quoted(name)}. ${didYouMean(name, namesOf(dimensions))}`;
+      : complain(name, namesOf(dimensions));
 
   // If the caller sent the list under an indexed name, the fault for that name says so; a fault "missing" would
   // mislead.

@@ -18,6 +18,9 @@ export function parseUtcTime(text: string): number | undefined {
   return !Number.isNaN(time) && formatUtcTime(time) === text ? time : undefined;
 }
 
+/** Whether a text has the form of an instant, but there is no such day or hour. */
+export const isImpossible = (text: string): boolean => FORMAT.test(text) && parseUtcTime(text) === undefined;
+
 /** `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
 export const formatUtcTime = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 

@@ -1,14 +1,23 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import * as v from 'valibot';
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
-import { type AthenaCall, createCallLog } from './call-log.ts';
-import { createExecutions } from './executions.ts';
-import { limitEngine } from './limit-engine.ts';
-import { athenaOperations } from './operations.ts';
-import { createProtocolServer } from './protocol.ts';
-import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
+import { type Listener, serve } from '../serve.ts';
+import type { Executions } from './executions.ts';
+import { createExecutions, executionDocument } from './executions.ts';
+import type { Operation } from './protocol.ts';
+import {
+  type AthenaCall,
+  type AthenaQuotas,
+  answerProtocol,
+  callLimiter,
+  createCallLog,
+  InvalidRequest,
+  NEW_ACCOUNT,
+  UNLIMITED,
+} from './protocol.ts';
+import { limitEngine } from './query-engine.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
+import { parseStartRequest } from './start-request.ts';
 
 export interface AthenaOptions extends RunnerOptions {
   /** The workgroup's location for results: `s3://bucket/prefix/`. */
@@ -27,8 +36,7 @@ export interface AthenaOptions extends RunnerOptions {
   readonly faults?: Faults;
 }
 
-export interface Athena {
-  readonly url: string;
+export interface Athena extends Listener {
   /** The latest calls, the oldest first. */
   calls(): readonly AthenaCall[];
   /** How many queries wait for the engine. */
@@ -52,21 +60,42 @@ export async function startAthena(options: AthenaOptions): Promise<Athena> {
     maxActive: quotas.activeQueries,
     queuedMs: ({ sql, parameters }) => faults.queuedMs(queryText(sql, parameters)),
   });
-  const server = createProtocolServer(athenaOperations(executions, workgroup), {
-    faults,
-    log,
-    admit: callLimiter(quotas, options.now),
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const terms = { faults, log, admit: callLimiter(quotas, options.now) };
+  const listener = await serve(answerProtocol(athenaOperations(executions, workgroup), terms));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     calls: log.calls,
     queued: executions.queued,
     async close() {
-      server.close();
-      server.closeAllConnections();
+      await listener.close();
       await executions.close();
     },
   };
 }
+
+/** Athena's page size. This stand-in serves only the first page. */
+const MAX_LISTED = 50;
+
+const idInput = v.object({ QueryExecutionId: v.string() });
+
+function idOf(input: unknown): string {
+  const parsed = v.safeParse(idInput, input);
+  if (!parsed.success) throw new InvalidRequest('queryExecutionId is null or empty');
+  return parsed.output.QueryExecutionId;
+}
+
+/** The operations of Athena that the service uses, for the queries of one workgroup. */
+const athenaOperations = (
+  executions: Executions,
+  workgroup: string,
+): Readonly<Record<string, Operation>> => ({
+  StartQueryExecution: (input) => ({
+    QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
+  }),
+  GetQueryExecution: (input) => ({ QueryExecution: executionDocument(executions.find(idOf(input))) }),
+  ListQueryExecutions: () => ({ QueryExecutionIds: executions.latest(MAX_LISTED).map(({ id }) => id) }),
+  StopQueryExecution: (input) => {
+    executions.stop(idOf(input));
+    return {};
+  },
+});

@@ -1,15 +1,13 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { failureOf } from './duckdb-failure.ts';
-import { type DuckDbOptions, openInstance } from './duckdb-instance.ts';
-import { interruptOn } from './duckdb-interrupt.ts';
+import type { OnProgress } from '../../lib/terminal/progress.ts';
+import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
-import { bytesRead, profileInto } from './duckdb-profile.ts';
 import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
-import { QueryFailure } from './query-failure.ts';
+import { type ErrorName, QueryFailure } from './query-engine.ts';
 
 const CORES = availableParallelism();
 
@@ -86,4 +84,136 @@ async function copyResult(
   } finally {
     await rm(profilePath, { force: true });
   }
+}
+
+const INTERVAL_MS = 20;
+
+/**
+ * Once the signal is aborted, interrupts every statement of the connection, until the returned object is disposed of.
+ * One interrupt is not enough: DuckDB forgets an interrupt that comes between two statements, or before a statement
+ * has a thread.
+ */
+function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer ??= setInterval(interrupt, INTERVAL_MS);
+  };
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  return {
+    [Symbol.dispose]() {
+      signal.removeEventListener('abort', interrupt);
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The settings that a connection changes to have its queries profiled. */
+const PROFILING_SETTINGS = ['enable_profiling', 'profiling_output', 'custom_profiling_settings'] as const;
+
+/** After this, every statement of the connection writes its profile to the file, in place of the previous profile. */
+async function profileInto(connection: DuckDBConnection, path: string): Promise<void> {
+  // The order matters: DuckDB checks the file's extension against the format that is already set.
+  await connection.run(
+    `SET enable_profiling = 'json';
+     SET profiling_output = ${quoteText(path)};
+     SET custom_profiling_settings = '{"TOTAL_BYTES_READ": "true"}'`,
+  );
+}
+
+/** The bytes that the profiled statement read from files. */
+async function bytesRead(path: string): Promise<number> {
+  const profile = JSON.parse(await readFile(path, 'utf8')) as { total_bytes_read: number };
+  return profile.total_bytes_read;
+}
+
+export interface DuckDbOptions {
+  /** The directory of the Parquet files, in the layout of the data contract. */
+  readonly eventsDirectory: string;
+  /** The schema that holds the tables. */
+  readonly database: string;
+  /** Called with each warning about events that are served nevertheless. */
+  readonly onWarning?: (line: string) => void;
+  /** Called with the progress of reading the events' footers. */
+  readonly onProgress?: OnProgress;
+  /** The directory for unfinished results, and for data that DuckDB spills from memory. It is created if missing. */
+  readonly scratchDirectory: string;
+}
+
+/**
+ * Opens DuckDB on a directory of events. Sets DuckDB to behave like Trino where the two would silently differ. Locks
+ * DuckDB, so that a query can reach only the events and the scratch directory. Rejects with an OperatorFault if the
+ * events can't be served.
+ */
+async function openInstance(
+  options: DuckDbOptions,
+): Promise<{ readonly instance: DuckDBInstance; readonly events: OpenedEvents }> {
+  const scratchDirectory = resolve(options.scratchDirectory);
+  await mkdir(scratchDirectory, { recursive: true });
+  const instance = await DuckDBInstance.create(':memory:', {
+    // In Trino, the quotient of two integers is an integer.
+    integer_division: 'true',
+    temp_directory: join(scratchDirectory, 'spilled'),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    // DuckDB does not count bytes that come from this cache as scanned.
+    enable_external_file_cache: 'false',
+  });
+  const connection = await instance.connect();
+  try {
+    await connection.run("SET GLOBAL TimeZone = 'UTC'");
+    // DuckDB counts the bytes of Parquet data only if it reads them ahead. By default, it does not read local files
+    // ahead.
+    await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
+    const { eventsDirectory: directory, database, onWarning, onProgress } = options;
+    const events = await openEvents(connection, {
+      directory,
+      database,
+      ...(onWarning && { onWarning }),
+      ...(onProgress && { onProgress }),
+    });
+    const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
+    await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
+    await connection.run('SET GLOBAL enable_external_access = false');
+    const changeable = [...PROFILING_SETTINGS, 'schema', 'threads'].map(quoteText);
+    await connection.run(`SET GLOBAL allowed_configs = [${changeable.join(', ')}]`);
+    await connection.run('SET GLOBAL lock_configuration = true');
+    return { instance, events };
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  } finally {
+    connection.closeSync();
+  }
+}
+
+/**
+ * DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. The
+ * first kind that matches is used.
+ */
+const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
+  [/^Parser Error: /, 'SYNTAX_ERROR'],
+  [/^Catalog Error: (?=.*\bFunction\b)/, 'FUNCTION_NOT_FOUND'],
+  [/^Catalog Error: /, 'TABLE_NOT_FOUND'],
+  [/^Binder Error: /, 'SYNTAX_ERROR'],
+  [/^Conversion Error: /, 'INVALID_CAST_ARGUMENT'],
+  [/^Out of Range Error: /, 'NUMERIC_VALUE_OUT_OF_RANGE'],
+  // The views of the events throw this error.
+  [/^Invalid Input Error: HIVE_BAD_DATA: /, 'HIVE_BAD_DATA'],
+  [/^Invalid Input Error: /, 'INVALID_FUNCTION_ARGUMENT'],
+  [/^Not implemented Error: /, 'NOT_SUPPORTED'],
+  [/^Permission Error: /, 'PERMISSION_DENIED'],
+  [/^Out of Memory Error: /, 'EXCEEDED_LOCAL_MEMORY_LIMIT'],
+];
+
+/** The failure that Athena would report for an error of DuckDB's, in one line. */
+function failureOf(error: Error): QueryFailure {
+  if (error instanceof QueryFailure) return error;
+  const [line = ''] = error.message.split('\n', 1);
+  const summary = line.replace(/^Failed to extract statements: /, '');
+  const kind = KINDS.find(([beginning]) => beginning.test(summary));
+  if (!kind) return new QueryFailure('GENERIC_INTERNAL_ERROR', summary, { cause: error });
+  const [beginning, name] = kind;
+  return new QueryFailure(name, summary.replace(beginning, ''), { cause: error });
 }

@@ -5,7 +5,7 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { QueryFailure } from './query-failure.ts';
+import { QueryFailure } from './query-engine.ts';
 
 export interface BoundParameters {
   readonly values: DuckDBValue[];

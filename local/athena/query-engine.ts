@@ -36,3 +36,82 @@ export type OpenEngine = (options: {
   readonly database: string;
   readonly scratchDirectory: string;
 }) => Promise<OpenedEngine>;
+
+/** Wraps an engine so that at most `maxRunning` queries run on it at a time. Further queries wait. */
+export function limitEngine<E extends QueryEngine>(engine: E): E {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    ...engine,
+    async run(query) {
+      while (running >= engine.maxRunning) await new Promise<void>((resolve) => waiting.push(resolve));
+      running += 1;
+      try {
+        query.signal.throwIfAborted();
+        return await engine.run(query);
+      } finally {
+        running -= 1;
+        waiting.shift()?.();
+      }
+    },
+  };
+}
+
+/** In Athena's catalogue of error types, types from 1000 on are the user's errors. Lower types are the system's. */
+const FIRST_USER_TYPE = 1000;
+const CATEGORY = { system: 1, user: 2 } as const;
+
+/**
+ * The error types of Athena's catalogue that occur in this stand-in. If Trino has a name for an error, the error has
+ * that name here.
+ */
+const ERROR_TYPE = {
+  EXCEEDED_LOCAL_MEMORY_LIMIT: 0,
+  GENERIC_INTERNAL_ERROR: 200,
+  HIVE_BAD_DATA: 200,
+  RESULT_WRITE_ERROR: 401,
+  PERMISSION_DENIED: 1000,
+  SYNTAX_ERROR: 1006,
+  INVALID_PARAMETER_USAGE: 1100,
+  INVALID_CAST_ARGUMENT: 1100,
+  NUMERIC_VALUE_OUT_OF_RANGE: 1100,
+  INVALID_FUNCTION_ARGUMENT: 1106,
+  NOT_SUPPORTED: 1200,
+  TABLE_NOT_FOUND: 1301,
+  SCHEMA_NOT_FOUND: 1301,
+  FUNCTION_NOT_FOUND: 1303,
+} as const;
+
+export type ErrorName = keyof typeof ERROR_TYPE;
+
+/** The types of errors that the catalogue does not list. */
+const OTHER_TYPE = { system: 200, user: 1000 } as const;
+
+/** Errors after which the same query may succeed. */
+const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
+  'EXCEEDED_LOCAL_MEMORY_LIMIT',
+  'RESULT_WRITE_ERROR',
+]);
+
+/** What an engine knows of an error. `fault` is used only if the catalogue does not list the error. */
+export interface FailureOptions extends ErrorOptions {
+  readonly fault?: keyof typeof OTHER_TYPE;
+  readonly retryable?: boolean;
+}
+
+/** The reason why an execution is FAILED, as Athena gives it: `SYNTAX_ERROR: …`. */
+export class QueryFailure extends Error {
+  readonly category: number;
+  readonly type: number;
+  readonly retryable: boolean;
+
+  /** @param errorName an ErrorName, or another error name of Trino */
+  constructor(errorName: string, detail: string, { fault = 'system', ...options }: FailureOptions = {}) {
+    super(`${errorName}: ${detail}`, options);
+    this.type = isListed(errorName) ? ERROR_TYPE[errorName] : OTHER_TYPE[fault];
+    this.category = this.type < FIRST_USER_TYPE ? CATEGORY.system : CATEGORY.user;
+    this.retryable = options.retryable ?? RETRYABLE.has(errorName);
+  }
+}
+
+const isListed = (name: string): name is ErrorName => Object.hasOwn(ERROR_TYPE, name);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { InvalidRequest } from './api-error.ts';
+import { InvalidRequest } from './protocol.ts';
 
 /** A StartQueryExecution that is within the documented limits. */
 export interface StartRequest {

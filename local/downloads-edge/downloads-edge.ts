@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -10,16 +10,14 @@ import {
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
-import { DOWNLOADS_EDGE, type EdgeSettings, LARGEST_EDGE_FILE } from '../../lib/downloads-edge.ts';
-import { listenOnOtherHost } from '../object-store/listen-on-other-host.ts';
-import { isShared, keptSeconds } from './cache-rules.ts';
-import { forwardedHeaders } from './forwarded-headers.ts';
-
-export interface DownloadsEdge {
-  /** The edge's address. It replaces the bucket's origin in a presigned URL. */
-  readonly url: string;
-  close(): Promise<void>;
-}
+import {
+  DOWNLOADS_EDGE,
+  EDGE_ERRORS,
+  type EdgeSettings,
+  LARGEST_EDGE_FILE,
+} from '../../lib/downloads-edge.ts';
+import { OTHER_HOSTS } from '../object-store/listen-on-other-host.ts';
+import { type Listener, serve } from '../serve.ts';
 
 /** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {
@@ -40,12 +38,13 @@ const ORIGIN_MS = 30_000;
  * Stands in for one edge location of CloudFront, in front of the object store. It follows the developer guide in all
  * that affects our downloads. It caches answers and errors. It sends one answer to all clients that request the same
  * file at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid each
- * of these. It has one origin and no TLS. It serves no ranges from the cache.
+ * of these. It has one origin and no TLS. It serves no ranges from the cache. Its address replaces the bucket's origin in
+ * a presigned URL.
  */
 export async function startDownloadsEdge(
   origin: string,
   settings: EdgeSettings = DOWNLOADS_EDGE,
-): Promise<DownloadsEdge> {
+): Promise<Listener> {
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
   /**
@@ -149,22 +148,15 @@ export async function startDownloadsEdge(
     response.writeHead(status, shown).end(isHead ? undefined : body);
   };
 
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((error: Error) => {
-      // It is too late for an error answer: the client has disconnected, or the origin's answer has broken off.
-      if (response.headersSent) response.destroy();
-      else refuse(response, 502, error.message);
-    });
-  });
-  const url = await listenOnOtherHost(server);
-  return {
-    url,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return serve(
+    (incoming, response) =>
+      handle(incoming, response).catch((error: Error) => {
+        // It is too late for an error answer: the client has disconnected, or the origin's answer has broken off.
+        if (response.headersSent) response.destroy();
+        else refuse(response, 502, error.message);
+      }),
+    { hosts: OTHER_HOSTS },
+  );
 }
 
 /** The cache key of a request. The method is not part of it. */
@@ -191,4 +183,76 @@ const shownHeaders = (
 function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html', 'x-cache': 'Error from cloudfront' });
   response.end(`<h1>${status} ERROR</h1><p>The request could not be satisfied. ${text}</p>\n`);
+}
+
+/**
+ * CloudFront caches these errors for at least the error TTL, whatever the origin's headers say. It caches the other
+ * errors of `EDGE_ERRORS` only if the origin sends a `max-age`.
+ */
+const ALWAYS_KEPT = [404, 414, 500, 501, 502, 503, 504];
+
+const NOT_SHARED = /\b(?:no-store|no-cache|private|max-age=0|s-maxage=0)\b/;
+
+const maxAgeOf = (headers: IncomingHttpHeaders): number | undefined => {
+  const control = headers['cache-control'] ?? '';
+  const [, age] = /\bs-maxage=(\d+)/.exec(control) ?? /\bmax-age=(\d+)/.exec(control) ?? [];
+  return age === undefined ? undefined : Number(age);
+};
+
+/** Whether one answer goes to all clients that requested the same file while it was fetched ("request collapsing"). */
+const isShared = (headers: IncomingHttpHeaders, { ttlSeconds }: EdgeSettings): boolean =>
+  ttlSeconds.minimum > 0 || !NOT_SHARED.test(headers['cache-control'] ?? '');
+
+/**
+ * The number of seconds for which CloudFront sends a cached answer without asking the origin. 0: it caches the answer,
+ * but asks the origin each time whether it has changed. Undefined: it does not cache the answer. See the developer
+ * guide, "Manage how long content stays in the cache" and "HTTP 4xx and 5xx status codes that CloudFront caches".
+ */
+function keptSeconds(
+  status: number,
+  headers: IncomingHttpHeaders,
+  settings: EdgeSettings,
+): number | undefined {
+  const { minimum, default: byDefault, maximum } = settings.ttlSeconds;
+  const maxAge = maxAgeOf(headers);
+  if (status >= 400) {
+    const isKept =
+      ALWAYS_KEPT.includes(status) || ((EDGE_ERRORS as readonly number[]).includes(status) && maxAge);
+    const seconds = Math.max(settings.errorTtlSeconds, maxAge ?? 0);
+    return isKept && seconds > 0 ? seconds : undefined;
+  }
+  if (/\b(?:no-store|no-cache|private)\b/.test(headers['cache-control'] ?? ''))
+    return minimum > 0 ? minimum : undefined;
+  return Math.max(minimum, maxAge === undefined ? byDefault : Math.min(maxAge, maximum));
+}
+
+/** The headers that CloudFront forwards under any policy ("HTTP request headers and CloudFront behavior"). */
+const ALWAYS_FORWARDED = [
+  'range',
+  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
+];
+
+/**
+ * The headers of the request to the origin at `host`. They include `Authorization` only if the cache key names it, or
+ * if the request is an OPTIONS. Answers to OPTIONS are not cached.
+ */
+function forwardedHeaders(
+  { method, headers, socket }: IncomingMessage,
+  { key }: EdgeSettings,
+  host: string,
+): OutgoingHttpHeaders {
+  const names = [
+    ...ALWAYS_FORWARDED,
+    ...(method === 'OPTIONS' ? ['authorization'] : []),
+    ...key.headers.map((name) => name.toLowerCase()),
+  ];
+  const forwarded = names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+  return {
+    ...Object.fromEntries(forwarded),
+    host,
+    'user-agent': 'Amazon CloudFront',
+    via: '1.1 edge.local (CloudFront)',
+    'x-forwarded-for': [headers['x-forwarded-for'], socket.remoteAddress].filter(Boolean).join(', '),
+    'x-amz-cf-id': randomUUID(),
+  };
 }

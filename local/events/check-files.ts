@@ -1,15 +1,14 @@
 import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { fits } from '../../lake-check/column-types.ts';
 import { stampFiles } from '../../lake-check/list-folder.ts';
 import { readFooters } from '../../lake-check/read-footers.ts';
-import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
+import type { Table } from '../../lib/report/tables.ts';
 
 /** A column of a file whose type can't be read as the type of the table's column. */
 export interface TypeMismatch {
   readonly path: string;
   readonly column: string;
-  /** DuckDB's name for the column's type in the file. */
+  /** The name of the column's type in the file. */
   readonly found: string;
 }
 
@@ -27,7 +26,6 @@ export async function unreadFiles(directory: string, table: Table): Promise<Chec
 
 /** The present files of a table. Reads the footers of those that are new or changed since `before`. */
 export async function checkFiles(
-  connection: DuckDBConnection,
   directory: string,
   table: Table,
   before: CheckedFiles,
@@ -41,10 +39,10 @@ export async function checkFiles(
   }
   if (changed.length === 0) return now;
   const files = changed.map((path) => ({ id: path, path }));
-  for (const [path, footer] of await readFooters(connection, files, [TIME_COLUMN])) {
+  for (const [path, footer] of await readFooters(files)) {
     const stamp = now.get(path)?.stamp ?? '';
     // A broken file fails the queries that read it. It is checked again before the next query: it may be half-written.
-    if (typeof footer === 'string') now.set(path, { stamp: '', typeMismatches: [] });
+    if ('found' in footer) now.set(path, { stamp: '', typeMismatches: [] });
     else now.set(path, { stamp, typeMismatches: misfitsOf(path, footer.types, table) });
   }
   return now;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Finding, isHarmless, lineOf } from '../../lake-check/finding.ts';
-import { folderSource } from '../../lake-check/folder-source.ts';
 import type { TableFacts } from '../../lake-check/lake-facts.ts';
+import { folderSource } from '../../lake-check/lake-source.ts';
 import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { quoteName } from '../../lib/report/quote-sql.ts';
@@ -53,7 +53,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
     const text = sql.toLowerCase();
     for (const [table, before] of checked) {
       if (!text.includes(table.name)) continue;
-      const files = await checkFiles(on, directory, table, before);
+      const files = await checkFiles(directory, table, before);
       const isNew = before.size === 0 && files.size > 0;
       if (isNew) await assertUsable(on, directory, events, (facts) => facts.table.name === table.name);
       if (isNew || viewFacts(files) !== viewFacts(before)) await show(on, table, files);

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
-import { isAlive } from '../stack-file.ts';
+import { isAlive, thisPlace } from '../run-folder.ts';
 import { DRAW_MACROS } from './draws.ts';
-import { markClosedDays } from './mark-closed-days.ts';
-import { sampleDays } from './sample-days.ts';
-import { sampleRows } from './sample-rows.ts';
-import { type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
+import { sampleDays, sampleRows } from './sample-rows.ts';
+import { markClosedDays, type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
 
 export interface SampleEvents {
   /** The directory for sample events. Each set of events has a directory of its own in it. */
@@ -38,28 +36,23 @@ export async function makeSampleEvents({
   const files = sampleFiles((table) => recordsOf[table] ?? records, hasAwkwardTexts);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
-  // An existing set is marked too: an earlier version made sets without markers.
-  const mark = (made: string) =>
-    markClosedDays(
-      made,
-      reports.map(({ table }) => table),
-      sampleDays(0).map(({ day }) => day),
-    );
   await mkdir(directory, { recursive: true });
   await removeInterrupted(directory);
-  if (existsSync(target)) {
-    await mark(target);
-    return target;
-  }
+  if (existsSync(target)) return target;
 
   // The set has another name until it is complete, so a killed run leaves nothing that looks complete.
-  const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
+  const partial = await mkdtemp(`${target}-partial-${process.pid}-${thisPlace}-`);
   const total = files.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
   onProgress(done, total);
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, total));
-    await mark(partial);
+    const tables = reports.map(({ table }) => table);
+    await markClosedDays(
+      partial,
+      tables,
+      sampleDays(0).map(({ day }) => day),
+    );
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
@@ -69,14 +62,20 @@ export async function makeSampleEvents({
   return target;
 }
 
-/** The name of an unfinished set contains the id of the process that makes it. Earlier versions left the id out. */
-const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
+/** The name of an unfinished set contains the process that makes it, and the place of that process. */
+const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-([\da-f]{8})-)?/;
+
+/** An unfinished set of another place may be under way for this time. */
+const LONGEST_MAKING_MS = 3_600_000;
 
 /** Removes unfinished sets whose process was killed. Each set has up to 100 MB. */
 async function removeInterrupted(directory: string): Promise<void> {
   const interrupted = (await readdir(directory)).filter((name) => {
-    const match = UNFINISHED.exec(name);
-    return match && !isAlive(match[1] === undefined ? undefined : Number(match[1]));
+    const [match, pid, place] = UNFINISHED.exec(name) ?? [];
+    if (match === undefined) return false;
+    if (place === thisPlace) return !isAlive(Number(pid));
+    const made = statSync(join(directory, name), { throwIfNoEntry: false });
+    return made !== undefined && made.mtimeMs < Date.now() - LONGEST_MAKING_MS;
   });
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }

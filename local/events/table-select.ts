@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { DUCKDB_TYPE } from '../../lake-check/column-types.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
 import type { TypeMismatch } from './check-files.ts';
@@ -29,7 +28,7 @@ export function tableSelect(
 
 /** SQL for the same columns without records: DuckDB refuses to read a pattern that finds no file. */
 export const emptySelect = ({ columns }: Table): string => {
-  const read = columns.map(({ name, type }) => `CAST(NULL AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`);
+  const read = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`);
   return `SELECT ${read.join(', ')}, CAST(NULL AS VARCHAR) AS ${quoteName(PARTITION_COLUMN)} WHERE false`;
 };
 
@@ -38,7 +37,7 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const schemaOf = (columns: readonly Column[]): string => {
   const members = columns.map(({ name, type }) => {
     const text = quoteText(name);
-    return `${text}: {name: ${text}, type: ${quoteText(DUCKDB_TYPE[type])}, default_value: NULL}`;
+    return `${text}: {name: ${text}, type: ${quoteText(type)}, default_value: NULL}`;
   });
   return `MAP {${members.join(', ')}}`;
 };

@@ -1,7 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { dayFolder } from '../../lake-check/layout.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../lake-check/layout.ts';
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { DRAW_MACROS } from './draws.ts';
@@ -88,4 +89,24 @@ async function writeDays(
     if (isRestated) await write('late-events.parquet', LATE_COLUMN);
     onDay();
   }
+}
+
+/**
+ * Puts the marker of a complete day into all days of the sample events but the last, which is still open. Does nothing
+ * if the markers exist.
+ *
+ * @param days the days of each table, in their order
+ */
+export async function markClosedDays(
+  directory: string,
+  tables: readonly string[],
+  days: readonly string[],
+): Promise<void> {
+  const markers = tables.flatMap((table) =>
+    days.slice(0, -1).map((day) => join(directory, dayFolder(table, day), SUCCESS_MARKER)),
+  );
+  // The last marker is written last: if it exists, all the others do.
+  const last = markers.at(-1);
+  if (!last || existsSync(last)) return;
+  for (const marker of markers) await writeFile(marker, '');
 }

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
+import { ValiError } from 'valibot';
+import { type Listener, serve } from '../serve.ts';
 
 const milliseconds = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -94,3 +97,19 @@ export function createFaults(): Faults {
 export async function clientGone(response: ServerResponse): Promise<void> {
   if (!response.closed) await once(response, 'close');
 }
+
+/**
+ * Serves the faults over HTTP, to set them by hand. PUT sets a JSON list, GET reads the list, and DELETE removes all
+ * faults.
+ */
+export const startFaultControl = (faults: Faults): Promise<Listener> =>
+  serve(async (request, response) => {
+    try {
+      if (request.method === 'PUT') faults.set((await json(request)) as FaultInput[]);
+      else if (request.method === 'DELETE') faults.set([]);
+      response.end(`${JSON.stringify(faults.current(), null, 2)}\n`);
+    } catch (error) {
+      const faulty = error instanceof ValiError || error instanceof SyntaxError;
+      response.writeHead(faulty ? 400 : 500).end(`${error instanceof Error ? error.message : error}\n`);
+    }
+  });

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { QueryEngine } from '../athena/query-engine.ts';
-import { QueryFailure } from '../athena/query-failure.ts';
+import { QueryFailure } from '../athena/query-engine.ts';
 import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 import type { Faults } from './faults.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { destinationRecord } from './destination-record.ts';
 import type { Sandbox } from './lambda-sandbox.ts';
-import { failureLine, type Log, toStderr } from './log.ts';
+import { FunctionFailed, failureLine, functionArn, type Log, toStderr } from './lambda-sandbox.ts';
 
 /** A function's queue of events. Nobody waits for the outcome of an event. */
 export interface EventQueue {
@@ -52,3 +51,46 @@ export function eventQueue(options: {
     close: () => closed.abort(),
   };
 }
+
+/** EventBridge's event for an object that was created in S3. */
+export const objectCreatedEvent = ({ bucket, key }: { readonly bucket: string; readonly key: string }) => ({
+  version: '0',
+  id: randomUUID(),
+  'detail-type': 'Object Created',
+  source: 'aws.s3',
+  account: '000000000000',
+  time: new Date().toISOString(),
+  region: 'local',
+  resources: [`arn:aws:s3:::${bucket}`],
+  detail: { version: '0', bucket: { name: bucket }, object: { key } },
+});
+
+/** The record that Lambda sends to an on-failure destination if the last try of an event fails. */
+const destinationRecord = ({
+  name,
+  requestId,
+  event,
+  failure,
+  tries,
+}: {
+  readonly name: string;
+  readonly requestId: string;
+  readonly event: unknown;
+  readonly failure: unknown;
+  readonly tries: number;
+}): object => ({
+  version: '1.0',
+  timestamp: new Date().toISOString(),
+  requestContext: {
+    requestId,
+    functionArn: `${functionArn(name)}:$LATEST`,
+    condition: 'RetriesExhausted',
+    approximateInvokeCount: tries,
+  },
+  requestPayload: event,
+  responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+  responsePayload: {
+    errorType: failure instanceof FunctionFailed && failure.timedOut ? 'Sandbox.Timedout' : 'Error',
+    errorMessage: failure instanceof Error ? failure.message : String(failure),
+  },
+});

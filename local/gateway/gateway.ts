@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { acceptsGzip } from '../../lib/http/accepts-gzip.ts';
+import { acceptsGzip } from '../../lib/http/request-header.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
@@ -12,12 +11,11 @@ import {
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS, headerAsDelivered } from '../../lib/response-headers.ts';
 import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
+import { type Listener, serve } from '../serve.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';
-import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
-import { failureLine, type Log, toStderr } from './log.ts';
-import { proxyEvent } from './proxy-event.ts';
-import { requestTarget } from './request-target.ts';
+import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda-sandbox.ts';
+import { proxyEvent, requestTarget } from './proxy-event.ts';
 
 export interface Route {
   readonly methods: readonly string[];
@@ -26,11 +24,6 @@ export interface Route {
   readonly sandbox: Sandbox;
   /** The purpose of the route's requests, for admission. Without a purpose, the requests are always admitted. */
   readonly purpose?: Purpose | undefined;
-}
-
-export interface Gateway {
-  readonly url: string;
-  close(): Promise<void>;
 }
 
 export interface GatewayOptions {
@@ -74,7 +67,7 @@ export async function startGateway(
     answerLocalPath = async () => false,
     log = toStderr,
   }: GatewayOptions = {},
-): Promise<Gateway> {
+): Promise<Listener> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const answer = (
     response: ServerResponse,
@@ -92,7 +85,7 @@ export async function startGateway(
       })
       .end(JSON.stringify(problemDocument(problem, requestId)));
   };
-  const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
@@ -118,30 +111,21 @@ export async function startGateway(
       log(failureLine(route.path, error));
       answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
     }
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return;
-    if (error.code !== 'HPE_HEADER_OVERFLOW') return socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const { status, mediaType } = requestTooLarge;
-    const body = JSON.stringify(requestTooLarge.body);
-    socket.end(
-      `HTTP/1.1 ${status} Content Too Large\r\nConnection: close\r\nContent-Type: ${mediaType}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-  });
-
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
+  return serve(handle, {
+    port,
+    // Proxies and containers call the gateway by other names. It gives nothing to a request without a token.
+    hasAnyName: true,
+    maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
+    refusalOf: ({ code }) => (code === 'HPE_HEADER_OVERFLOW' ? tooLarge : undefined),
+  });
 }
+
+const tooLarge =
+  `HTTP/1.1 ${requestTooLarge.status} Content Too Large\r\nConnection: close\r\n` +
+  `Content-Type: ${requestTooLarge.mediaType}\r\n` +
+  `Content-Length: ${Buffer.byteLength(JSON.stringify(requestTooLarge.body))}\r\n\r\n` +
+  JSON.stringify(requestTooLarge.body);
 
 /** The problem for requests that admission refuses. AWS has no counterpart: it scales instead. */
 const busy = {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { type Utilization, utilizationOf } from './admission.ts';
-import type { Log } from './log.ts';
 
 export interface Invocation {
   readonly id: string;
@@ -67,11 +66,12 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
         workerData: { entry: spec.entry.href, functionName: name },
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
         env: { ...spec.env, AWS_LAMBDA_FUNCTION_NAME: name },
-        stdout: log !== undefined,
-        stderr: log !== undefined,
+        stdout: true,
+        stderr: true,
       });
-      if (log)
-        for (const output of [worker.stdout, worker.stderr]) output.on('data', (text) => log(`${text}`));
+      // Not piped: a pipe ends at the first write that fails, and the function would then wait for it.
+      for (const output of ['stdout', 'stderr'] as const)
+        worker[output].on('data', (text) => (log ? log(`${text}`) : process[output].write(text)));
       worker.on('message', (message: Outcome | 'ready') => {
         if (message === 'ready') {
           started = worker;
@@ -115,3 +115,15 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
     },
   };
 }
+
+/** Receives the output of the functions, and the gateway's and the queues' lines about failed functions. */
+export type Log = (text: string) => void;
+
+export const toStderr: Log = (text) => void process.stderr.write(text);
+
+/** The line for a function that failed. */
+export const failureLine = (of: string, error: unknown): string =>
+  `${of}: ${error instanceof Error ? error.message : error}\n`;
+
+/** The stand-in for a function's ARN on this machine. */
+export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;

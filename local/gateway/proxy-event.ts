@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { requestHeaders } from './request-headers.ts';
-import type { RequestTarget } from './request-target.ts';
 
 /**
  * The event that API Gateway's REST proxy integration passes to a function. Parameters are decoded. Header names keep
@@ -41,23 +39,11 @@ export function proxyEvent(
       requestTime: new Date(now).toISOString(),
       resourceId: resource,
       resourcePath: resource,
+      // The functions read no other member.
       identity: {
         sourceIp: request.socket.remoteAddress ?? '',
         userAgent: request.headers['user-agent'] ?? null,
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        user: null,
-        userArn: null,
-      },
+      } as APIGatewayProxyEvent['requestContext']['identity'],
     },
     body: null,
     isBase64Encoded: false,
@@ -66,3 +52,49 @@ export function proxyEvent(
 
 const lastOfEach = (values: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.at(-1) ?? '']));
+
+/** The headers that the gateway sets itself. They replace the caller's. */
+const ownHeaders = ({ socket }: IncomingMessage): [name: string, value: string][] => [
+  ['X-Forwarded-Proto', 'http'],
+  ['X-Forwarded-Port', String(socket.localPort)],
+];
+
+/** All values of each header. A header's name has the case that the caller used first: API Gateway keeps the case. */
+function requestHeaders(request: IncomingMessage): Record<string, string[]> {
+  const own = ownHeaders(request);
+  const isOwn = (name: string) => own.some(([ownName]) => ownName.toLowerCase() === name.toLowerCase());
+  const pairs = request.rawHeaders.flatMap((name, index, all): [string, string][] =>
+    index % 2 === 0 && !isOwn(name) ? [[name, all[index + 1] ?? '']] : [],
+  );
+  const byName = Map.groupBy([...pairs, ...own], ([name]) => name.toLowerCase());
+  return Object.fromEntries(
+    [...byName.values()].map((same) => [same[0]?.[0] ?? '', same.map(([, value]) => value)]),
+  );
+}
+
+/** The URL of a request line, as API Gateway reads it. */
+export interface RequestTarget {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Whether API Gateway refuses the query: it has a raw character that must be encoded, or broken encoding. */
+  readonly isRefused: boolean;
+}
+
+// A percent sign without two hexadecimal digits is refused too (https://github.com/adamchainz/apig-wsgi/pull/102).
+// Bytes that are not UTF-8, such as %FF, become U+FFFD and are passed on.
+const REFUSED = /[|{}]|%(?![0-9a-f]{2})/i;
+
+/**
+ * Reads a query as REST APIs do: a raw `;` splits it as `&` does, and raw `|`, `{` and `}` are refused
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
+ */
+export function requestTarget(url: string | undefined): RequestTarget {
+  const [target = ''] = (url ?? '').split('#', 1);
+  const end = target.includes('?') ? target.indexOf('?') : target.length;
+  const query = target.slice(end + 1);
+  return {
+    path: new URL(`http://127.0.0.1${target.slice(0, end)}`).pathname,
+    query: new URLSearchParams(query.replaceAll(';', '&')),
+    isRefused: REFUSED.test(query),
+  };
+}

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { nameOf } from '../serve.ts';
 
 /** A sample partner of this machine, as the page lists it. */
 interface SamplePartner {
@@ -28,7 +29,7 @@ export async function answerSamplePartners(
   path: string,
 ): Promise<boolean> {
   // This prevents DNS rebinding: a page whose host name resolves to this machine must not get a token.
-  if (!path.startsWith(PATH) || !isThisMachine(request.headers.host)) return false;
+  if (!path.startsWith(PATH) || !THIS_MACHINE.includes(nameOf(request.headers.host))) return false;
   const send = (body: object) => {
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
     response.end(JSON.stringify(body));
@@ -40,4 +41,4 @@ export async function answerSamplePartners(
   return send({ accessToken: await token(asked.clientId) });
 }
 
-const isThisMachine = (host = ''): boolean => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
+const THIS_MACHINE = ['127.0.0.1', 'localhost'];

@@ -1,17 +1,16 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { unescape as percentDecode } from 'node:querystring';
 import { text } from 'node:stream/consumers';
-import { type Answer, answerTokenRequest, type Client } from './answer-token-request.ts';
-import { makeSigner, type SignToken } from './make-signer.ts';
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import { type Listener, serve } from '../serve.ts';
 
-export interface IdentityProvider {
+export interface IdentityProvider extends Pick<Listener, 'close'> {
   readonly issuer: string;
   readonly tokenUrl: string;
   readonly jwksUri: string;
   /** Signs any token, even one that the token endpoint would never issue. */
   readonly signToken: SignToken;
-  close(): Promise<void>;
 }
 
 /**
@@ -21,12 +20,8 @@ export interface IdentityProvider {
 export async function startIdentityProvider(options: {
   readonly clients: readonly Client[];
 }): Promise<IdentityProvider> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const tokenUrl = `${issuer}/token`;
-  const jwksUri = `${issuer}/jwks`;
-  const { signToken, publicKeys } = await makeSigner(issuer);
+  let issuer = '';
+  const { signToken, publicKeys } = await makeSigner(() => issuer);
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     switch (`${request.method} ${request.url?.split('?')[0]}`) {
@@ -38,13 +33,13 @@ export async function startIdentityProvider(options: {
       case 'GET /jwks':
         return { status: 200, body: { keys: publicKeys } };
       case 'GET /.well-known/openid-configuration':
-        return { status: 200, body: metadata(issuer, tokenUrl, jwksUri) };
+        return { status: 200, body: metadata(issuer) };
       default:
         return { status: 404, body: { error: 'not_found' } };
     }
   };
 
-  server.on('request', async (request, response) => {
+  const { url, close } = await serve(async (request, response) => {
     const failed = (error: unknown): Answer => ({
       status: 500,
       body: { error: 'server_error', error_description: String(error) },
@@ -57,26 +52,122 @@ export async function startIdentityProvider(options: {
     });
     response.end(JSON.stringify(body));
   });
-
-  return {
-    issuer,
-    tokenUrl,
-    jwksUri,
-    signToken,
-    close: async () => {
-      server.close();
-      // A client's idle keep-alive connection would keep the server open for seconds.
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  issuer = url;
+  return { issuer, tokenUrl: `${issuer}/token`, jwksUri: `${issuer}/jwks`, signToken, close };
 }
 
 /** The metadata of OpenID Connect Discovery 1.0 that clients of this grant read. */
-const metadata = (issuer: string, tokenUrl: string, jwksUri: string): object => ({
+const metadata = (issuer: string): object => ({
   issuer,
-  token_endpoint: tokenUrl,
-  jwks_uri: jwksUri,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
   grant_types_supported: ['client_credentials'],
   token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
 });
+
+/**
+ * A client that may fetch tokens. `claims` are added to each token. They replace the token's own claims of the same
+ * names.
+ */
+export interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body: object;
+}
+
+/** Answers a request for a token by the client credentials grant (RFC 6749, 4.4 and 5). */
+async function answerTokenRequest(
+  { authorization, form }: { readonly authorization: string | undefined; readonly form: URLSearchParams },
+  clients: readonly Client[],
+  signToken: SignToken,
+): Promise<Answer> {
+  if (form.get('grant_type') !== 'client_credentials') {
+    return { status: 400, body: { error: 'unsupported_grant_type' } };
+  }
+  const [id, secret] =
+    authorization === undefined
+      ? [form.get('client_id'), form.get('client_secret')]
+      : basicCredentials(authorization);
+  const client = clients.find(({ clientId, clientSecret }) => clientId === id && clientSecret === secret);
+  if (!client) {
+    const headers = authorization === undefined ? {} : { 'www-authenticate': 'Basic realm="token"' };
+    return { status: 401, headers, body: { error: 'invalid_client' } };
+  }
+  const scope = form.get('scope') || undefined;
+  const accessToken = await signToken({
+    scope,
+    client_id: client.clientId,
+    sub: client.clientId,
+    jti: randomUUID(),
+    ...client.claims,
+  });
+  return {
+    status: 200,
+    body: { access_token: accessToken, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope },
+  };
+}
+
+/**
+ * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty if the header's
+ * scheme is not Basic.
+ */
+const basicCredentials = (authorization: string): string[] => {
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
+  const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');
+  return [id, secret.join(':')].map((part) => percentDecode(part.replaceAll('+', ' ')));
+};
+
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
+
+/** How long a token is valid, unless `expiresInSeconds` says otherwise. */
+const EXPIRES_IN_SECONDS = 3600;
+
+/**
+ * Signs a token with the key for `algorithm`, by default RS256. `claims` override the token's own `iss`, `iat`, `nbf`
+ * and `exp`. `header` overrides the token's own `typ`, `kid` and `alg`. An undefined entry is left out.
+ */
+type SignToken = (
+  claims: Readonly<Record<string, unknown>>,
+  options?: {
+    readonly algorithm?: (typeof ALGORITHMS)[number];
+    readonly header?: Readonly<Record<string, unknown>>;
+    readonly expiresInSeconds?: number;
+  },
+) => Promise<string>;
+
+/** Makes a key for each algorithm. `publicKeys` are for the key set (RFC 7517). */
+export async function makeSigner(issuer: () => string) {
+  const keys = await Promise.all(
+    ALGORITHMS.map(async (alg) => {
+      const { publicKey, privateKey } = await generateKeyPair(alg);
+      const publicJwk = { ...(await exportJWK(publicKey)), kid: randomUUID(), alg, use: 'sig' };
+      return { privateKey, publicJwk };
+    }),
+  );
+
+  const signToken: SignToken = async (claims, options = {}) => {
+    const { algorithm = 'RS256', header, expiresInSeconds = EXPIRES_IN_SECONDS } = options;
+    const key = keys.find(({ publicJwk }) => publicJwk.alg === algorithm);
+    if (!key) throw new TypeError(`There is no key for ${algorithm}.`);
+    const { alg, kid } = key.publicJwk;
+    const now = Math.floor(Date.now() / 1000);
+    // `nbf` is 10 s ago because clocks may differ by seconds.
+    const payload: JWTPayload = {
+      iss: issuer(),
+      iat: now,
+      nbf: now - 10,
+      exp: now + expiresInSeconds,
+      ...claims,
+    };
+    const protectedHeader = { typ: 'JWT', kid, alg, ...header } as JWTHeaderParameters;
+    return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key.privateKey);
+  };
+  return { signToken, publicKeys: keys.map(({ publicJwk }) => publicJwk) };
+}

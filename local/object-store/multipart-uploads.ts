@@ -3,8 +3,8 @@ import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { ObjectFiles } from './object-files.ts';
 import { S3Error } from './s3-error.ts';
+import type { ObjectFiles } from './stored-file.ts';
 import { type Content, type Metadata, openStoredFile, type Publish, writeStoredFile } from './stored-file.ts';
 
 // S3's limits: parts are numbered from 1 to 10,000, and all but the last have at least 5 MiB.

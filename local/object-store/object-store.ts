@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Faults } from '../faults/faults.ts';
 import { clientGone } from '../faults/faults.ts';
-import { applyCorsRule, type CorsRule } from './cors-rule.ts';
-import { listenOnOtherHost } from './listen-on-other-host.ts';
-import { ObjectFiles } from './object-files.ts';
+import { type Listener, serve } from '../serve.ts';
+import { OTHER_HOSTS } from './listen-on-other-host.ts';
 import {
   CREATES_OBJECT,
   LISTING,
@@ -18,19 +16,21 @@ import {
 } from './operations.ts';
 import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
 import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
+import { ObjectFiles } from './stored-file.ts';
 import { credentials, verifySignature } from './verify-signature.ts';
 
-export interface ObjectStore {
-  readonly url: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+export interface ObjectStore extends Listener {
+  readonly credentials: typeof credentials;
   readonly region: string;
   /**
    * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
    * not exist.
    */
   putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
-  close(): Promise<void>;
 }
+
+/** S3 ends a slow upload after less. A test on a busy machine may take seconds for an upload. */
+const LONGEST_UPLOAD_MS = 60_000;
 
 /**
  * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`. It has only `buckets`
@@ -49,8 +49,8 @@ export async function startObjectStore(options: {
   /** Called for every object after its creation, as S3 sends an event to EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
-  /** The CORS rule of all buckets. Without it, pages of other origins can't read any answer. */
-  readonly corsRule?: CorsRule;
+  /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
+  readonly corsRules?: Readonly<Record<string, CorsRule>>;
 }): Promise<ObjectStore> {
   const {
     directory,
@@ -60,7 +60,7 @@ export async function startObjectStore(options: {
     unlisted = [],
     onObjectCreated,
     faults,
-    corsRule,
+    corsRules = {},
   } = options;
   const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
@@ -112,7 +112,9 @@ export async function startObjectStore(options: {
     }
   };
 
-  const server = createServer(async (incoming, response) => {
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const [, bucket = ''] = (incoming.url ?? '').split(/[/?]/);
+    const corsRule = corsRules[bucket];
     if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
     try {
       const answered = await answer(readRequest(incoming), response);
@@ -122,10 +124,9 @@ export async function startObjectStore(options: {
       if (response.headersSent) response.destroy();
       else await send(response, errorAnswer(error));
     }
-  });
-  const url = await listenOnOtherHost(server);
+  };
   return {
-    url,
+    ...(await serve(handle, { hosts: OTHER_HOSTS, longestRequestMs: LONGEST_UPLOAD_MS })),
     credentials,
     region: 'us-east-1',
     putFile(object, path) {
@@ -133,12 +134,6 @@ export async function startObjectStore(options: {
       if (!objects) throw noSuchBucket(object.bucket);
       objects.adopt(path, object.key);
       onObjectCreated?.(object);
-    },
-    close: async () => {
-      server.close();
-      // A client's idle keep-alive connection would keep the server open for seconds.
-      server.closeAllConnections();
-      await once(server, 'close');
     },
   };
 }
@@ -168,3 +163,54 @@ const callName = (name: string, request: StoreRequest): string =>
   name === LISTING
     ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`
     : `${request.method} ${request.key}`;
+
+/** A bucket's CORS rule for any origin. */
+export interface CorsRule {
+  readonly methods: readonly string[];
+  readonly allowedHeaders: readonly string[];
+  readonly exposedHeaders: readonly string[];
+  readonly maxAgeSeconds: number;
+}
+
+/**
+ * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not. To the answer of
+ * any other request, adds CORS headers if the rule allows the method, even if the answer is then a refusal. Returns
+ * whether the request has been answered.
+ */
+function applyCorsRule(
+  { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const {
+    origin,
+    'access-control-request-method': asked,
+    'access-control-request-headers': names,
+  } = request.headers;
+  const isPreflight = request.method === 'OPTIONS';
+  if (origin === undefined) return false;
+  const known = allowedHeaders.map((name) => name.toLowerCase());
+  const wanted = isPreflight && names ? names.split(/\s*,\s*/).map((name) => name.toLowerCase()) : [];
+  const isAllowed =
+    methods.includes((isPreflight ? asked : request.method) ?? '') &&
+    wanted.every((name) => known.includes(name));
+  if (isAllowed) {
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
+    response.setHeader('Access-Control-Expose-Headers', exposedHeaders.join(', '));
+    response.setHeader('Access-Control-Max-Age', String(maxAgeSeconds));
+    response.setHeader('Vary', 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method');
+    if (wanted.length > 0) response.setHeader('Access-Control-Allow-Headers', wanted.join(', '));
+  }
+  if (!isPreflight) return false;
+  if (isAllowed) response.writeHead(200).end();
+  else
+    response
+      .writeHead(403, { 'Content-Type': 'application/xml' })
+      .end(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessForbidden</Code><Message>CORSResponse: This CORS ' +
+          `request is not allowed.</Message>` +
+          '<ResourceType>OBJECT</ResourceType></Error>',
+      );
+  return true;
+}

@@ -1,16 +1,14 @@
 import { renameSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { conditionalPublish } from './conditional-write.ts';
+import { conditionalPublish, WritesInFlight } from './conditional-write.ts';
 import { DirectoryBucket } from './directory-bucket.ts';
 import { type Listable, listObjects } from './list-objects.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
-import type { ObjectFiles } from './object-files.ts';
 import { readObject } from './read-object.ts';
 import { S3Error } from './s3-error.ts';
 import { xmlDocument, xmlText } from './s3-text.ts';
 import { parameterOf, type StoreAnswer, type StoreRequest } from './store-request.ts';
-import type { Bytes, Metadata, Publish, StoredFile } from './stored-file.ts';
-import { WritesInFlight } from './writes-in-flight.ts';
+import type { Bytes, Metadata, ObjectFiles, Publish, StoredFile } from './stored-file.ts';
 
 export type Operation = (request: StoreRequest) => StoreAnswer | Promise<StoreAnswer>;
 

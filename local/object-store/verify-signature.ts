@@ -2,13 +2,16 @@
  * Checks AWS Signature Version 4, in the header and in presigned URLs. The file is long because it keeps all checks
  * together, in the order in which S3 makes them.
  */
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { encodeUri } from './s3-text.ts';
 import type { StoreRequest } from './store-request.ts';
 
-/** The one account of the object store. */
-export const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' } as const;
+/** The one account, drawn at each start: a web page that knows this source can't sign a request. */
+export const credentials = {
+  accessKeyId: `LOCAL${randomBytes(8).toString('hex').toUpperCase()}`,
+  secretAccessKey: randomBytes(20).toString('hex'),
+};
 
 // The maximum difference between a signer's clock and S3's.
 const MAX_SKEW_MS = 15 * 60 * 1000;

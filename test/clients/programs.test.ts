@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +12,7 @@ import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
 import { programPages, readGuide } from './snippet.ts';
 
+const PROGRAMS = join(import.meta.dirname, '../../docs/programs');
 const guide = await readGuide(...(await programPages()));
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
@@ -122,6 +126,42 @@ describe('a program of docs/programs that can’t pull its report', () => {
   ] as const)('shows the error of the identity provider: %s', async (name, command) => {
     await expect(run(name, command, wrongSecret)).rejects.toThrow('invalid_client');
   });
+
+  it.each([
+    ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
+    ['pull-report.mjs', [process.execPath]],
+    ...(hasJava ? [['Pull.java', ['java']] as const] : []),
+    ...(python
+      ? [['pull_report.py', [python]] as const, ['incremental_pull.py', [python, 'x']] as const]
+      : []),
+  ] as const)(
+    'sends the secret to no host that the token endpoint redirects to: %s',
+    async (name, command) => {
+      let requests = 0;
+      const other = createServer((_, response) => {
+        requests++;
+        response.end(JSON.stringify({ access_token: 'x', expires_in: 3_600 }));
+      }).listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/token`;
+      const endpoint = createServer((_, response) => response.writeHead(307, { location }).end()).listen(
+        0,
+        '127.0.0.1',
+      );
+      await once(endpoint, 'listening');
+      const env = { TOKEN_URL: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/token` };
+      const days = ['2026-01-01', '2026-01-02'];
+      const ended =
+        name === 'incremental_pull.py'
+          ? runProgram(python as string, [join(PROGRAMS, name), directory, ...days], {
+              env: { ...environment(), ...env },
+            })
+          : run(name, command, env);
+      await expect(ended).rejects.toThrow();
+      expect(requests).toBe(0);
+      for (const server of [other, endpoint]) server.close();
+    },
+  );
 
   it.each([
     ...(hasCurl ? [['pull-report.sh', 'sh'] as const] : []),

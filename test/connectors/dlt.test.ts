@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import {
   CONNECTOR,
   connectorPython,
@@ -228,7 +229,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       removed: 0,
     });
     await scene.expectEqual(database, few());
-    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'publisher-one')?.client;
+    const client = scene.service.clients.find(({ clientId }) => clientId === 'publisher-one');
     const environment = {
       ...scene.environment,
       CLIENT_ID: String(client?.clientId),
@@ -472,8 +473,98 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
+  /** Runs the program against a server that gives these answers, by path. Resolves to its output and to its requests. */
+  async function runAgainst(answers: Record<string, unknown>, window = few()) {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      const path = request.url?.split('?')[0] ?? '';
+      asked.push(`${request.method} ${path}`);
+      const answer = path in answers ? answers[path] : path === '/token' ? { access_token: 'x' } : {};
+      const [status, body] = Array.isArray(answer) ? answer : [200, answer];
+      response.writeHead(status, { location: '/elsewhere' }).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const program = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
+    const variables = {
+      ...{ ...scene.environment, DLT_DATA_DIR: join(scene.home, 'odd'), API_URL: url },
+      TOKEN_URL: `${url}/token`,
+    };
+    const argv = ['-c', program, ...scene.argv(scene.databaseOf('odd'), window)];
+    const output = await execute(python, argv, { env: environmentOf(python, variables) }).then(
+      ({ stdout }) => stdout,
+      ({ stderr }) => String(stderr),
+    );
+    server.close();
+    return { output, asked };
+  }
+  const fields = { name: 'publisherperformance', fields: FIELDS.map((name) => ({ name, type: 'string' })) };
+  const catalogue = { '/reporting/fields': { reports: [fields] } };
+  const day = { day: '2026-01-01', startInclusive: 'a', endExclusive: 'b', state: 'final', version: 'v' };
+
+  it.each([307, 308])('follows no redirect of the token endpoint: %i', async (status) => {
+    const { output, asked } = await runAgainst({ ...catalogue, '/token': [status, {}] });
+    expect(output).toBe(`The token: a redirect, ${status}. Set the address that it leads to.\n`);
+    expect(asked).toEqual(['GET /reporting/fields', 'POST /token']);
+  });
+
+  it.each(['se\ncret', 'se cret', '', 7, { a: 1 }, null])(
+    'never quotes a token that can’t be sent: %j',
+    async (token) => {
+      const { output } = await runAgainst({ ...catalogue, '/token': { access_token: token } });
+      expect(output).toBe(
+        'The token: the answer has no access_token that can be sent. Is TOKEN_URL right?\n',
+      );
+    },
+  );
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a list of fields', { '/reporting/fields': [200, [1]] }],
+    ['a report without fields', { '/reporting/fields': { reports: [{ name: 'a' }] } }],
+    ['nothing', { '/reporting/fields': null }],
+    ['a list of days', { ...catalogue, '/reporting/publisherperformance/days': [200, ['a']] }],
+    ['a day that is no object', { ...catalogue, '/reporting/publisherperformance/days': { days: [1] } }],
+    [
+      'a day that is no date',
+      { ...catalogue, '/reporting/publisherperformance/days': { days: [{ ...day, day: '../x' }] } },
+    ],
+  ])('says in one line that an answer is odd: %s', async (_, answers) => {
+    const { output } = await runAgainst(answers);
+    expect(output).toMatch(
+      /^\/reporting\/\S+: the answer has another form than expected\. Is the address right\?\n$/,
+    );
+  });
+
+  it('takes a token whose life is no number, and prints no control character of a server', async () => {
+    const escapes = '\u001b]0;x\u0007\u202e';
+    const tokens = { '/token': { access_token: 'x', expires_in: { a: 1 } } };
+    const { output } = await runAgainst({
+      ...{ ...catalogue, ...tokens },
+      '/reporting/fields': { reports: [{ ...fields, name: escapes }] },
+    });
+    expect(output).toBe('There is no report "publisherperformance". There are: \\x1b]0;x\\x07\\u202e.\n');
+    const problem = {
+      title: escapes,
+      detail: 'a\nb',
+      errors: [1, { parameter: escapes }],
+      instance: { a: 1 },
+    };
+    const refused = await runAgainst({
+      ...catalogue,
+      '/reporting/publisherperformance/days': [400, problem],
+    });
+    expect(refused.output).toMatch(/: 400 \\x1b\]0;x\\x07\\u202e\. a\\nb\n {2}\\x1b\]0;x\\x07\\u202e: \n/);
+  });
+
+  it.each([
+    ['2026-02-31', '2026-02-31 does not exist'],
+    ['1 May', '1 May is no day of the form 2026-01-01'],
+  ])('says what is wrong with --start %s', async (start, fault) => {
+    expect((await runAgainst({}, { ...few(), start })).output).toContain(`argument --start: ${fault}`);
+  });
+
   it('says why it fails if the client may see no row of the report', async () => {
-    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
+    const client = scene.service.clients.find(({ clientId }) => clientId === 'nobody');
     const environment = {
       ...scene.environment,
       DLT_DATA_DIR: join(scene.home, 'nobody'),

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import type { Stack } from '../../local/stack.ts';
 import { folderTarget } from '../../tools/lake/store/folder-target.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { startService } from '../e2e/service.ts';
@@ -24,6 +25,7 @@ const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOStrin
 /** The one-machine service with 90 days of events that a test restates. It records its requests. */
 export interface RestatedService {
   readonly days: readonly string[];
+  readonly clients: Stack['clients'];
   /** The day after the last day. */
   readonly end: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -116,9 +118,10 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
     return undefined;
   });
 
-  const { clientId, clientSecret, scope } = service.stack;
+  const { clientId, clientSecret, clients, scope } = service.stack;
   return {
     days,
+    clients,
     end: dayOf(DAYS),
     environment: {
       API_URL: api.url,

@@ -8,8 +8,9 @@ const claimed = (companies: typeof EVERY_COMPANY | readonly string[]) =>
   companies === EVERY_COMPANY ? CLAIMS.every : companies;
 
 /** The sample partners' clients, with the claims that name their companies. */
-export const CLIENTS = SAMPLE_PARTNERS.map(({ client, record }) => ({
-  ...client,
+export const CLIENTS = SAMPLE_PARTNERS.map(({ record }) => ({
+  clientId: record.client,
+  clientSecret: `${record.client}-secret`,
   claims: {
     [CLAIMS.publisher]: claimed(record.publisherCompanies),
     [CLAIMS.advertiser]: claimed(record.advertiserCompanies),

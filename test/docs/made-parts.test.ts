@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDecision, readDecisions } from '../../tools/docs/decision-index.ts';
-import { withMadePart } from '../../tools/docs/made-part.ts';
-import { madeParts } from '../../tools/docs/made-parts.ts';
+import { madeParts, withMadePart } from '../../tools/docs/made-parts.ts';
 
 const root = join(import.meta.dirname, '../..');
 

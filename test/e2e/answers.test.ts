@@ -458,7 +458,7 @@ describe('the answer to a caller', () => {
   it('is 401 if the token never expires', async () => {
     expect(await answerTo(await sign({ ...scoped(), exp: undefined }))).toMatchObject({
       status: 401,
-      detail: 'The access token has no expiry.',
+      detail: 'The access token does not expire within ten years.',
     });
   });
 

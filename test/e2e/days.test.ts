@@ -7,7 +7,6 @@ import type { DayState } from '../../lib/lake/day-states.ts';
 import { ownerNames, reports } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
 import { type Service, startService } from './service.ts';
 
@@ -300,7 +299,7 @@ describe('GET /reporting/{report}/days', () => {
   ])(
     'answers the client %s for a report only if the right that governs the report is one of %j',
     async (clientId, seen) => {
-      const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
+      const client = service.stack.clients.find((one) => one.clientId === clientId);
       const token = await accessToken({ ...service.stack, ...client });
       const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
       const expected = reports.map(({ governedBy }) => (seen.includes(governedBy) ? 200 : 401));

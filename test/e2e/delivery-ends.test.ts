@@ -1,8 +1,9 @@
-import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
 import type { FaultInput } from '../../local/faults/faults.ts';
+import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -28,11 +29,7 @@ beforeAll(async () => {
     functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: String(LONGEST_QUERY_MS) },
     asyncRetryPausesMs: [50, 50],
   });
-  s3 = new S3Client({
-    endpoint: service.stack.storageUrl,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
-  });
+  s3 = s3Of(service.stack);
 });
 beforeEach(() => service.stack.faults.set([]));
 afterAll(async () => {

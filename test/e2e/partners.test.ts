@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -106,9 +105,20 @@ describe('a partner of the register', () => {
     expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
   });
 
+  it('is told to ask the operator if its record names more companies than a query can', async () => {
+    const many = Array.from({ length: 30_000 }, (_, index) => String(10_000_000 + index));
+    const client = await registered({ publisherCompanies: many });
+    const { status, body } = await get('publisherperformance', revenue, { client_id: client });
+    expect(status).toBe(500);
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'urn:problem-type:performance-reports:too-many-companies',
+      detail: expect.stringMatching(/30000 companies.*Tell the operator/),
+    });
+  });
+
   it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
     const statuses = await Promise.all(
-      SAMPLE_PARTNERS.map(async ({ client }) => {
+      service.stack.clients.map(async (client) => {
         const token = await accessToken({ ...service.stack, ...client });
         const init = { redirect: 'follow', headers: { Authorization: `Bearer ${token}` } } as const;
         const answers = await Promise.all([

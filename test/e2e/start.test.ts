@@ -1,13 +1,14 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
+import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { spawnNode } from '../spawn-node.ts';
 import { expectedReport } from './expected-report.ts';
@@ -102,9 +103,16 @@ describe('npm start', () => {
       'athenaUrl',
       'faultsUrl',
       'clients',
-      'pid',
       'environment',
+      'run',
+      'pid',
+      'started',
+      'place',
     ]);
+    // It holds secrets, and the run's folder holds reports.
+    const ofOthers = async (path: string) => (await stat(path)).mode & 0o077;
+    expect(await ofOthers(stackFile)).toBe(0);
+    expect(await ofOthers(join(home, 'state', `run-${stack.run}`))).toBe(0);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
     // As on AWS, S3 has another host than the gateway: a client that drops a header for another host drops it here too.
@@ -113,8 +121,61 @@ describe('npm start', () => {
     child.kill('SIGINT');
     expect(await exitCode).toBe(0);
     await expect(stat(stackFile)).rejects.toThrow('ENOENT');
-    await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
+    expect(await readdir(join(home, 'state'))).toEqual([]);
   });
+
+  it.each<[string, (state: string) => Promise<ChildProcess>]>([
+    [
+      'its output is closed',
+      async (state) => {
+        const { child } = run({ EVENTS_DIR: eventsDirectory, LOCAL_DIR: state });
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        return child;
+      },
+    ],
+    [
+      'the disk under its log is full',
+      async (state) => {
+        const full = await open('/dev/full', 'w');
+        onTestFinished(() => full.close());
+        const env = { ...process.env, EVENTS_DIR: eventsDirectory, LOCAL_DIR: state, PORT: '0' };
+        return spawn(process.execPath, ['local/start.ts'], { env, stdio: ['ignore', full.fd, full.fd] });
+      },
+    ],
+  ])(
+    'serves on if %s, and leaves nothing behind',
+    async (name, startIn) => {
+      const state = join(home, name.replaceAll(' ', '-'));
+      const child = await startIn(state);
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const exitCode = once(child, 'exit').then(([code]) => code);
+      const read = async () => JSON.parse(await readFile(join(state, 'stack.json'), 'utf8'));
+      await expect.poll(() => read().catch(() => undefined), { timeout: 60_000 }).toBeDefined();
+      const stack = await read();
+      for (let requests = 0; requests < 5; requests++) {
+        const answer = await fetch(`${stack.apiUrl}/reporting/publisherperformance`, {
+          headers: { Authorization: `Bearer ${await accessToken(stack)}` },
+        });
+        expect(answer.status).toBe(400);
+      }
+      child.kill('SIGINT');
+      expect(await exitCode).toBe(0);
+      expect(await readdir(state)).toEqual([]);
+    },
+    90_000,
+  );
+
+  it('ends with a message if the folder of its run is gone', async () => {
+    const state = join(home, 'robbed');
+    const { output, exitCode } = run({ EVENTS_DIR: eventsDirectory, LOCAL_DIR: state });
+    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
+    const { run: id } = JSON.parse(await readFile(join(state, 'stack.json'), 'utf8'));
+    await rm(join(state, `run-${id}`), { recursive: true });
+    expect(await exitCode).toBe(1);
+    expect(output()).toMatch(/run-\w+ is gone, and the service can't go on\. Start it again\.\n$/);
+    expect(await readdir(state)).toEqual([]);
+  }, 90_000);
 
   it('does not change a running stack when a second stack starts or fails to start', async () => {
     const state = join(home, 'beside');

@@ -6,7 +6,7 @@ import type { StageInput } from '../../infra/stage.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
 import { functionSettings, TICKET_MS } from '../../lib/function-settings.ts';
-import { readProbeConfig, readReleaseConfig } from '../../lib/probe/probe-config.ts';
+import { readProbeConfig, readReleaseConfig } from '../../lib/probe/pull-report.ts';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';

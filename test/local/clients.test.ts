@@ -23,16 +23,14 @@ describe('the partners file of this machine', () => {
       since: '2025-06-01T00:00:00Z',
       active: false,
     };
-    expect(read([{ ...record, secret: 'hush' }])).toEqual([
-      { record, client: { clientId: 'client-1', clientSecret: 'hush' } },
-    ]);
+    expect(read([{ ...record, secret: 'hush' }])).toEqual([{ record, secret: 'hush' }]);
   });
 
   it('gets defaults for the members that it leaves out', () => {
     expect(read([{ name: 'acme', publisherCompanies: ['7'] }])).toMatchObject([
       {
         record: { form: 1, client: 'acme', publisherCompanies: ['7'], advertiserCompanies: [], active: true },
-        client: { clientId: 'acme', clientSecret: 'acme-secret' },
+        secret: undefined,
       },
     ]);
   });
@@ -57,8 +55,18 @@ describe('the partners file of this machine', () => {
       ],
       /the client "c"/,
     ],
+    [
+      'more companies than a query can name',
+      [{ name: 'acme', publisherCompanies: Array.from({ length: 30_000 }, (_, id) => `${id + 1e6}`) }],
+      /^0\.publisherCompanies: more than a query can name/,
+    ],
   ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
+  });
+
+  it('is refused if a member is given twice, as in the register', () => {
+    const twice = '[{"name":"acme","publisherCompanies":["1"],"publisherCompanies":["2"]}]';
+    expect(() => readPartners(twice)).toThrow('two members of the same name');
   });
 
   it('is optional: sample partners replace it, and their rows are described in words', () => {

@@ -488,7 +488,7 @@ describe('a client without the right credentials', () => {
   });
 
   it('is denied with an unknown access key', async () => {
-    const other = clientOf({ ...store, credentials: { accessKeyId: 'OTHER', secretAccessKey: 'LOCAL' } });
+    const other = clientOf({ ...store, credentials: { ...store.credentials, accessKeyId: 'OTHER' } });
     await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
       name: 'InvalidAccessKeyId',
     });
@@ -496,7 +496,7 @@ describe('a client without the right credentials', () => {
   });
 
   it('is denied with a wrong secret', async () => {
-    const other = clientOf({ ...store, credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'guess' } });
+    const other = clientOf({ ...store, credentials: { ...store.credentials, secretAccessKey: 'guess' } });
     await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
       name: 'SignatureDoesNotMatch',
       $metadata: { httpStatusCode: 403 },

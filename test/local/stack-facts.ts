@@ -1,3 +1,4 @@
+import { thisProcess } from '../../local/run-folder.ts';
 import type { StackFacts } from '../../local/stack-file.ts';
 
 /** The facts of a stack file. Its process is the test's own, so the stack counts as running. */
@@ -11,6 +12,6 @@ export const stackFacts: StackFacts = {
   athenaUrl: 'http://127.0.0.1:1',
   faultsUrl: 'http://127.0.0.1:1/faults',
   clients: [],
-  pid: process.pid,
+  ...thisProcess('0'.repeat(16)),
   environment: {},
 };

@@ -1,12 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request as send } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { expect, it, onTestFinished } from 'vitest';
-import { credentials } from '../../local/object-store/verify-signature.ts';
-import { type StackOptions, startStack } from '../../local/stack.ts';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { serve } from '../../local/serve.ts';
+import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
+import { s3Of } from '../s3-of.ts';
 
 /** The code of every function. It records its name, event, EVENTS_BUCKET and remaining time. Then `publish` fails. */
 const FUNCTION = `
@@ -48,9 +55,19 @@ async function startNoting(options: Partial<StackOptions> = {}) {
   return { stack, notesOf };
 }
 
+/** Sends a request with exactly this target and these headers. */
+async function ask(url: string, target: string, headers: Record<string, string>, method = 'GET') {
+  const { hostname, port } = new URL(url);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const to = { host: hostname.replaceAll(/[[\]]/g, ''), port, path: target, headers, method, agent: false };
+    send(to, resolve).on('error', reject).end();
+  });
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+}
+
 it('after three failed tries of a publication, the stack calls the function that abandons it', async () => {
   const { stack, notesOf } = await startNoting({ asyncRetryPausesMs: [0, 0] });
-  const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
+  const s3 = s3Of(stack);
   onTestFinished(() => s3.destroy());
   const object = { Bucket: 'performance-reports-results', Key: 'publications/id.json', Body: '{}' };
 
@@ -86,4 +103,152 @@ it('functions have EVENTS_BUCKET only if the events are in a directory', async (
     await fetch(`${stack.apiUrl}/openapi.json`);
     expect((await notesOf('openapi')).map(({ EVENTS_BUCKET }) => EVENTS_BUCKET)).toEqual([bucket]);
   }
+});
+
+it('writes the output of a function on after a write has failed', async () => {
+  const entry = join(await mkdtemp(join(tmpdir(), 'output-')), 'function.mjs');
+  onTestFinished(() => rm(dirname(entry), { recursive: true }));
+  await writeFile(entry, `export const handler = async () => console.log('a line of the function');`);
+  const sandbox = createSandbox({ name: 'f', entry: pathToFileURL(entry), env: {}, timeoutMs: 10_000 });
+  onTestFinished(() => sandbox.kill());
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const ignore = () => {};
+  process.stdout.on('error', ignore);
+  onTestFinished(() => {
+    written.mockRestore();
+    process.stdout.off('error', ignore);
+  });
+  const lines = () => written.mock.calls.filter(([text]) => String(text).includes('of the function')).length;
+  await sandbox.invoke({});
+  await expect.poll(lines).toBe(1);
+  process.stdout.emit('error', new Error('ENOSPC'));
+  await sandbox.invoke({});
+  await expect.poll(lines, { timeout: 5_000 }).toBe(2);
+});
+
+describe('a listener of the stack', () => {
+  const urls = {
+    storage: ({ storageUrl }: Stack) => storageUrl,
+    edge: ({ environment }: Stack) => environment['DOWNLOADS_EDGE_ORIGIN'] ?? '',
+    athena: ({ athenaUrl }: Stack) => athenaUrl,
+    faults: ({ faultsUrl }: Stack) => faultsUrl,
+    'identity provider': ({ tokenUrl }: Stack) => tokenUrl,
+  };
+
+  it.each(Object.entries(urls))('answers under its own name and no other: %s', async (_, urlOf) => {
+    const { stack } = await startNoting({ hasDownloadsEdge: true });
+    const url = urlOf(stack);
+    const { pathname, host, port } = new URL(url);
+    for (const foreign of ['evil.example', `evil.example:${port}`, '10.0.0.1', `${host}.evil.example`])
+      expect(await ask(url, pathname, { host: foreign })).toMatchObject({ status: 421 });
+    expect((await ask(url, `http://evil.example:${port}${pathname}`, { host })).status).toBe(421);
+    // Behind a forwarded port, the port of the name is another one.
+    for (const own of [host, new URL(url).hostname, `localhost:${Number(port) + 1}`])
+      expect((await ask(url, pathname, { host: own })).status).not.toBe(421);
+  });
+
+  it('gives pages of other origins the bucket of the reports by its CORS rule, and nothing else', async () => {
+    const { stack } = await startNoting({ eventsDirectory: tmpdir(), hasDownloadsEdge: true });
+    const origin = { origin: 'https://evil.example' };
+    const allowed = async (url: string, path: string, more = {}, method = 'GET') =>
+      (await ask(url, path, { host: new URL(url).host, ...origin, ...more }, method)).headers[
+        'access-control-allow-origin'
+      ];
+    for (const bucket of ['performance-reports-events', 'performance-reports-partners', 'none']) {
+      expect(await allowed(stack.storageUrl, `/${bucket}/x`)).toBeUndefined();
+      const preflight = { 'access-control-request-method': 'GET' };
+      expect(await allowed(stack.storageUrl, `/${bucket}/x`, preflight, 'OPTIONS')).toBeUndefined();
+    }
+    expect(await allowed(stack.storageUrl, '/performance-reports-results/x')).toBe('*');
+    for (const url of [stack.athenaUrl, stack.faultsUrl, stack.tokenUrl, stack.apiUrl])
+      for (const method of ['GET', 'POST', 'OPTIONS'])
+        expect(await allowed(url, new URL(url).pathname, {}, method)).toBeUndefined();
+  });
+
+  it('draws the credentials of storage and of the clients at each start', async () => {
+    const [one, other] = [await startNoting(), await startNoting()];
+    expect(one.stack.clientSecret).not.toBe(other.stack.clientSecret);
+    const program = `import('./local/object-store/verify-signature.ts').then((all) => console.log(all.credentials))`;
+    const drawn = [1, 2].map(() => execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
+    expect(drawn[0]).toMatch(/accessKeyId: 'LOCAL[0-9A-F]{16}',\s+secretAccessKey: '[0-9a-f]{40}'/);
+    expect(drawn[0]).not.toBe(drawn[1]);
+  });
+
+  it('keeps the files of the stack from other users', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'stack-mode-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    await startNoting({ directory: join(home, 'run') });
+    expect((await stat(join(home, 'run'))).mode & 0o077).toBe(0);
+  });
+
+  it.each(['apiUrl', 'faultsUrl'] as const)(
+    'closes the connection of a client that is answered and still sends its body: %s',
+    async (name) => {
+      const { stack } = await startNoting();
+      const { port } = new URL(stack[name]);
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(`GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n`);
+      const drip = setInterval(() => socket.write('x'), 200);
+      onTestFinished(() => clearInterval(drip));
+      socket.on('error', () => {});
+      const answered = once(socket, 'data');
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      expect(String((await answered)[0])).toMatch(/^HTTP\/1\.1 200 /);
+      await closed;
+    },
+    10_000,
+  );
+});
+
+it('a listener ends a request whose body takes too long, even if it waits for the body', async () => {
+  const { url, close } = await serve((request) => text(request).catch(() => ''), { longestRequestMs: 300 });
+  onTestFinished(close);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const drip = setInterval(() => socket.write('x'), 100);
+  onTestFinished(() => clearInterval(drip));
+  socket.on('error', () => {});
+  socket.write('POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 /);
+  await closed;
+}, 10_000);
+
+describe('a request line in absolute form', () => {
+  it.each(['http://127.0.0.1', 'HTTP://reports.example:80', 'https://[::1]:1'])(
+    'is the request for its path: %s',
+    async (origin) => {
+      const { stack, notesOf } = await startNoting();
+      const { host } = new URL(stack.apiUrl);
+      await ask(stack.apiUrl, `${origin}/reporting/publisherperformance?a=1#b`, { host });
+      const [{ event }] = await notesOf('publisherperformance');
+      expect(event).toMatchObject({
+        path: '/reporting/publisherperformance',
+        multiValueQueryStringParameters: { a: ['1'] },
+      });
+      // RFC 9112, 3.2.2: the host of the target replaces that of the header.
+      expect(event.multiValueHeaders.Host ?? event.multiValueHeaders.host).toEqual([origin.split('//')[1]]);
+    },
+  );
+
+  it('is the request for the root if it has no path', async () => {
+    const { stack, notesOf } = await startNoting();
+    for (const target of ['http://127.0.0.1', 'http://127.0.0.1?a=1'])
+      await ask(stack.apiUrl, target, { host: '127.0.0.1' });
+    expect((await notesOf('page')).map(({ event }) => event.path)).toEqual(['/', '/']);
+  });
+
+  it('is the request for its object in storage', async () => {
+    const { stack } = await startNoting();
+    const { host, origin } = new URL(stack.storageUrl);
+    const path = '/performance-reports-results/x';
+    expect(await ask(stack.storageUrl, origin + path, { host })).toEqual(
+      expect.objectContaining({ status: 403, body: expect.stringContaining('AccessDenied') }),
+    );
+  });
+
+  it.each(['*', 'ftp:', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
+    const { stack, notesOf } = await startNoting();
+    expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
+    expect(await notesOf('page')).toEqual([]);
+  });
 });

@@ -8,7 +8,8 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../local/identity-provider/identity-provider.ts';
-import { writeStackFile } from '../../local/stack-file.ts';
+import { thisProcess } from '../../local/run-folder.ts';
+import { type StackFacts, writeStackFile } from '../../local/stack-file.ts';
 import { stackFacts } from './stack-facts.ts';
 
 const run = promisify(execFile);
@@ -21,13 +22,14 @@ let provider: IdentityProvider;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-token-'));
   provider = await startIdentityProvider({ clients });
-  await writeStackFile(home, {
+  const facts: StackFacts = {
     ...stackFacts,
     apiUrl: 'http://127.0.0.1:8080',
     tokenUrl: provider.tokenUrl,
     scope: 'api://x/.default',
     clients: [...clients, { clientId: 'refused', clientSecret: 'another' }],
-  });
+  };
+  await writeStackFile(home, facts, thisProcess('0'));
 });
 afterAll(async () => {
   await provider.close();

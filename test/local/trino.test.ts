@@ -9,8 +9,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import type { Query } from '../../local/athena/query-engine.ts';
 import { QueryScanLimitExceeded } from '../../local/athena/run-query.ts';
-import { clusterOf } from '../../local/trino/trino-cluster.ts';
 import { trinoOn } from '../../local/trino/trino-engine.ts';
+import { clusterOf, type TrinoCluster } from '../../local/trino/trino-statement.ts';
 
 interface Call {
   readonly method: string | undefined;
@@ -33,7 +33,9 @@ async function coordinator(...answers: (string | number)[]) {
       body: await text(request),
     });
     const answer = request.method === 'DELETE' ? 204 : (answers.shift() ?? 500);
-    if (typeof answer === 'number') response.writeHead(answer).end('no more');
+    const [, status, location] = /^(\d{3}) (.*)/.exec(String(answer)) ?? [];
+    if (location) response.writeHead(Number(status), { location }).end();
+    else if (typeof answer === 'number') response.writeHead(answer).end('no more');
     else response.end(answer.replaceAll('@', url));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,12 +63,15 @@ const checked = (changed: Record<string, string> = {}): string[] =>
     }),
   );
 
-async function open(url: string, env: Record<string, string> = {}) {
+async function open(url: string, env: Record<string, string> = {}, more: Partial<TrinoCluster> = {}) {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'performance-reports-trino-'));
   onTestFinished(() => rm(scratchDirectory, { recursive: true }));
   const cluster = clusterOf({ TRINO_URL: url, ...env });
   if (!cluster) throw new Error('no cluster');
-  const engine = await trinoOn(cluster)({ database: 'performance_reports', scratchDirectory });
+  const engine = await trinoOn({ ...cluster, ...more })({
+    database: 'performance_reports',
+    scratchDirectory,
+  });
   const run = (sql: string, more: Partial<Query> = {}) =>
     engine.run({ id: 'one', sql, parameters: [], signal: new AbortController().signal, ...more });
   return { run, scratchDirectory };
@@ -98,7 +103,8 @@ it('the Trino engine writes pages as Athena’s CSV while they arrive, and keeps
 
 it('the Trino engine sends user, password, catalog, schema and the time zone UTC', async () => {
   const { url, calls } = await coordinator(...checked());
-  await open(url, { TRINO_USER: 'me', TRINO_PASSWORD: 'secret', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' });
+  const env = { TRINO_USER: 'me', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' };
+  await open(url, env, { password: 'secret' });
   expect(calls[0]?.headers).toMatchObject({
     'x-trino-user': 'me',
     'x-trino-catalog': 'lake',
@@ -198,4 +204,30 @@ it('the Trino engine refuses a TRINO_URL that is not an http or https URL', () =
   for (const url of ['trino:8080', 'trino', 'ftp://trino'])
     expect(() => clusterOf({ TRINO_URL: url })).toThrow('is no address');
   expect(clusterOf({})).toBeUndefined();
+});
+
+it('the Trino engine refuses a password for an address without TLS', () => {
+  for (const url of ['http://trino:8080', 'HTTP://trino', 'http://127.0.0.1:8080'])
+    expect(() => clusterOf({ TRINO_URL: url, TRINO_PASSWORD: 'secret' })).toThrow('without TLS');
+  expect(clusterOf({ TRINO_URL: 'https://trino', TRINO_PASSWORD: 'secret' })).toMatchObject({
+    password: 'secret',
+  });
+});
+
+it.each<[string, string | number]>([
+  ['another address', '{"nextUri":"%/next/1","stats":{}}'],
+  ['another address, by a redirect', 307],
+])('the Trino engine sends its password not to %s', async (_, answer) => {
+  const other = await coordinator('{"stats":{}}');
+  const { url } = await coordinator(
+    ...checked(),
+    typeof answer === 'number' ? `${answer} ${other.url}/v1/statement` : answer.replace('%', other.url),
+  );
+  const { run } = await open(url, {}, { password: 'secret' });
+  await expect(run('SELECT 1')).rejects.toThrow(
+    typeof answer === 'number'
+      ? 'Trino answers 307'
+      : `Trino leads to ${other.url}, which must not get the password`,
+  );
+  expect(other.calls).toEqual([]);
 });

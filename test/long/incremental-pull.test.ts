@@ -9,7 +9,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { folderTarget } from '../../tools/lake/store/folder-target.ts';
 import { pythonWith } from '../clients/python.ts';
@@ -227,8 +226,8 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
   });
 
   it('prints the answer of the service if the service refuses the client', async () => {
-    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const { stack } = service;
+    const client = stack.clients.find(({ clientId }) => clientId === 'nobody');
     const child = spawn(
       String(python),
       ['docs/programs/incremental_pull.py', join(home, 'refused'), dayOf(0), END],

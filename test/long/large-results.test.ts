@@ -4,13 +4,14 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { LEAST_ENVIRONMENT } from '../least-environment.ts';
+import { s3Of } from '../s3-of.ts';
 
 const MB = 1_000_000;
 const events = knownEvents(21, 500);
@@ -84,9 +85,8 @@ function repeated(asked: Question, bytes: number) {
 
 /** Deletes the last report and publishes it again in a process of its own. Resolves to the growth of its memory. */
 async function memoryOfPublishing(): Promise<number> {
-  const { storageUrl } = service.stack;
-  const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
-  const s3 = new S3Client({ endpoint: storageUrl, region: 'us-east-1', credentials });
+  const { storageUrl, environment } = service.stack;
+  const s3 = s3Of(service.stack);
   const Bucket = 'performance-reports-results';
   const listed = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: RESULTS_PREFIX.publications }));
   const [last] = (listed.Contents ?? []).sort((a, b) => Number(b.LastModified) - Number(a.LastModified));
@@ -101,8 +101,8 @@ async function memoryOfPublishing(): Promise<number> {
       env: {
         AWS_ENDPOINT_URL_S3: storageUrl,
         AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        AWS_ACCESS_KEY_ID: environment['AWS_ACCESS_KEY_ID'],
+        AWS_SECRET_ACCESS_KEY: environment['AWS_SECRET_ACCESS_KEY'],
         ...LEAST_ENVIRONMENT,
         RESULTS_BUCKET: Bucket,
       },

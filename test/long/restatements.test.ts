@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { paginateListObjectsV2, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataState } from '../../lib/lake/data-version.ts';
 import type { LakeObject } from '../../lib/lake/lake.ts';
@@ -14,6 +14,7 @@ import { engineOver } from '../e2e/engine.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { s3Of } from '../s3-of.ts';
 
 const RESTATEMENTS = 500;
 const CALLERS = 6;
@@ -179,11 +180,7 @@ beforeAll(async () => {
     // The links of the first reports must be valid until the end of the test, however slow the machine is.
     functionEnv: { [ENV.downloadUrlSeconds]: '43200' },
   });
-  s3 = new S3Client({
-    endpoint: service.stack.storageUrl,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
-  });
+  s3 = s3Of(service.stack);
   await change(async () => {});
 }, 120_000);
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
-import type { Client } from '../../local/identity-provider/answer-token-request.ts';
+import type { Client } from '../../local/identity-provider/identity-provider.ts';
 import { spawnNode } from '../spawn-node.ts';
 
 /** A field that only the copied tree has, and its values in a report by day on the sample events. */

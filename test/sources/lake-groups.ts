@@ -3,14 +3,14 @@ import { openWriter } from '../tools/make-parquet.ts';
 import { asAmount, millionths } from './millionths.ts';
 
 /** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
-export const KEYS = [
+const KEYS = [
   'hour',
   'placement_id',
   'publisher_account_id',
   'publisher_company_id',
   'device_or_proxy',
 ] as const;
-export const COUNTS = ['served_ads', 'placement_opens', 'container_opens', 'clicks'] as const;
+const COUNTS = ['served_ads', 'placement_opens', 'container_opens', 'clicks'] as const;
 
 /** Records with equal keys: the keys, the number of records, and the sums of counts and of revenue, all as text. */
 export type Group = readonly (string | null)[];

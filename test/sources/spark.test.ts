@@ -29,11 +29,7 @@ const SOURCES: readonly Source[] = [
     refused: /Give its columns the contract's names; a CSV file needs them in its first line/,
     cured: { name: 'decimals.csv' },
   },
-  {
-    name: 'late-quotes.csv',
-    refused: /Spark: option\("escape"/,
-    cured: { name: 'late-quotes-doubled.csv' },
-  },
+  { name: 'late-quotes.csv', refused: /Spark: option\("escape"/, cured: { name: 'late-quotes-doubled.csv' } },
 ];
 
 async function sparkPython(): Promise<string | undefined> {

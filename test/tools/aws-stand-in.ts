@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
-import { credentials } from '../../local/object-store/verify-signature.ts';
 
 /** A client of the user pool, as Cognito stores it. */
 interface PoolClient {
@@ -82,8 +81,8 @@ export async function startAwsStandIn(
     env: {
       AWS_ENDPOINT_URL: url,
       AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
     },
     clients,
     calls,
@@ -189,11 +188,7 @@ function describeStack(stages: Readonly<Record<string, 'cognito' | 'existing'>>,
   const outputs: Readonly<Record<string, Record<string, string>>> = {
     data: { PartnersBucket: PARTNERS_BUCKET },
     ...(kind === 'cognito' && { identity: { UserPoolId: 'us-east-1_pool', TokenUrl: token } }),
-    api: {
-      ApiUrl: 'https://api.example/dev',
-      Scope: SCOPE,
-      ...(kind === 'existing' && { TokenUrl: token }),
-    },
+    api: { ApiUrl: 'https://api.example/dev', Scope: SCOPE, ...(kind === 'existing' && { TokenUrl: token }) },
   };
   const found = kind && outputs[part];
   const headers = { 'content-type': 'text/xml' };

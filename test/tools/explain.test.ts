@@ -3,19 +3,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TokenRules } from '../../lib/access/verify-token.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../local/identity-provider/identity-provider.ts';
+import { thisProcess } from '../../local/run-folder.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
-import { checkToken } from '../../tools/explain/explain-token.ts';
+import { checkToken, describeToken } from '../../tools/explain/explain-token.ts';
 import { stageEnvironment } from '../../tools/explain/service-environment.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { stackFacts } from '../local/stack-facts.ts';
+import { s3Of } from '../s3-of.ts';
 import { startReleaseStandIn } from './release-stand-in.ts';
 
 const API = 'api://performance-reports';
@@ -62,9 +64,21 @@ describe('the fault of a token', () => {
       { issuer: 'https://other.example' },
       /this stage trusts "https:\/\/other/,
     ],
+    [
+      'an expiry that is no time',
+      { scope: SCOPE, exp: 1e20 },
+      {},
+      /It expires at 100000000000000000000, which is no/,
+    ],
     ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
   ])('is named for a token with %s', async (_, claims, rules, reason) => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
+  });
+
+  it('does not hide the rest of a token whose times are no times', () => {
+    const lines = describeToken({ header: {}, claims: { exp: 1e20, iat: Number.POSITIVE_INFINITY } });
+    expect(lines).toContain('expires     100000000000000000000, which is no time');
+    expect(lines).toContain('issued      Infinity, which is no time');
   });
 
   it('is the signature if another key signed the token', async () => {
@@ -107,7 +121,7 @@ describe('npm run explain', () => {
     home = await mkdtemp(join(tmpdir(), 'explain-'));
     service = await startService(knownEvents(7, 100));
     const { environment } = service.stack;
-    await writeStackFile(home, { ...stackFacts, environment });
+    await writeStackFile(home, { ...stackFacts, environment }, thisProcess('0'));
   });
   afterAll(async () => {
     await service.close();
@@ -128,11 +142,7 @@ describe('npm run explain', () => {
 
   /** The keys in the results bucket that contain a job's name. */
   const storedKeys = async (job: string) => {
-    const s3 = new S3Client({
-      endpoint: service.stack.storageUrl,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
-    });
+    const s3 = s3Of(service.stack);
     const listing = await s3.send(new ListObjectsV2Command({ Bucket: 'performance-reports-results' }));
     s3.destroy();
     return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));
@@ -158,6 +168,32 @@ describe('npm run explain', () => {
     expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
     // By the job's id, an operator finds the stored objects of the job.
     expect(await storedKeys(job)).toEqual([`cached/${job}.json`, expect.stringMatching(`^jobs/${job}/`)]);
+  });
+
+  it('prints what callers wrote without characters that control the terminal', async () => {
+    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
+    const said = await explain(
+      service.token,
+      `${url}&%1b]0;x%07=1&%c2%9b31m=1&%e2%80%ae=1&filter[DeviceOrProxy]=%e2%80%ae`,
+    );
+    expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(said).toContain('\\u{1b}]0;x\\u{7}: Unknown parameter.');
+    await expect(explain(service.token, '\u{1b}[2J')).rejects.toMatchObject({
+      stderr: expect.not.stringContaining('\u{1b}'),
+    });
+  });
+
+  it('says that a client may see too many companies', async () => {
+    const client = 'of-too-many';
+    const publisherCompanies = Array.from({ length: 30_000 }, (_, index) => String(index + 10_000_000));
+    const facts = { contact: '', since: '2026-01-01T00:00:00Z', active: true };
+    await service.stack.register(client, { form: 1, client, name: client, publisherCompanies, ...facts });
+    const token = await service.stack.identityProvider.signToken({
+      scope: service.stack.scope,
+      client_id: client,
+    });
+    const said = await explain(token, `${service.stack.apiUrl}/reporting/publisherperformance?${query}`);
+    expect(said).toMatch(/^500: Your client may see 30000 companies, more than one query can name/m);
   });
 
   it('says that the register has no record of a client', async () => {

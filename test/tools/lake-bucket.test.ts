@@ -92,10 +92,7 @@ describe('a lake in a bucket', () => {
         `PUT ${day}/_SUCCESS`,
       ]),
     );
-    expect(await clicksIn(LAKE)).toEqual([
-      ['29', 2],
-      ['30', 2],
-    ]);
+    expect((await clicksIn(LAKE)).join(' ')).toBe('29,2 30,2');
   });
 
   it('is checked like a folder, also with --footers', async () => {
@@ -113,31 +110,20 @@ describe('a lake in a bucket', () => {
 
   it('shows the same faults in a check as a folder with the same files', async () => {
     const odd = join(directory, 'odd');
-    await writer.file(
-      'odd/publisher_events/day=2026-01-31/float',
-      publisherRecord({ revenue: '1.5::DOUBLE' }),
-    );
-    await writer.file(
-      'odd/publisher_events/day=2026-01-31/negative',
-      publisherRecord({ clicks: '-1::BIGINT' }),
-    );
+    const day = 'odd/publisher_events/day=2026-01-31';
+    await writer.file(`${day}/float`, publisherRecord({ revenue: '1.5::DOUBLE' }));
+    await writer.file(`${day}/negative`, publisherRecord({ clicks: '-1::BIGINT' }));
     await mkdir(join(odd, 'publisher_events/day=2026-1-1'));
     await writeFile(join(odd, 'publisher_events/day=2026-1-1/x'), 'x');
     await writeFile(join(odd, 'publisher_events/day=2026-01-31/some.csv'), 'a,b\n');
     const inFolder = await lake('check', odd);
-    const shown = await startObjectStore({
-      directory: join(directory, 'shown'),
-      buckets: [],
-      shown: { [BUCKET]: odd },
-    });
+    const inStore = { directory: join(directory, 'shown'), buckets: [], shown: { [BUCKET]: odd } };
+    const shown = await startObjectStore(inStore);
     Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
     const inBucket = await runLake(['check', `s3://${BUCKET}`]);
     await shown.close();
-    expect(inBucket.stdout).toBe(
-      inFolder.stdout
-        .replaceAll(`${odd}-converted`, `s3://${BUCKET}/converted`)
-        .replaceAll(odd, `s3://${BUCKET}`),
-    );
+    const moved = inFolder.stdout.replaceAll(`${odd}-converted`, `s3://${BUCKET}/converted`);
+    expect(inBucket.stdout).toBe(moved.replaceAll(odd, `s3://${BUCKET}`));
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
@@ -162,19 +148,13 @@ describe('a lake in a bucket', () => {
     expect(stdout).toMatch(/2 days \(1 final, 1 open\)/);
     expect((await lake('convert', await input(4), '--to', LAKE, '--replace')).code).toBe(0);
     expect((await lake('check', LAKE)).stdout).toMatch(/2 days \(2 final, 0 open\)/);
-    expect(await clicksIn(LAKE)).toEqual([
-      ['29', 4],
-      ['30', 4],
-    ]);
+    expect((await clicksIn(LAKE)).join(' ')).toBe('29,4 30,4');
   });
 
   it('gets its missing tables from lake -- init', async () => {
     const lacking = tables.map(({ name }) => name).filter((name) => name !== 'publisher_events');
-    expect((await lake('init', LAKE)).stdout).toBe(
-      [...lacking.map((name) => `Made ${name}, empty.`), `Next: \`npm run lake -- check ${LAKE}\`\n`].join(
-        '\n',
-      ),
-    );
+    const made = lacking.map((name) => `Made ${name}, empty.\n`).join('');
+    expect((await lake('init', LAKE)).stdout).toBe(`${made}Next: \`npm run lake -- check ${LAKE}\`\n`);
     expect((await lake('init', LAKE)).stdout).toMatch(/^Nothing was missing/);
     expect((await lake('check', LAKE)).stdout).toMatch(
       /advertiser_events\/\n {3}found {3}it holds no records/,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricsOf, ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
@@ -64,6 +64,10 @@ async function holdLock(folder: string, meanwhile: (kill: () => void) => unknown
   await meanwhile(() => holder.kill('SIGKILL'));
   await ended;
 }
+
+/** Converts a file or folder to a lake. Both are paths in the directory. */
+const convert = (input: string, lake: string, ...options: readonly string[]) =>
+  runLake(['convert', join(directory, input), '--to', resolve(directory, lake), ...options]);
 
 const filesIn = async (folder: string): Promise<string[]> => (await readdir(join(directory, folder))).sort();
 
@@ -131,7 +135,7 @@ describe('npm run lake -- convert', () => {
     const time = "TIMESTAMPTZ '2026-01-31 12:00:00+00'";
     await writer.file('next.parquet', publisherRecord({ event_time: time }));
     const lake = join(directory, "next's");
-    const { stdout } = await runLake(['convert', join(directory, 'next.parquet'), '--to', lake]);
+    const { stdout } = await convert('next.parquet', lake);
     const inShell = lake.replace("'", "'\\''");
     const others = reports.map(({ table }) => table).filter((table) => table !== 'publisher_events');
     expect(stdout.trimEnd().split('\n')).toHaveLength(4);
@@ -140,7 +144,7 @@ describe('npm run lake -- convert', () => {
       `\nNext: npm run lake -- init '${inShell}' makes ${others.join(' and ')} empty, which the lake lacks; then npm run lake -- check '${inShell}'\n`,
     );
     await runLake(['init', lake]);
-    const again = await runLake(['convert', join(directory, 'next.parquet'), '--to', lake, '--replace']);
+    const again = await convert('next.parquet', lake, '--replace');
     expect(again.stdout).toContain(
       `\nNext: npm run lake -- check '${inShell}', then EVENTS_DIR='${inShell}' npm start\n`,
     );
@@ -157,7 +161,7 @@ describe('npm run lake -- convert', () => {
     const hourAgo = new Date(Date.now() - 3_600_000);
     await utimes(killed, hourAgo, hourAgo);
     await holdLock(running, async (kill) => {
-      const { code, stderr } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
+      const { code, stderr } = await convert('shared.parquet', lake);
       expect(stderr).toMatch(
         /^Another command writes into \S*shared at present\. Run this one when that has ended\.\n$/,
       );
@@ -165,7 +169,7 @@ describe('npm run lake -- convert', () => {
       expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running']);
       kill();
     });
-    const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
+    const { code } = await convert('shared.parquet', lake);
     expect(code).toBe(0);
     // A new directory without a lock, like `.lake-work-begun`, may belong to a command that has not yet taken its lock.
     expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running', 'publisher_events']);
@@ -178,7 +182,7 @@ describe('npm run lake -- convert', () => {
       'sorting/in.parquet',
       `SELECT * REPLACE ((hash(range) % 40)::BIGINT AS publisher_company_id, range AS container_id) FROM (${publisherRecord()}), range(50000)`,
     );
-    await runLake(['convert', join(directory, 'sorting/in.parquet'), '--to', join(directory, 'sorted')]);
+    await convert('sorting/in.parquet', 'sorted');
     const [first] = await filesIn('sorted/publisher_events/day=2026-01-31').then((names) =>
       names.filter((name) => name.endsWith('.parquet')),
     );
@@ -199,15 +203,9 @@ describe('npm run lake -- convert', () => {
     const records = `SELECT * EXCLUDE (range) REPLACE ((hash(range) % 9)::BIGINT AS clicks) FROM (${publisherRecord()}), range(5000)`;
     await writer.file('one-way.parquet', `${records} ORDER BY range`);
     await writer.file('the-other.parquet', `${records} ORDER BY range DESC`);
-    await runLake(['convert', join(directory, 'one-way.parquet'), '--to', twice]);
+    await convert('one-way.parquet', twice);
     const before = await filesIn('twice/publisher_events/day=2026-01-31');
-    const again = await runLake([
-      'convert',
-      join(directory, 'the-other.parquet'),
-      '--to',
-      twice,
-      '--replace',
-    ]);
+    const again = await convert('the-other.parquet', twice, '--replace');
     expect(again.code).toBe(0);
     expect(await filesIn('twice/publisher_events/day=2026-01-31')).toEqual(before);
     expect(before).toEqual(['_SUCCESS', expect.stringMatching(/^events-[0-9a-f]{12}\.parquet$/)]);
@@ -226,14 +224,7 @@ describe('npm run lake -- convert', () => {
     expect(refused.stderr).toMatch(
       /Nothing was written: .* holds files of these days: publisher_events 2026-01-31\. Say --replace/,
     );
-    const replaced = await runLake([
-      'convert',
-      join(directory, 'one.parquet'),
-      '--to',
-      lake,
-      '--replace',
-      '--open',
-    ]);
+    const replaced = await convert('one.parquet', lake, '--replace', '--open');
     expect(replaced.code).toBe(0);
 
     await using opened = await openLake(lake);
@@ -272,7 +263,7 @@ describe('npm run lake -- convert', () => {
         );
       }
       await writer.file('other.parquet', publisherRecord({ event_time: "TIMESTAMP '2026-01-30 10:00:00'" }));
-      const { code } = await runLake(['convert', join(directory, 'other.parquet'), '--to', lake]);
+      const { code } = await convert('other.parquet', lake);
       expect(code).toBe(0);
       expect((await readdir(table)).sort()).toEqual(['day=2026-01-30', 'day=2026-01-31']);
       await using opened = await openLake(lake);
@@ -283,60 +274,9 @@ describe('npm run lake -- convert', () => {
     },
   );
 
-  it('reads whole numbers as times if --time-unit says what they count', async () => {
-    await writer.file(
-      'epochs.parquet',
-      `${publisherRecord({ event_time: '1769860799999::BIGINT' })} UNION ALL ${publisherRecord({ event_time: '1769860800000::BIGINT' })}`,
-    );
-    const lake = join(directory, 'epochs');
-    await runLake([
-      'convert',
-      join(directory, 'epochs.parquet'),
-      '--to',
-      lake,
-      '--time-unit',
-      'milliseconds',
-    ]);
-    await using opened = await openLake(lake);
-    expect(
-      await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime', 'Clicks'] } }),
-    ).toBe('"DateTime","Clicks"\n"2026-01-31T11:00:00Z",1\n"2026-01-31T12:00:00Z",1\n');
-  });
-
-  it('cuts finer times to the millisecond, so every time stays in its hour', async () => {
-    await writer.file(
-      'fine.parquet',
-      publisherRecord({ event_time: "TIMESTAMP_NS '2026-01-31 23:59:59.999999999'" }),
-    );
-    const lake = join(directory, 'fine');
-    await runLake(['convert', join(directory, 'fine.parquet'), '--to', lake]);
-    await using opened = await openLake(lake);
-    expect(await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime'] } })).toBe(
-      '"DateTime"\n"2026-01-31T23:00:00Z"\n',
-    );
-  });
-
-  it('says how many texts it read as missing, and converts the rest', async () => {
-    await writer.file(
-      'words.parquet',
-      `${publisherRecord({ clicks: "'NaN'" })} UNION ALL ${publisherRecord({ clicks: "'2'" })}`,
-    );
-    const words = join(directory, 'words.parquet');
-    const { code, stdout } = await runLake(['convert', words, '--to', join(directory, 'words')]);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/ clicks 2, [\s\S]*\n {2}clicks: 1 .*missing/),
-    });
-  });
-
   it('writes NULL for a column that a file lacks, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
-    const { code, stdout } = await runLake([
-      'convert',
-      join(directory, 'narrow.parquet'),
-      '--to',
-      join(directory, 'narrow'),
-    ]);
+    const { code, stdout } = await convert('narrow.parquet', 'narrow');
     expect(stdout).toMatch(
       /Changed on the way:\n {2}NULL, since the file has no such column: device_or_proxy, clicks\n/,
     );
@@ -344,98 +284,31 @@ describe('npm run lake -- convert', () => {
   });
 
   describe('refuses its input', () => {
-    const REFUSED: readonly [what: string, changed: Record<string, string>, says: RegExp][] = [
-      [
-        'money with a seventh digit',
-        { revenue: "'0.1234567'" },
-        /revenue: in 1 record, "0\.1234567" has more than six digits.*Say --round/,
-      ],
-      [
-        'a float with more than six digits after the point',
-        { revenue: '0.1::DOUBLE + 0.2::DOUBLE' },
-        /revenue: .*"0\.30000000000000004" has more than six digits/,
-      ],
-      [
-        'a float too large for six digits',
-        { revenue: '9000000000.5::DOUBLE' },
-        /revenue: .* is a float from 8589934592 on/,
-      ],
-      ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* is a single float from 16 on/],
-      [
-        'a decimal with more than six digits after the point',
-        { revenue: '0.0000001::DECIMAL(38,18)' },
-        /revenue: .* has more than six digits/,
-      ],
-      [
-        'an amount too large',
-        { revenue: '1000000000000::DECIMAL(38,0)' },
-        /revenue: .* has more than 12 digits/,
-      ],
-      ['money in words', { revenue: "'1,234.50'" }, /revenue: .*"1,234\.50" has separators.*Write 1234\.50/],
-      ['infinity', { revenue: "'inf'::DOUBLE" }, /revenue: .* is infinite/],
-      ['half an identifier', { container_id: '7.5::DOUBLE' }, /container_id: .*"7\.5" is no whole number/],
-      [
-        'an identifier that a float has rounded',
-        { container_id: '9007199254740993::DOUBLE' },
-        /container_id: .* where a float no longer holds every whole number/,
-      ],
-      [
-        'an identifier beyond 64 bits',
-        { container_id: '18446744073709551615::UBIGINT' },
-        /container_id: .* needs more than the 64 bits/,
-      ],
-      ['an identifier in words', { container_id: "'seven'" }, /container_id: .*"seven" is no number/],
-      ['a negative count', { clicks: '-3::BIGINT' }, /clicks: .*"-3" is a count below 0\. Restate/],
-      ['no time', { event_time: 'NULL::TIMESTAMP' }, /event_time: in 1 record, it is missing\. Fill it in/],
-      [
-        'a time in another form',
-        { event_time: "'31.01.2026 12:00'" },
-        /event_time: .*"31\.01\.2026 12:00" is no time like/,
-      ],
-      ['an impossible time', { event_time: "'2026-02-30 12:00:00'" }, /event_time: .* is no time like/],
-      [
-        'a number that could be any time',
-        { event_time: '20260131::BIGINT' },
-        /event_time: in 1 record, "20260131" is not between 2000 and May 2033.*--time-unit/,
-      ],
-      ['a list', { clicks: '[1]' }, /clicks is INTEGER\[\], of which no bigint can be made/],
-      ['bytes that are no text', { device_or_proxy: "'\\xff'::BLOB" }, /device_or_proxy: .* is no UTF-8/],
-      [
-        'container opens on a placement',
-        { container_opens: '2::BIGINT' },
-        /container_opens: .* is counted on a record with a placement_id/,
-      ],
-      [
-        'placement opens on a container',
-        { placement_id: 'NULL::BIGINT' },
-        /placement_opens: .* is counted on a record without a placement_id/,
-      ],
-      [
-        'two columns of one name',
-        { clicks: '1::BIGINT AS "Click s", 1::BIGINT' },
-        /both could be clicks\. Leave one out/,
-      ],
+    const NO_PLACEMENT = { placement_id: 'NULL::BIGINT' };
+    const TWO = { clicks: '1::BIGINT AS "Click s", 1::BIGINT' };
+    const REFUSED: readonly [changed: Record<string, string>, says: RegExp][] = [
+      [{ container_id: '7.5::DOUBLE' }, /container_id: .*"7\.5" is no whole number/],
+      [{ clicks: '-3::BIGINT' }, /clicks: .*"-3" is a count below 0\. Restate/],
+      [{ event_time: 'NULL::TIMESTAMP' }, /event_time: in 1 record, it is missing\. Fill it in/],
+      [{ clicks: '[1]' }, /clicks is nested, of which no bigint can be made/],
+      [{ device_or_proxy: "'\\xff'::BLOB" }, /device_or_proxy: .* is no UTF-8/],
+      [{ container_opens: '2::BIGINT' }, /container_opens: .* is counted on a record with a placement_id/],
+      [NO_PLACEMENT, /placement_opens: .* is counted on a record without a placement_id/],
+      [TWO, /both could be clicks\. Leave one out/],
     ];
 
     it('and writes nothing if any value would change, and names all these values at once', async () => {
       await Promise.all(
-        REFUSED.map(([, changed], index) =>
-          writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
-        ),
+        REFUSED.map(([changed], index) => writer.file(`refused/${index}.parquet`, publisherRecord(changed))),
       );
       await writer.file('refused/no-table.parquet', 'SELECT 1 AS a');
       await writer.file('refused/no-time.parquet', publisherRecord({ event_time: undefined }));
-      const { code, stderr } = await runLake([
-        'convert',
-        join(directory, 'refused'),
-        '--to',
-        join(directory, 'none'),
-      ]);
+      const { code, stderr } = await convert('refused', 'none');
       expect(code).toBe(2);
       expect(stderr).toMatch(/^Nothing was written\. \d+ things stand against it:\n/);
-      for (const [index, [what, , says]] of REFUSED.entries()) {
+      for (const [index, [, says]] of REFUSED.entries()) {
         const line = stderr.split('\n').find((text) => text.includes(`refused/${index}.parquet: `));
-        expect(line ?? stderr, what).toMatch(says);
+        expect(line ?? stderr).toMatch(says);
       }
       expect(stderr).toMatch(
         /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the contract's names/,
@@ -458,35 +331,17 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
-    it('if a Parquet file is broken, or if a folder has no files', async () => {
-      await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
-      const broken = await runLake([
-        'convert',
-        join(directory, 'broken.parquet'),
-        '--to',
-        join(directory, 'none'),
-      ]);
-      expect(broken).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(
-          /^Nothing was written. One thing stands against it:\n.*broken\.parquet can't be read: /,
-        ),
-      });
+    it('if a folder has no files', async () => {
       await mkdir(join(directory, 'nothing'));
-      const nothing = await runLake(['convert', join(directory, 'nothing'), '--to', join(directory, 'none')]);
-      expect(nothing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^There are no files in /) });
+      const { code, stderr } = await convert('nothing', 'none');
+      expect(stderr).toMatch(/^There are no files in /);
+      expect(code).toBe(2);
     });
 
     it('if the sum of an hour is too large for its column', async () => {
       const most = publisherRecord({ revenue: '999999999999.999999::DECIMAL(18,6)' });
       await writer.file('most.parquet', `${most} UNION ALL ${most}`);
-      const { code, stderr } = await runLake([
-        'convert',
-        join(directory, 'most.parquet'),
-        '--to',
-        join(directory, 'most'),
-        '--hourly',
-      ]);
+      const { code, stderr } = await convert('most.parquet', 'most', '--hourly');
       expect(stderr).toMatch(
         /^publisher_events of 2026-01-31: an hour of equal dimensions adds up to more than a column holds\./,
       );

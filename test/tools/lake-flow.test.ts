@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { batchesOf } from '../../tools/lake/convert/batches.ts';
-import { conversionFault } from '../../tools/lake/convert/conversion-fault.ts';
 import { stretches, wholeAt } from '../../tools/lake/convert/conversion-progress.ts';
 import { middleDay, sampledHours } from '../../tools/lake/convert/estimate-hours.ts';
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
+import { conversionFault } from '../../tools/lake/convert/refusal.ts';
+import { batchesOf } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
-import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/memory-size.ts';
+import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([
@@ -83,10 +83,7 @@ describe('the progress of a conversion', () => {
 
   it('rises from 0 to 1 without gaps, file by file and then day by day', () => {
     const { ofReading, ofWriting } = stretches([parquet, text]);
-    const steps = [
-      ...[ofReading(0, 300), ofReading(300, 100)],
-      ...[ofWriting(0, 10, 40), ofWriting(10, 30, 40)],
-    ];
+    const steps = [ofReading(0, 300), ofReading(300, 100), ofWriting(0, 10, 40), ofWriting(10, 30, 40)];
     expect(steps[0]?.from).toBe(0);
     for (const [index, { from, to }] of steps.entries()) {
       expect(to).toBeGreaterThan(from);
@@ -126,24 +123,11 @@ describe('the sample from which the saving by --hourly is estimated', () => {
 
   it.each([
     ['all hours of a small lake', hours(10, 20, 30), 60, [0, 1, 2]],
-    [
-      'only the hour with the median number of records if the hours are large',
-      hours(9e6, 1e6, 5e6),
-      15e6,
-      [2],
-    ],
-    [
-      'the median hour and the hours nearest to it in size, up to a fiftieth of all records',
-      hours(1e5, 2e5, 3e5, 4e5, 5e5),
-      45e6,
-      [2, 1, 3],
-    ],
+    ['only the median hour if the hours are large', hours(9e6, 1e6, 5e6), 15e6, [2]],
+    ['the median hour and its nearest, to a fiftieth', hours(1e5, 2e5, 3e5, 4e5, 5e5), 45e6, [2, 1, 3]],
   ])('is %s', (_, all, rows, sampled) => {
-    expect(
-      sampledHours(all, rows)
-        .map(({ at }) => at)
-        .toSorted(),
-    ).toEqual(sampled.toSorted());
+    const hoursSampled = sampledHours(all, rows).map(({ at }) => at);
+    expect(hoursSampled.toSorted()).toEqual(sampled.toSorted());
   });
 });
 
@@ -160,13 +144,9 @@ describe('the printed outcome of a conversion', () => {
   const estimate = { day: '2026-01-30', hours: 3, rows: 1000, bytes: 100, summedRows: 70, summedBytes: 9 };
 
   it('has five lines: the lake, its sums, the changes, the saving by --hourly, and what to do next', () => {
+    const tables = [{ staged, rows: 20_000_000, openDays: 1, estimate }];
     expect(
-      renderOutcome({
-        to: '/lake',
-        tables: [{ staged, rows: 20_000_000, openDays: 1, estimate }],
-        changes: ['one thing'],
-        missing: [],
-      }),
+      renderOutcome({ to: '/lake', tables, changes: ['one thing'], missing: [] }),
     ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: one thing
@@ -176,23 +156,15 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
   });
 
   it('has a line for each of several changes', () => {
-    const text = renderOutcome({
-      to: '/lake',
-      tables: [],
-      changes: ['one thing; or so', 'another'],
-      missing: [],
-    });
+    const changes = ['one thing; or so', 'another'];
+    const text = renderOutcome({ to: '/lake', tables: [], changes, missing: [] });
     expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
   it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
+    const tables = [{ staged, rows: 1_400_000, openDays: 2 }];
     expect(
-      renderOutcome({
-        to: 's3://bucket/lake',
-        tables: [{ staged, rows: 1_400_000, openDays: 2 }],
-        changes: [],
-        missing: [],
-      }),
+      renderOutcome({ to: 's3://bucket/lake', tables, changes: [], missing: [] }),
     ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: nothing

@@ -173,6 +173,15 @@ describe('bad input', () => {
     await partner(`add own theirs --client theirs --publisher-companies 1 ${CONTACT}`);
   });
 
+  it('is answered so if it names more companies than a query can', async () => {
+    const ids = Array.from({ length: 30_000 }, (_, id) => id + 1_000_000).join(',');
+    const { code, output } = await partner(`add dev x --publisher-companies ${ids} ${CONTACT}`);
+    expect(output).toMatch(
+      /^--publisher-companies: 30,000 companies are more than a query can name: .* Give every-company/,
+    );
+    expect([code, writes()]).toEqual([1, []]);
+  });
+
   it.each<[string, RegExp]>([
     ['frobnicate dev x', /^There is no command "frobnicate"/],
     ['list', /^Name a stage/],
@@ -194,6 +203,17 @@ describe('bad input', () => {
       `add dev x --publisher-companies every-company,1 ${CONTACT}`,
       /^--publisher-companies: "every-company" is no/,
     ],
+    [
+      `add dev x --publisher-companies 1 --publisher-companies 2 ${CONTACT}`,
+      /^--publisher-companies is given twice/,
+    ],
+    [`add dev x --publisher-companies 1 ${CONTACT} ${CONTACT}`, /^--contact is given twice/],
+    ...['\u0085', '\u009b', '\u202e', '\u2066', '\u200b', '\u2028', '\ufeff', '\ud800'].map(
+      (hidden): [string, RegExp] => [
+        `add dev x --publisher-companies 1 --contact a${hidden}@partner.example`,
+        /^--contact takes one line/,
+      ],
+    ),
     [`add dev x --publisher-company 1 ${CONTACT}`, /^Unknown option '--publisher-company'/],
     [
       `add dev x --client none --publisher-companies 1 ${CONTACT}`,

@@ -6,7 +6,7 @@ import { publisherReport, type Report, reports } from '../../lib/report/catalogu
 import { tables } from '../../lib/report/tables.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine, OpenedEngine } from '../../local/athena/query-engine.ts';
-import { QueryFailure } from '../../local/athena/query-failure.ts';
+import { QueryFailure } from '../../local/athena/query-engine.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';

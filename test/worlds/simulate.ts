@@ -184,8 +184,8 @@ async function everyReportIsReached(
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
     hangs +
     PATIENCE_MS +
-    // A caller that goes away may leave its slot taken for as long as a query may be queued and run.
-    (queriesPerPartner > 0 ? 2 * longestQueryMs : 0) +
+    // Each caller whose time is up may leave its slot taken for as long as a query may be queued and run.
+    (queriesPerPartner > 0 ? 2 * longestQueryMs * (wanted.size + 1) : 0) +
     (Number.isFinite(largeFromDays) ? LONGEST_PUBLICATION_MS : 0);
   await Promise.all(
     [...wanted.values()].map(async (caller, index) => {

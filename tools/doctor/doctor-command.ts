@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util';
 import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { parseOptions } from '../parse-options.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
 import { readMovedAliases } from './moved-aliases.ts';
-import { QUOTAS } from './quotas.ts';
-import { readQuotas } from './read-quotas.ts';
+import { QUOTAS, readQuotas } from './quotas.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
 
@@ -17,7 +16,7 @@ export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,
 ): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     options: { 'query-seconds': { type: 'string', default: QUERY_SECONDS }, stages: { type: 'string' } },
     allowPositionals: true,

@@ -1,9 +1,10 @@
 import type { Config } from '../../lib/config.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
-import { makeJob } from '../../lib/delivery/job.ts';
+import { type Job, makeJob } from '../../lib/delivery/job.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
+import type { DataState } from '../../lib/lake/data-version.ts';
 import { readDataState } from '../../lib/lake/read-data-state.ts';
-import { InvalidRequest } from '../../lib/problems/problem.ts';
+import { InvalidRequest, Problem } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
@@ -39,15 +40,18 @@ export async function explainRequest(
   backends: DeliveryBackends,
   config: Config,
 ): Promise<string[]> {
-  let request: ReturnType<typeof parseRequest>;
+  let data: DataState;
+  let job: Job;
   try {
-    request = parseRequest(report, { parameters, accept: undefined });
+    const request = parseRequest(report, { parameters, accept: undefined });
+    data = await readDataState(backends.lake, request, 0);
+    job = makeJob(request, entitlement, data);
   } catch (error) {
-    if (!(error instanceof InvalidRequest)) throw error;
-    return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
+    if (error instanceof InvalidRequest)
+      return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
+    if (error instanceof Problem) return [`${error.status}: ${error.message}`];
+    throw error;
   }
-  const data = await readDataState(backends.lake, request, 0);
-  const job = makeJob(request, entitlement, data);
   const facts = { waits: undefined, scanLimit: config.scanLimit, hasTimeForAnother: true };
   const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
   // A usable cached report of this data version decides the answer. If there is none, the job record decides.

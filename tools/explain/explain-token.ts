@@ -1,6 +1,6 @@
 import type { Claims } from '../../lib/access/claims.ts';
 import { clientOf } from '../../lib/access/claims.ts';
-import { scopeOf, type TokenRules, tokenVerifier } from '../../lib/access/verify-token.ts';
+import { isEndless, scopeOf, type TokenRules, tokenVerifier } from '../../lib/access/verify-token.ts';
 import { NotAuthorized, Problem } from '../../lib/problems/problem.ts';
 
 /** The header and the claims of a token that is not verified yet. The signature is left out. */
@@ -23,8 +23,11 @@ export function readToken(token: string): TokenParts | undefined {
   }
 }
 
-const time = (seconds: unknown): string =>
-  typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : 'none';
+function time(seconds: unknown): string {
+  if (typeof seconds !== 'number') return 'none';
+  const isTime = Math.abs(seconds) <= 8.64e12;
+  return isTime ? new Date(seconds * 1_000).toISOString() : `${seconds}, which is no time`;
+}
 
 const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
 
@@ -65,6 +68,7 @@ function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRul
     return `Its issuer is ${text(claims['iss'])}; this stage trusts ${text(rules.issuer)}.`;
   if (typeof claims['exp'] !== 'number') return 'It has no expiry.';
   if (claims['exp'] * 1_000 <= now) return `It expired at ${time(claims['exp'])}.`;
+  if (isEndless(claims['exp'])) return `It expires at ${time(claims['exp'])}.`;
   return `The signature is not by a key of ${rules.jwksUri}: is ${text(header['kid'])} among them?`;
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isHarmless } from '../../lake-check/finding.ts';
-import { folderSource } from '../../lake-check/folder-source.ts';
+import { folderSource } from '../../lake-check/lake-source.ts';
 import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';

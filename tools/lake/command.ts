@@ -1,6 +1,6 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { checkCommand } from './check.ts';
-import { convertCommand } from './convert/convert-command.ts';
+import { convertCommand } from './convert/convert.ts';
 import { hourlyCommand } from './hourly/hourly.ts';
 import { initCommand } from './init.ts';
 import type { LakeCommand } from './lake-command.ts';

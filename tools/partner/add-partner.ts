@@ -4,8 +4,7 @@ import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, sweep } from './command-parts.ts';
-import type { NameRecord } from './name-record.ts';
-import type { Stored } from './register-bucket.ts';
+import type { NameRecord, Stored } from './register-bucket.ts';
 
 /** What the operator specifies for a new partner. */
 export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contact'> {

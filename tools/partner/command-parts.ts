@@ -1,8 +1,7 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { StageOutputs } from '../stage-outputs.ts';
 import type { CognitoClients } from './cognito-clients.ts';
-import type { NameRecord } from './name-record.ts';
-import type { RegisterBucket, Stored } from './register-bucket.ts';
+import type { NameRecord, RegisterBucket, Stored } from './register-bucket.ts';
 
 /** What every partner command works with. */
 export interface CommandParts {

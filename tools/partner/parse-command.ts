@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import {
   type Companies,
   EVERY_COMPANY,
@@ -6,9 +5,11 @@ import {
   PARTNER_NAME,
 } from '../../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
-import { isCompanyId } from '../../lib/report/entitlement.ts';
-import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { fitIntoQuery, isCompanyId, LONGEST_COMPANIES } from '../../lib/report/entitlement.ts';
+import { counted } from '../../lib/terminal/counted.ts';
+import { OperatorFault, shown } from '../../lib/terminal/operator-fault.ts';
 import { optionOf } from '../../lib/terminal/owner-words.ts';
+import { parseOptions } from '../parse-options.ts';
 import type { NewPartner } from './add-partner.ts';
 import type { PartnerChanges } from './set-partner.ts';
 
@@ -50,7 +51,7 @@ export function parseCommand(argv: readonly string[]): Command {
     const known = Object.keys(OPTIONS).join(', ');
     throw new OperatorFault(act === '' ? USAGE : `There is no command "${act}", only ${known}.`);
   }
-  const parsed = parseArgs({ args: rest, options: OPTIONS[act], allowPositionals: true });
+  const parsed = parseOptions({ args: rest, options: OPTIONS[act], allowPositionals: true });
   const values = parsed.values as Values;
   const [stage, name, ...more] = parsed.positionals;
   if (stage === undefined) throw new OperatorFault(`Name a stage: npm run partner -- ${act} <stage>`);
@@ -104,9 +105,9 @@ function changesOf(values: Values): PartnerChanges {
   const text = (option: string) => values[option] as string | undefined;
   const contact = text('contact');
   const active = text('active');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would forge a line of the list
-  if (contact !== undefined && !/^[^\x00-\x1f\x7f]{1,256}$/.test(contact))
-    throw new OperatorFault('--contact takes one line of at most 256 characters.');
+  // A line break would forge a line of the list, and a change of the writing direction would hide a part of it.
+  if (contact !== undefined && (shown(contact) !== contact || !/^.{1,256}$/u.test(contact)))
+    throw new OperatorFault('--contact takes one line of at most 256 characters, without invisible ones.');
   if (active !== undefined && !['yes', 'no'].includes(active))
     throw new OperatorFault(`--active is "${active}". Say yes or no.`);
   return {
@@ -131,5 +132,11 @@ function companies(option: string, text: string): Companies {
       `--${option}: "${wrong}" is no company id. Give ids in digits with commas between, or ${EVERY_COMPANY}.`,
     );
   // 007 and 7 are the same company.
-  return [...new Set(ids.map((id) => String(BigInt(id))))];
+  const different = [...new Set(ids.map((id) => String(BigInt(id))))];
+  if (!fitIntoQuery(different))
+    throw new OperatorFault(
+      `--${option}: ${counted(different.length, 'company', 'companies')} are more than a query can name: their ids, with ", " ` +
+        `between, may have ${LONGEST_COMPANIES} characters. Give ${EVERY_COMPANY}, or make two partners of this one.`,
+    );
+  return different;
 }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStackRelease } from '../api-stack.ts';
 import { type LiveFunction, readLiveFunctions, retryingLambda } from '../live-functions.ts';
+import { parseOptions } from '../parse-options.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { untilAnswered } from './ask-service.ts';
 import { commitNamed, commitToGoTo, type Move, planRollback, withDate } from './plan-rollback.ts';
@@ -28,7 +28,7 @@ export async function rollbackCommand(
   say: (...lines: readonly string[]) => void,
   waits: typeof WAITS = WAITS,
 ): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     options: { url: { type: 'string' } },
     allowPositionals: true,

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from datetime import date
 from pathlib import Path
@@ -14,7 +15,7 @@ os.environ.setdefault("RUNTIME__LOG_LEVEL", "CRITICAL")
 import dlt  # noqa: E402
 from dlt.pipeline.exceptions import PipelineStepFailed  # noqa: E402
 
-from .service import ServiceError  # noqa: E402
+from .service import ServiceError, shown  # noqa: E402
 from .sync import SyncError, sync  # noqa: E402
 
 DESCRIPTION = """Keeps a table equal to a report: pulls the days that are new or have changed, and no others.
@@ -53,7 +54,8 @@ def main() -> None:
         if cause:
             sys.exit(str(cause))
         inner = error.exception if isinstance(error, PipelineStepFailed) else error
-        sys.exit(f"The load failed: {str(inner).strip().splitlines()[0]}. Nothing is lost: mend it and run again.")
+        line = shown((str(inner).strip().splitlines() or [type(inner).__name__])[0])
+        sys.exit(f"The load failed: {line}. Nothing is lost: mend it and run again.")
 
     if outcome.is_other_query:
         print("Other fields, filters or client than last time: everything is pulled again.")
@@ -62,6 +64,14 @@ def main() -> None:
     )
     if outcome.unsure:
         sys.exit(f"Changed while they were pulled; run again: {', '.join(outcome.unsure)}")
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        fault = "does not exist" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else "is no day of the form 2026-01-01"
+        raise argparse.ArgumentTypeError(f"{text} {fault}") from None
 
 
 def _arguments() -> argparse.Namespace:
@@ -73,8 +83,8 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("report", help="publisherperformance or advertiserperformance")
     add("--fields", required=True, help="names of fields, commas between; Day must be among them")
-    add("--start", required=True, type=date.fromisoformat, help="first day, 2026-01-01")
-    add("--end", type=date.fromisoformat, help="the day after the last; tomorrow (UTC) if left out")
+    add("--start", required=True, type=_day, help="first day, 2026-01-01")
+    add("--end", type=_day, help="the day after the last; tomorrow (UTC) if left out")
     add("--filter", action="append", default=[], metavar="FIELD=VALUE", help="may be repeated")
     add("--only-final", action="store_true", help="leave out days that are not complete")
     add("--again", action="store_true", help="pull all days of the range, changed or not: for other companies' rows")

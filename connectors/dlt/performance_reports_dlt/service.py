@@ -5,6 +5,7 @@ The file is long because one class holds the token for all requests.
 
 import os
 import random
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,16 @@ Parameters = Mapping[str, str | Sequence[str]]
 T = TypeVar("T")
 
 
+def shown(text: object) -> str:
+    """Text for a terminal: what would move its cursor or turn the direction of writing is replaced by its code."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
 class ServiceError(Exception):
     """A request to the service or the identity provider failed. The message has a cure, but no link and no token."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("\n".join(map(shown, message.split("\n"))))
 
 
 class ServiceProblem(ServiceError):
@@ -54,7 +63,7 @@ class ServiceProblem(ServiceError):
         lines += [f"  {error.get('parameter', '')}: {error.get('detail', '')}" for error in self.errors]
         if request_id:
             lines.append(f"  The operator finds this request by {request_id}")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join(map(shown, lines)))
 
 
 @dataclass(frozen=True)
@@ -107,12 +116,10 @@ class Service:
 
     def fields(self, report: str) -> dict[str, str]:
         """The type of each field of a report, from the public catalogue."""
-        reports = self._get("/reporting/fields", {}, _json, is_public=True)["reports"]
-        for found in reports:
-            if found["name"] == report:
-                return {field["name"]: field["type"] for field in found["fields"]}
-        names = ", ".join(found["name"] for found in reports)
-        raise ServiceError(f'There is no report "{report}". There are: {names}.')
+        reports = self._get("/reporting/fields", {}, _catalogue, is_public=True)
+        if report not in reports:
+            raise ServiceError(f'There is no report "{report}". There are: {", ".join(reports)}.')
+        return reports[report]
 
     def days(self, report: str, start: date, end: date) -> list[Day]:
         """The days with events from `start` on and before `end`."""
@@ -123,17 +130,7 @@ class Service:
                 "startInclusive": f"{start.isoformat()}T00:00:00Z",
                 "endExclusive": f"{stop.isoformat()}T00:00:00Z",
             }
-            answer = self._get(f"/reporting/{report}/days", window, _json)
-            days += [
-                Day(
-                    day=day["day"],
-                    start_inclusive=day["startInclusive"],
-                    end_exclusive=day["endExclusive"],
-                    is_final=day["state"] == "final",
-                    version=day["version"],
-                )
-                for day in answer["days"]
-            ]
+            days += self._get(f"/reporting/{report}/days", window, _days)
             start = stop
         return days
 
@@ -146,13 +143,21 @@ class Service:
         if time.monotonic() > self._good_until:
             body = self._asked(
                 "The token",
-                lambda: self._session.post(self._token_url, data=self._grant, timeout=TIMEOUT_S),
-                _json,
+                # A redirect would send the secret on to another host.
+                lambda: self._session.post(
+                    self._token_url, data=self._grant, timeout=TIMEOUT_S, allow_redirects=False
+                ),
+                lambda answer: answer.json(),
             )
-            if not isinstance(body, dict) or not body.get("access_token"):
-                raise ServiceError("The token: the answer has no access_token. Is TOKEN_URL right?")
-            self._token = str(body["access_token"])
-            self._good_until = time.monotonic() + int(body.get("expires_in") or 300) - MARGIN_S
+            token = body.get("access_token") if isinstance(body, dict) else None
+            # An error about a header that can't be sent would quote the token.
+            if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):
+                raise ServiceError("The token: the answer has no access_token that can be sent. Is TOKEN_URL right?")
+            self._token = token
+            # Some identity providers send the number as text.
+            seconds = str(body.get("expires_in"))
+            life = int(seconds) if re.fullmatch(r"[0-9]{1,9}", seconds) else 300
+            self._good_until = time.monotonic() + life - MARGIN_S
         return _Bearer(self._token)
 
     def _get(
@@ -183,6 +188,9 @@ class Service:
                 with send() as answer:
                     if answer.status_code == 200:
                         return use(answer)
+                    if answer.is_redirect:
+                        fault = ServiceError(f"{what}: a redirect, {answer.status_code}. Set the address that it leads to.")
+                        break
                     fault = _problem(what, answer)
                     if answer.status_code == 401 and not is_renewed and "Authorization" in answer.request.headers:
                         self._good_until, wait, is_renewed = 0.0, 0.0, True
@@ -197,6 +205,9 @@ class Service:
                 # The error's text contains the presigned link or the query, so only the name of its class is shown.
                 kind = type(error).__name__
                 fault = ServiceError(f"{what}: {kind}. Is the address right, and can this machine reach it?")
+            except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+                fault = ServiceError(f"{what}: the answer has another form than expected. Is the address right?")
+                break
             if attempt < TRIES:
                 # A random extra wait, so that clients refused at the same moment do not retry at the same moment.
                 time.sleep(wait + random.uniform(0, min(wait, 5)))
@@ -217,8 +228,24 @@ class _Bearer(requests.auth.AuthBase):
         return request
 
 
-def _json(answer: requests.Response) -> Any:
-    return answer.json()
+def _catalogue(answer: requests.Response) -> dict[str, dict[str, str]]:
+    return {
+        str(report["name"]): {str(field["name"]): str(field["type"]) for field in report["fields"]}
+        for report in answer.json()["reports"]
+    }
+
+
+def _days(answer: requests.Response) -> list[Day]:
+    return [
+        Day(
+            day=date.fromisoformat(day["day"]).isoformat(),
+            start_inclusive=str(day["startInclusive"]),
+            end_exclusive=str(day["endExclusive"]),
+            is_final=day["state"] == "final",
+            version=str(day["version"]),
+        )
+        for day in answer.json()["days"]
+    ]
 
 
 def _saved(answer: requests.Response) -> DayReport:
@@ -238,14 +265,16 @@ def _saved(answer: requests.Response) -> DayReport:
 def _problem(what: str, answer: requests.Response) -> ServiceProblem:
     try:
         body = answer.json()
-    except requests.RequestException:
+    except (requests.RequestException, ValueError, RecursionError):
         body = None
     document: dict[str, Any] = body if isinstance(body, dict) else {}
     # The identity provider names a fault in `error` and `error_description`, as in OAuth (RFC 6749).
     title = document.get("title") or document.get("error") or answer.reason
     detail = document.get("detail") or document.get("error_description")
     request_id = document.get("instance") or answer.headers.get("x-amzn-RequestId")
-    return ServiceProblem(what, answer.status_code, str(title), detail, document.get("errors", ()), request_id)
+    errors = document.get("errors")
+    listed = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    return ServiceProblem(what, answer.status_code, str(title), detail, listed, request_id)
 
 
 def _retry_after(answer: requests.Response, otherwise: float) -> float:

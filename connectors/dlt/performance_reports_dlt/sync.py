@@ -15,7 +15,7 @@ from dlt.common.pipeline import get_dlt_pipelines_dir
 from dlt.destinations.exceptions import DatabaseUndefinedRelation, DestinationConnectionError
 from dlt.pipeline.exceptions import PipelineStepFailed
 
-from .service import Service
+from .service import Service, shown
 from .source import KEY, LOAD_COLUMN, Outcome, TableDays, performance_reports
 
 
@@ -118,7 +118,7 @@ def _restore(pipeline: dlt.Pipeline) -> None:
     except PipelineStepFailed as failed:
         if isinstance(failed.exception, DestinationConnectionError):
             raise SyncError(
-                f"{pipeline.dataset_name} can't be opened: {failed.exception.inner_exc}. "
+                f"{pipeline.dataset_name} can't be opened: {shown(failed.exception.inner_exc)}. "
                 "Close other programs that have it open, or mend its credentials."
             ) from failed
         raise

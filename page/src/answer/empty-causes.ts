@@ -1,6 +1,5 @@
-import { distance } from 'fastest-levenshtein';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
-import { quoted } from '../../../lib/report/did-you-mean.ts';
+import { edits, quoted } from '../../../lib/report/did-you-mean.ts';
 import { type OperatorName, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { grouped } from '../format.ts';
 import { type FoundValues, inFile, MAX_KEPT } from '../question/found-values.ts';
@@ -82,7 +81,7 @@ function judge(
 function nearest(value: string, present: readonly string[]): readonly string[] {
   const wanted = value.trim().toLowerCase();
   return present
-    .map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: edits(wanted, candidate.toLowerCase()) }))
     .filter(
       ({ candidate, edits }) =>
         edits <= Math.max(2, candidate.length / 3) && edits < Math.max(wanted.length, candidate.length),

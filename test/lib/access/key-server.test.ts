@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeySetUnavailable } from '../../../lib/access/key-set.ts';
 import { tokenVerifier } from '../../../lib/access/verify-token.ts';
-import { makeSigner } from '../../../local/identity-provider/make-signer.ts';
+import { makeSigner } from '../../../local/identity-provider/identity-provider.ts';
 
 const issuer = 'https://issuer.example';
 const apiScope = 'api://reports';
@@ -20,7 +20,7 @@ let signer: Awaited<ReturnType<typeof makeSigner>>;
 let jwksUri: string;
 
 beforeAll(async () => {
-  signer = await makeSigner(issuer);
+  signer = await makeSigner(() => issuer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   jwksUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
 });

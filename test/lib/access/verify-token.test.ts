@@ -75,9 +75,19 @@ describe('a token of an API with a required role', () => {
   });
 });
 
+const IN_TEN_YEARS = Date.now() / 1_000 + 10 * 365 * 86_400;
+
 describe('a token with the scope', () => {
+  it('is accepted if it expires within ten years', async () => {
+    expect(await outcome({ scope, exp: IN_TEN_YEARS - 60 })).toBe('good');
+  });
+
   it.each<[string, (issuer: string) => object, string]>([
-    ['never expires', () => ({ exp: undefined }), 'The access token has no expiry.'],
+    ...[undefined, 1e308, 1e20, IN_TEN_YEARS + 60].map((exp): [string, () => object, string] => [
+      `never expires: ${exp}`,
+      () => ({ exp }),
+      'The access token does not expire within ten years.',
+    ]),
     ['has expired', () => ({ exp: 1 }), BAD],
     ['is not valid yet', () => ({ nbf: 9e9, exp: 9e9 + 1 }), BAD],
     ['is of another issuer', () => ({ iss: 'https://elsewhere.example' }), BAD],

@@ -9,7 +9,6 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../../lib/problems/problem.ts';
-import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
 import { START } from '../delivery/setting.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
@@ -62,47 +61,6 @@ describe('problemChain, around every route', () => {
       },
     ]);
   });
-
-  it.each<[string, () => object]>([
-    ['an answer', () => ({ statusCode: 303, body: '' })],
-    [
-      'a problem',
-      () => {
-        throw new ReportTooLarge();
-      },
-    ],
-  ])(
-    'announces in %s that the requested API version will be withdrawn, and only to callers of that version',
-    async (_, act) => {
-      const going = new Map([
-        [
-          '1.0',
-          {
-            deprecatedAt: '2027-01-01T00:00:00Z',
-            sunsetAt: '2028-01-01T00:00:00Z',
-            link: 'https://reports.example/2.0',
-          },
-        ],
-      ]);
-      const { dependencies } = functionSetting();
-      const handler = problemChain(dependencies, { deprecatedVersions: going }).handler(
-        async () => act() as never,
-      );
-      const path = '/reporting/publisherperformance';
-      const headersFor = async (parameters: Record<string, string[]>) =>
-        (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
-      const told = await headersFor({ 'api-version': ['1.0'] });
-      expect(told).toMatchObject({
-        Deprecation: '@1798761600',
-        Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
-        Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
-        'Service-Version': 'unknown',
-        ...COMMON_HEADERS,
-      });
-      for (const parameters of [{ 'api-version': ['2.0'] }, {}])
-        expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');
-    },
-  );
 
   it('counts an answer once', async () => {
     const { metrics, published } = await answering(({ facts }) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { notFoundHandler } from '../../../lib/http/not-found-handler.ts';
 import { readPageFiles } from '../../../lib/http/page-handler.ts';
-import { describeFields, fieldsHandler } from '../../../lib/openapi/fields-handler.ts';
+import { describeFields, fieldsHandler } from '../../../lib/openapi/public-handlers.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 describe('GET /reporting/fields', () => {

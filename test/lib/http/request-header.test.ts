@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { requestHeader } from '../../../lib/http/request-header.ts';
+import { acceptsGzip, requestHeader } from '../../../lib/http/request-header.ts';
 
 const headerOf = (multiValueHeaders: unknown) =>
   requestHeader({ multiValueHeaders } as APIGatewayProxyEvent, 'accept');
@@ -24,4 +24,22 @@ describe('requestHeader', () => {
   it('may be an empty text', () => {
     expect(headerOf({ accept: [''] })).toBe('');
   });
+});
+
+it.each([
+  ['gzip', true],
+  ['gzip, deflate, br, zstd', true],
+  ['GZIP', true],
+  ['deflate;q=1, gzip;q=0.1', true],
+  ['*', true],
+  [undefined, false],
+  ['', false],
+  ['identity', false],
+  ['br, deflate', false],
+  ['gzip;q=0', false],
+  ['gzip;q=0.0, *', false],
+  ['*;q=0', false],
+  ['gzipped', false],
+])('with Accept-Encoding %j, the caller accepts gzip: %s', (header, expected) => {
+  expect(acceptsGzip(header)).toBe(expected);
 });

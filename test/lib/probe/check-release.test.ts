@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { askEach, fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
+import { releaseCheckHandler } from '../../../lib/probe/probe-handlers.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
-import { releaseCheckHandler } from '../../../lib/probe/release-check-handler.ts';
 
 const COMMIT = '0123456789ab';
 const HOOK = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' };

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { probeHandler } from '../../../lib/probe/probe-handler.ts';
+import { probeHandler } from '../../../lib/probe/probe-handlers.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
 
 const config = {
@@ -16,6 +16,7 @@ interface Call {
   readonly url: string;
   readonly authorization: string | null;
   readonly body: string | undefined;
+  readonly redirect?: RequestInit['redirect'];
 }
 
 /** An identity provider and a service in memory, which record their calls. */
@@ -26,6 +27,7 @@ function world(
     readonly tokenStatus?: number;
     readonly secret?: string;
     readonly lifeSeconds?: unknown;
+    readonly token?: string;
   } = {},
 ) {
   const {
@@ -34,6 +36,7 @@ function world(
     tokenStatus = 200,
     secret = '{"clientId":"probe","clientSecret":"s3cret"}',
     lifeSeconds = 3_600,
+    token,
   } = answers;
   const calls: Call[] = [];
   const state = { now: NOON, status };
@@ -45,15 +48,16 @@ function world(
       return secret;
     },
     fetch: async (url, init) => {
-      const { headers, body } = init as { headers: Record<string, string>; body?: URLSearchParams };
+      const { headers, body, redirect } = init as RequestInit & { headers: Record<string, string> };
       calls.push({
         url: String(url),
         authorization: headers['Authorization'] ?? null,
         body: body?.toString(),
+        redirect,
       });
       return String(url) === config.tokenUrl
         ? Response.json(
-            { access_token: `token-${calls.length}`, expires_in: lifeSeconds },
+            { access_token: token ?? `token-${calls.length}`, expires_in: lifeSeconds },
             { status: tokenStatus },
           )
         : new Response(csv, { status: state.status });
@@ -71,6 +75,8 @@ describe('a pull of the probe', () => {
         url: 'https://login.example/token',
         authorization: `Basic ${btoa('probe:s3cret')}`,
         body: 'grant_type=client_credentials&scope=api%3A%2F%2Freports%2F.default',
+        // A redirect would take the secret to another host.
+        redirect: 'manual',
       },
       {
         url:
@@ -112,6 +118,7 @@ describe('a pull of the probe', () => {
   });
 
   it.each([
+    ['the token endpoint redirects', { tokenStatus: 307 }, 'The identity provider answers 307'],
     ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
     ['the report fails', { status: 503 }, "The report's request ends with 503"],
     ['the answer is no report', { csv: '<html>' }, 'The answer is not the report that was requested'],
@@ -124,6 +131,11 @@ describe('the error of a pull', () => {
   it.each([
     ['the secret is no JSON', { secret: 's3cret' }, 'The secret has another form than expected'],
     ['the secret lacks a member', { secret: '{"id":"s3cret"}' }, 'The secret has another form than expected'],
+    [
+      'the token has a line break',
+      { token: 's3cret\nx' },
+      "The identity provider's answer has another form than expected",
+    ],
     [
       'the token comes with a life that is no number',
       { lifeSeconds: 'long' },

@@ -13,6 +13,7 @@ describe('knownProblems', () => {
       '404 no-such-download',
       '404 not-found',
       '429 too-many-requests',
+      '500 too-many-companies',
       '500 internal-error',
       '502 internal-error',
       '503 unavailable',

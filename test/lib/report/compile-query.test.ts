@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { TooManyCompanies } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
-import type { Entitlement } from '../../../lib/report/entitlement.ts';
+import {
+  type Entitlement,
+  entitlementTo,
+  fitIntoQuery,
+  LONGEST_COMPANIES,
+  LONGEST_SQL,
+} from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { formatUtcTime } from '../../../lib/report/utc-time.ts';
 
 const compile = (
   report: Report,
@@ -37,6 +45,38 @@ describe('compileQuery', () => {
         'ORDER BY "Day" NULLS LAST, "DateTime" NULLS LAST, "DemandOrigin" NULLS LAST',
       ].join('\n'),
       parameters: [],
+    });
+  });
+
+  describe('with many companies', () => {
+    /** So many ids of 18 digits that their text in SQL is the longest one that fits. */
+    const ids = Array.from({ length: LONGEST_COMPANIES / 20 }, (_, index) => 10n ** 17n + BigInt(index));
+    const entitlement = entitlementTo(ids) ?? 'every-company';
+    const everyField = publisherReport.fields
+      .map(({ name }) => name)
+      .filter((name) => name !== 'PlacementId');
+    // API Gateway takes 10,240 bytes: 260 different hours are more than that.
+    const hours = Array.from({ length: 270 }, (_, hour) => formatUtcTime(Date.UTC(2026, 0, 1, hour)));
+    const longest = {
+      startInclusive: ['2026-01-01T00:00:01Z'],
+      endExclusive: ['2026-01-31T23:59:59Z'],
+      'filter[PlacementId]': Array.from({ length: 500 }, (_, index) => String(index)),
+      'filter[DateTime]': hours,
+    };
+
+    it('makes SQL that Athena takes, if their ids fit, whatever the request is', () => {
+      expect(fitIntoQuery(ids.map(String))).toBe(true);
+      expect(fitIntoQuery([...ids, 1n].map(String))).toBe(false);
+      const { sql } = compile(publisherReport, everyField.join(','), longest, entitlement);
+      expect(sql.length).toBeLessThanOrEqual(LONGEST_SQL);
+      expect(sql.length).toBeGreaterThan(2 * LONGEST_COMPANIES + 10_000);
+    });
+
+    it('throws TooManyCompanies if the SQL is longer than Athena takes, and only then', () => {
+      const twice = entitlementTo([...ids, ...ids.map((id) => id + 10n ** 6n)]) ?? 'every-company';
+      expect(compile(publisherReport, 'Day,Clicks', {}, twice).sql.length).toBeLessThan(LONGEST_SQL);
+      for (const rest of [longest, { 'filter[PlacementId]': ['1'] }])
+        expect(() => compile(publisherReport, 'Opens', rest, twice)).toThrow(TooManyCompanies);
     });
   });
 

@@ -216,6 +216,24 @@ describe('parseRequest', () => {
       'groupBy',
       '"ContainerId" is a requested dimension: add it here or leave it out of requestedFields.',
     ],
+    ...[
+      ['requestedFields', 'Day,Spend', 'Spend'],
+      ['requestedFields', 'Day,spend', 'spend'],
+      ['groupBy', 'Day,CampaignId', 'CampaignId'],
+      ['filter[CampaignId]', '1', 'CampaignId'],
+      ['filter[Spend]', '1', 'Spend'],
+    ].map(([parameter = '', value = '', name = '']): [string, Parameters, string, string] => [
+      `a field of the other report: ${value} in ${parameter}`,
+      { [parameter]: [value] },
+      parameter,
+      `Unknown field "${name}". The report advertiserperformance has it.`,
+    ]),
+    [
+      'a filter on a day that does not exist',
+      { 'filter[Day]': ['2026-02-31T00:00:00Z'] },
+      'filter[Day]',
+      '"2026-02-31T00:00:00Z" does not exist.',
+    ],
     ['an empty groupBy', { groupBy: [''] }, 'groupBy', 'Entry 1 of the list is empty.'],
     [
       'a date without a time',
@@ -239,13 +257,13 @@ describe('parseRequest', () => {
       '30 February',
       { startInclusive: ['2026-02-30T00:00:00Z'] },
       'startInclusive',
-      '"2026-02-30T00:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+      '"2026-02-30T00:00:00Z" does not exist.',
     ],
     [
       'the hour 24',
       { endExclusive: ['2026-01-01T24:00:00Z'] },
       'endExclusive',
-      '"2026-01-01T24:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+      '"2026-01-01T24:00:00Z" does not exist.',
     ],
     [
       'an empty window',

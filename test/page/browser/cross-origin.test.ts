@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ListObjectsV2Command, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
@@ -34,7 +36,8 @@ describe.each([
   let service: Service;
   let browser: Browser;
   beforeAll(async () => {
-    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
+    const rules = '--host-resolver-rules=MAP evil.example 127.0.0.1, MAP evil2.example 127.0.0.2';
+    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser(rules)]);
     service = await startService(events, {
       corsOrigins: [partner.url],
       hasDownloadsEdge,
@@ -143,6 +146,65 @@ describe.each([
     it('can’t read a report', async () => {
       const { page } = await openPage(browser, stranger.url);
       expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
+    });
+
+    it('reads nothing of the lake, the register, the tickets, Athena, the faults and the tokens', async () => {
+      const { page } = await openPage(browser, stranger.url);
+      const { stack, gatewayUrl } = service;
+      const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+        stack.environment;
+      const buckets = ['events', 'partners', 'results'].map((name) => `performance-reports-${name}`);
+      const listing = async (Bucket: string, credentials: S3ClientConfig['credentials'] & object) => {
+        const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
+        return getSignedUrl(s3, new ListObjectsV2Command({ Bucket }));
+      };
+      // The service's code names no credentials that storage takes.
+      const guessed = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
+      const form = `grant_type=client_credentials&client_id=house&client_secret=house-secret&scope=${stack.scope}`;
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const requests: [url: string, init?: object][] = [
+        ...(await Promise.all(buckets.map((bucket) => listing(bucket, guessed)))).map((url): [string] => [
+          url,
+        ]),
+        // Even with the right credentials: these buckets have no CORS rule.
+        [await listing('performance-reports-events', { accessKeyId, secretAccessKey })],
+        [await listing('performance-reports-partners', { accessKeyId, secretAccessKey })],
+        [stack.athenaUrl, { method: 'POST', body: '{}' }],
+        [stack.faultsUrl],
+        [stack.faultsUrl, { method: 'PUT', body: '[]' }],
+        [stack.tokenUrl, { method: 'POST', headers, body: form }],
+        [`${gatewayUrl}/.local/partners`],
+        [`${gatewayUrl}/.local/partners/house/token`, { method: 'POST' }],
+      ];
+      for (const request of requests) {
+        const read = await page.evaluate(
+          ([url, init]) =>
+            fetch(url, init)
+              .then((answer) => answer.text())
+              .catch(() => 'nothing'),
+          request,
+        );
+        // The bucket of the reports answers any origin, but not without a signature.
+        const isReports = request[0].includes('performance-reports-results');
+        expect(read, request[0]).toMatch(isReports ? /InvalidAccessKeyId/ : /^nothing$/);
+      }
+    });
+
+    it('reads nothing under a host name of its own that leads to this machine', async () => {
+      const { page } = await openPage(browser, stranger.url);
+      const { athenaUrl, faultsUrl, tokenUrl, storageUrl } = service.stack;
+      const urls = [athenaUrl, faultsUrl, tokenUrl, storageUrl, downloadOrigin()];
+      for (const url of urls.map((text) => new URL(text))) {
+        url.hostname = url.hostname === '127.0.0.2' ? 'evil2.example' : 'evil.example';
+        expect((await page.goto(url.href))?.status(), url.href).toBe(421);
+      }
+      await page.goto(service.gatewayUrl.replace('127.0.0.1', 'evil.example'));
+      const statuses = await page.evaluate(() =>
+        Promise.all(
+          ['', '/house/token'].map(async (path) => (await fetch(`/.local/partners${path}`)).status),
+        ),
+      );
+      expect(statuses).toEqual([404, 404]);
     });
   });
 

@@ -4,15 +4,15 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect } from 'vitest';
 import { findBrowser } from './find-browser.ts';
 
-/** Starts the machine's Chromium. Throws if the machine has none. */
-export async function startBrowser(): Promise<Browser> {
+/** Starts the machine's Chromium, with these further options. Throws if the machine has none. */
+export async function startBrowser(...options: readonly string[]): Promise<Browser> {
   const executablePath = await findBrowser();
   if (executablePath === undefined)
     throw new Error(
       'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
     );
   // Chromium's sandbox does not work as root in containers. The tests open only pages of this machine.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...options] });
 }
 
 /** An open page whose errors are recorded. */

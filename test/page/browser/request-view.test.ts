@@ -39,6 +39,8 @@ const copied = () => page.evaluate(() => navigator.clipboard.readText());
 describe('the view of the request', () => {
   it('copies the request as it is shown, and says that it is copied', async () => {
     await page.getByRole('tab', { name: 'curl' }).click();
+    // The page has read where tokens come from.
+    await page.getByRole('tabpanel').filter({ hasText: '/token' }).waitFor();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page
       .getByRole('status')

@@ -64,6 +64,7 @@ export function calmFaults(
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
   const isOnePage = isPlain && world.plan.settings.keysAPage === 1_000;
+  const isPlainHit = isOnePage && said === 'hit' && !answer.invocation.line?.['waitsForShare'];
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
@@ -76,9 +77,7 @@ export function calmFaults(
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
-    answer.invocation.calls > (isOnePage && said === 'hit' ? MOST_CALLS_OF_A_HIT : MOST_CALLS)
-      ? 'too-many-calls'
-      : undefined,
+    answer.invocation.calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS) ? 'too-many-calls' : undefined,
     isOnePage && answer.invocation.listings > MOST_LISTINGS ? 'listed-too-often' : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];

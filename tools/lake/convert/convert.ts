@@ -1,25 +1,75 @@
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { tables } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
 import { openInputs } from '../input/input-files.ts';
-import { refuseOwnFiles } from '../input/refuse-own-files.ts';
+import { missingColumns, planAll, readAll } from '../input/read-input.ts';
+import type { LakeCommand } from '../lake-command.ts';
 import { isBucket } from '../store/bucket.ts';
 import { lakeTarget } from '../store/open-target.ts';
-import type { ValueOptions } from '../values/convert-value.ts';
-import { openWorkspace } from '../workspace/open-duckdb.ts';
-import { conversionFault } from './conversion-fault.ts';
+import { type ValueOptions, valueOptions } from '../values/convert-value.ts';
+import { TIME_UNITS } from '../values/time-text.ts';
+import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
 import { followProgress } from './conversion-progress.ts';
 import { renderOutcome } from './outcome.ts';
-import { missingColumns, planAll, readAll } from './plan-all.ts';
-import { refusal } from './refusal.ts';
-import { refuseWrittenDays } from './refuse-written-days.ts';
+import { conversionFault, refusal } from './refusal.ts';
+import { refuseOwnFiles, refuseWrittenDays } from './refuse-days.ts';
 import { sqlOf } from './show-sql.ts';
-import { stageAll } from './stage-all.ts';
+import { stageAll } from './stage.ts';
 import { type Written, writeDays } from './write-days.ts';
 
-export interface ConvertOptions extends ValueOptions {
+const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
+                [--table <name>] [--time-zone <zone>] [--ambiguous earlier|later] [--time-unit <unit>] [--round]
+                [--memory <size>] [--show-sql]
+  Makes days of a lake from CSV or Parquet files, exactly or not at all.
+  --hourly     sum each hour's records of equal dimensions
+  --replace    write days again that have files already: they hold only the converted records then
+  --open       mark no day as final; today never is
+  --table      publisher_events or advertiser_events, where the columns don't tell
+  --time-zone  the zone of times without an offset, for example Europe/Berlin; without it they are UTC
+  --ambiguous  earlier or later: which instant is meant where clocks go back and a local time comes twice
+  --time-unit  what numbers in event_time count since 1970: ${Object.keys(TIME_UNITS).join(', ')}
+  --round      round amounts to six digits after the point, half away from zero, and tell by how much
+  --memory     how much memory this may use, like 2GB; otherwise half of the machine's
+  --show-sql   say the SQL that runs
+`;
+
+/** `npm run lake -- convert`. Turns the arguments into the options of `convert`. */
+export const convertCommand: LakeCommand = {
+  usage,
+  async run(parameters, say) {
+    const { values, positionals } = parseArgs({
+      args: [...parameters],
+      allowPositionals: true,
+      options: {
+        to: { type: 'string' },
+        hourly: { type: 'boolean', default: false },
+        replace: { type: 'boolean', default: false },
+        open: { type: 'boolean', default: false },
+        table: { type: 'string' },
+        'time-zone': { type: 'string' },
+        ambiguous: { type: 'string' },
+        'time-unit': { type: 'string' },
+        round: { type: 'boolean', default: false },
+        memory: { type: 'string' },
+        'show-sql': { type: 'boolean', default: false },
+      },
+    });
+    const { to, hourly, replace, open, table } = values;
+    if (positionals.length === 0 || !to) throw new OperatorFault(usage);
+    const memory = values.memory === undefined ? undefined : memoryBytes(values.memory);
+    const options = { inputs: positionals, to, hourly, replace, open, showSql: values['show-sql'] };
+    await convert(
+      { ...options, ...(table && { table }), ...valueOptions(values), ...(memory && { memory }) },
+      say,
+    );
+    return 0;
+  },
+};
+
+interface ConvertOptions extends ValueOptions {
   readonly inputs: readonly string[];
   readonly to: string;
   readonly hourly: boolean;
@@ -38,7 +88,7 @@ export interface ConvertOptions extends ValueOptions {
  * Converts files into days of a lake and prints the outcome. If the files can't be converted, it throws an
  * OperatorFault that lists every reason, and writes nothing.
  */
-export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
+async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
   const { to, memory } = options;
   await using workspace = await openWorkspace({
     ...(!isBucket(to) && { beside: to }),

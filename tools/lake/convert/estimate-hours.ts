@@ -2,9 +2,8 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoteName, quoteText, quoteTime } from '../../../lib/report/quote-sql.ts';
 import { TIME_COLUMN } from '../../../lib/report/tables.ts';
-import { dayCopy, daySelect } from '../day-sql.ts';
+import { type DayFile, dayCopy, daySelect, writeDay } from '../day-file.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
-import { type DayFile, writeDay } from '../write-day.ts';
 import type { Staged, StagedDay } from './stage.ts';
 
 /** The size of some hours of a day: as written, and summed by the hour. */

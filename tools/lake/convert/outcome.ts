@@ -1,3 +1,4 @@
+import { shellWord } from '../../../lake-check/lake-commands.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import type { Staged } from './stage.ts';
 import type { Written } from './write-days.ts';
@@ -69,13 +70,9 @@ function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): str
 const percent = (share: number): string => (share < 0.01 ? 'less than 1%' : `${Math.round(100 * share)}%`);
 
 function nextSteps(to: string, missing: readonly string[]): string {
-  const lake = inShell(to);
+  const lake = shellWord(to);
   const check = `npm run lake -- check ${lake}`;
   if (missing.length > 0)
     return `npm run lake -- init ${lake} makes ${missing.join(' and ')} empty, which the lake lacks; then ${check}`;
   return to.startsWith('s3://') ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
 }
-
-/** Quotes a path for a shell where needed. */
-const inShell = (path: string): string =>
-  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -24,3 +24,38 @@ export function refusal(faults: readonly string[]): OperatorFault {
   const count = faults.length === 1 ? 'One thing stands' : `${counted(faults.length, 'thing')} stand`;
   return new OperatorFault(`Nothing was written. ${count} against it:\n  ${shown.join('\n  ')}`);
 }
+
+/** How far a conversion had come when it failed. */
+interface Reached {
+  readonly to: string;
+  readonly daysWritten: number;
+  readonly days: number;
+}
+
+/**
+ * The message for a conversion that failed half-way. DuckDB has no error classes, so its messages are matched. An
+ * unknown error stays as it is.
+ */
+export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {
+  // While the files are still being read (`days` is 0), an OperatorFault's message is complete.
+  if (days === 0 && error instanceof OperatorFault) return error;
+  const cause = causeOf(error, to);
+  if (!cause) return error;
+  if (days === 0) return new OperatorFault(`Nothing was written. ${cause} Then run the same command again.`);
+  const again = daysWritten > 0 || to.startsWith('s3://') ? ' with --replace' : '';
+  return new OperatorFault(
+    `${cause}\n${daysWritten} of ${days} days are written, each of them whole. When the cause is mended, run the same command again${again}.`,
+  );
+}
+
+function causeOf(error: Error, to: string): string | undefined {
+  const { message } = error;
+  if (error instanceof OperatorFault) return message;
+  if (/no space left|ENOSPC|disk quota|EDQUOT|max_temp_directory_size/i.test(message))
+    return to.startsWith('s3://')
+      ? "The disk of this machine is full: unfinished files lie in the system's temporary directory. Make room there, or set TMPDIR to a folder with more."
+      : `The disk that holds ${to} is full. Unfinished files lie there too and need about twice the room of the converted files. Make room.`;
+  if (/^Out of Memory Error/i.test(message))
+    return 'The memory that this may use is too little. Say a larger --memory.';
+  return undefined;
+}

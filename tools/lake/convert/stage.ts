@@ -4,10 +4,47 @@ import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
+import { parquetReader } from '../input/input-files.ts';
 import { type InputPlan, preparedOf, RECORD } from '../input/plan-input.ts';
+import { readAll } from '../input/read-input.ts';
+import { tellChanges } from '../values/exact-value.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
-import type { Batch } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
+import { refusal } from './refusal.ts';
+
+/**
+ * Files that one query reads together. Each query writes its own files for each day, so fewer queries make fewer files.
+ * Many small files would cost memory when a day is read.
+ */
+export interface Batch {
+  /** The plan by which one query reads all these files. */
+  readonly plan: InputPlan;
+  readonly plans: readonly InputPlan[];
+  readonly bytes: number;
+}
+
+/** The most files that one query reads, because DuckDB keeps the footer of each file in memory. */
+const MOST_FILES = 500;
+
+/** Puts Parquet files with equal column types together. Every other file is a batch of its own. */
+export function batchesOf(plans: readonly InputPlan[]): Batch[] {
+  const alike = Map.groupBy(plans, ({ table, file }) =>
+    file.parquet === undefined ? file : JSON.stringify([table.name, ...file.types]),
+  );
+  return [...alike.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MOST_FILES) }, (_, nth) =>
+      batchOf(group.slice(nth * MOST_FILES, (nth + 1) * MOST_FILES)),
+    ),
+  );
+}
+
+function batchOf(plans: readonly InputPlan[]): Batch {
+  const [first] = plans as readonly [InputPlan];
+  const paths = plans.flatMap(({ file }) => file.parquet ?? []);
+  const file = paths.length > 1 ? { ...first.file, reader: parquetReader(paths) } : first.file;
+  const bytes = plans.reduce((sum, plan) => sum + plan.file.bytes, 0);
+  return { plan: { ...first, file }, plans, bytes };
+}
 
 /**
  * An extra column of the staged files. It is true if a check of the record has failed, for example because a value was
@@ -57,7 +94,7 @@ export const removeStaged = (workspace: Workspace, table: Table, day: string): P
   rm(dayStaging(workspace, table, day), { recursive: true, force: true });
 
 /** Writes the files' records into the workspace, by the day of their time. */
-export async function stageFiles(
+async function stageFiles(
   workspace: Workspace,
   batches: readonly Batch[],
   progress: ConversionProgress,
@@ -76,7 +113,7 @@ export async function stageFiles(
 }
 
 /** All files of the batches in which a record has failed a check. */
-export async function filesWithFailedChecks(
+async function filesWithFailedChecks(
   workspace: Workspace,
   batches: readonly Batch[],
 ): Promise<ReadonlySet<InputPlan>> {
@@ -92,7 +129,7 @@ export async function filesWithFailedChecks(
 }
 
 /** Sums up the staged records of each table. */
-export async function sumUp(workspace: Workspace): Promise<Staged[]> {
+async function sumUp(workspace: Workspace): Promise<Staged[]> {
   const staged: Staged[] = [];
   for (const table of await stagedTables(workspace))
     staged.push(await sumUpTable(workspace, table, reports[tables.indexOf(table)] as Report));
@@ -126,4 +163,42 @@ async function sumUpTable(workspace: Workspace, table: Table, report: Report): P
     days: days.map(([day, count]) => ({ day: String(day), rows: Number(count) })),
     sums: measures.map((name, index) => [name, String(totals[index])] as const),
   };
+}
+
+/**
+ * Reads the files into the workspace, by day, and finds the values that the conversion changes. The files of a batch
+ * are read a second time if one of their records has failed a check. A file is also read a second time if one of its
+ * columns needs a tally. If a file can't be converted, all files are read again, and an OperatorFault lists every
+ * reason.
+ */
+export async function stageAll(
+  workspace: Workspace,
+  plans: readonly InputPlan[],
+  progress: ConversionProgress,
+): Promise<{ readonly staged: readonly Staged[]; readonly changes: readonly string[] }> {
+  const { connection } = workspace;
+  const batches = batchesOf(plans);
+  const refuseLosses = async () => {
+    const { losses } = await readAll(connection, plans);
+    if (losses.length > 0) throw refusal(losses);
+  };
+  try {
+    await stageFiles(workspace, batches, progress);
+  } catch (error) {
+    // If a file can't be read whole, the faults of all files are listed together.
+    await refuseLosses();
+    throw error;
+  }
+  const toRead = await filesWithFailedChecks(workspace, batches);
+  const read = await readAll(
+    connection,
+    plans
+      .filter((plan) => toRead.has(plan) || plan.tallies.length > 0)
+      .map((plan) =>
+        // Without a failed check, the file is read only for its tallies, which count over whole columns.
+        toRead.has(plan) ? plan : { ...plan, checks: [] },
+      ),
+  );
+  if (read.losses.length > 0) await refuseLosses();
+  return { staged: await sumUp(workspace), changes: tellChanges(read.changes) };
 }

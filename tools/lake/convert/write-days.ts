@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
-import { dayCopy, daySelect } from '../day-sql.ts';
+import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import type { LakeTarget } from '../store/lake-target.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
-import { writeDay } from '../write-day.ts';
-import { conversionFault } from './conversion-fault.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import { estimateHours, type HoursEstimate, middleDay } from './estimate-hours.ts';
+import { conversionFault } from './refusal.ts';
 import { removeStaged, type Staged, stagedSource } from './stage.ts';
 
 /** What was written of a table. */

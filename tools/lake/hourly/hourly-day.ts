@@ -5,7 +5,7 @@ import { dayFolder } from '../../../lake-check/layout.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { LakeChanged } from '../lake-changed.ts';
+import { LakeChanged } from '../store/bucket.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';
 import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from './hourly-plan.ts';

@@ -1,6 +1,6 @@
 import { join, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
-import { folderSource } from '../../../lake-check/folder-source.ts';
+import { folderSource } from '../../../lake-check/lake-source.ts';
 import { dayOf } from '../../../lake-check/layout.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
@@ -10,8 +10,7 @@ import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.t
 import type { LakeCommand } from '../lake-command.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
-import { memoryBytes } from '../workspace/memory-size.ts';
-import { openWorkspace } from '../workspace/open-duckdb.ts';
+import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
 import { type DayOutcome, makeDay } from './hourly-day.ts';
 import { hoursDaysIn, rawDaysIn } from './hourly-facts.ts';
 import { renderHours, type TableOutcome } from './hourly-outcome.ts';

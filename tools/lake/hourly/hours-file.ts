@@ -1,13 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { DUCKDB_TYPE, fits } from '../../../lake-check/column-types.ts';
-import type { Footer } from '../../../lake-check/lake-facts.ts';
-import { type LocalFile, pathList, readFooters } from '../../../lake-check/read-footers.ts';
+import { adviceOf, fits } from '../../../lake-check/column-types.ts';
+import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
+import { type LocalFile, pathList } from '../../../lake-check/read-footers.ts';
+import { readWholeFile } from '../../../lake-check/verify-pages.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
-import { type Table, TIME_COLUMN } from '../../../lib/report/tables.ts';
+import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { daySelect, rowGroupRows } from '../day-sql.ts';
-import { isTooLarge } from '../write-day.ts';
+import { daySelect, isTooLarge, rowGroupRows } from '../day-file.ts';
 
 /**
  * The key of the note in an open day's file. Because of the note, the file never has the same bytes as the file of a
@@ -35,8 +35,8 @@ export async function writeHours(
   path: string,
   openNote?: string,
 ): Promise<Summed> {
-  const footers = files.length > 0 ? await readFooters(connection, files, [TIME_COLUMN]) : new Map();
-  const read = files.map((file) => ({ file, footer: usable(table, file, footers.get(file.id)) }));
+  const read: { readonly file: LocalFile; readonly footer: Footer }[] = [];
+  for (const file of files) read.push({ file, footer: await usable(table, file) });
   // Files with the same types are read together: a day may have thousands.
   const alike = Map.groupBy(read, ({ footer }) =>
     table.columns.map(({ name }) => footer.types.get(name)).join(),
@@ -67,10 +67,10 @@ export async function writeHours(
   }
 }
 
-/** Throws an OperatorFault if the engines would not read the file as the data contract says. */
-function usable(table: Table, { id }: LocalFile, footer: Footer | string | undefined): Footer {
-  if (footer === undefined || typeof footer === 'string')
-    throw new OperatorFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
+/** The file's footer. Throws an OperatorFault if the engines would not read the file as the data contract says. */
+async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
+  const footer = await readWholeFile(path);
+  if ('found' in footer) throw new OperatorFault(`${id}: ${tellFault(footer)}`);
   const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
   if (twice)
     throw new OperatorFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
@@ -78,14 +78,14 @@ function usable(table: Table, { id }: LocalFile, footer: Footer | string | undef
     const found = footer.types.get(name);
     if (found && !fits(type, found))
       throw new OperatorFault(
-        `${id}: ${name} is ${found}, and the contract has ${type}. \`npm run lake -- check\` lists all that is wrong, \`convert\` makes the contract's types of it`,
+        `${id}: ${name} is ${found}, and the contract has ${type}. ${adviceOf(type, found, name, 'Run `npm run lake -- convert` on the day')}`,
       );
   }
   return footer;
 }
 
 const asColumn = (value: string, { name, type }: Table['columns'][number]): string =>
-  `CAST(${value} AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`;
+  `CAST(${value} AS ${type}) AS ${quoteName(name)}`;
 
 /** SQL for files that have the same columns of the contract, with the same types. A missing column is NULL. */
 function sourceOf(

@@ -1,20 +1,18 @@
 import { isContractName } from './contract-names.ts';
 
 /**
- * The contract's columns that a file has twice under the same name, apart from upper and lower case. DuckDB calls the
- * second one `clicks_1`, for example, so the conversion would leave it out without a message.
+ * Throws if a file has a column of the contract twice under one name, apart from upper and lower case: the conversion
+ * would leave one of them out without a message.
  *
- * @param names the columns as DuckDB calls them
- * @param written reads the columns' names as the file writes them; called only if DuckDB may have changed a name
+ * @param names the columns' names as the file writes them
  */
-export async function doubledNames(
-  names: readonly string[],
-  written: () => Promise<readonly string[]>,
-): Promise<string[]> {
-  const mayBeChanged = names.some(
-    (name) => isContractName(name.replace(/_\d+$/, '')) && !isContractName(name),
-  );
-  if (!mayBeChanged) return [];
-  const alike = Map.groupBy((await written()).filter(isContractName), (name) => name.toLowerCase());
-  return [...alike.values()].flatMap((same) => (same.length > 1 ? [same.join(' and ')] : []));
+export function refuseDoubledNames(names: readonly string[]): void {
+  const alike = Map.groupBy(names.filter(isContractName), (name) => name.toLowerCase());
+  for (const same of alike.values())
+    if (same.length > 1)
+      throw new Error(`its columns ${same.join(' and ')} have one name. Leave one out, or name it otherwise`);
 }
+
+/** Whether DuckDB may have renamed a column of a CSV file. It calls the second column `clicks_1`, for example. */
+export const mayBeRenamed = (names: readonly string[]): boolean =>
+  names.some((name) => isContractName(name.replace(/_\d+$/, '')) && !isContractName(name));

@@ -1,16 +1,18 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { tellFault } from '../../../lake-check/lake-facts.ts';
+import { isHidden } from '../../../lake-check/layout.ts';
 import { listFolder } from '../../../lake-check/list-folder.ts';
 import { escapeGlob } from '../../../lake-check/read-footers.ts';
+import { readWholeFile } from '../../../lake-check/verify-pages.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
-import { INT96 } from '../values/exact-value.ts';
 import { csvFault } from './csv-fault.ts';
 import { csvReader, refuseUnevenLines } from './csv-reader.ts';
-import { doubledNames } from './doubled-names.ts';
+import { mayBeRenamed, refuseDoubledNames } from './doubled-names.ts';
 import { withFolderColumns } from './folder-columns.ts';
 import { refuseDamagedGzip } from './refuse-damaged-gzip.ts';
 
@@ -20,7 +22,7 @@ export interface InputFile {
   readonly name: string;
   /** SQL that reads the file: a table function, or a SELECT in brackets. */
   readonly reader: string;
-  /** DuckDB's type of each column, by its name in the file. Every column of a CSV file is text. */
+  /** The name of each column's type in the table of types, by the column's name. Every column of a CSV file is text. */
   readonly types: ReadonlyMap<string, string>;
   readonly bytes: number;
   readonly isText: boolean;
@@ -69,13 +71,13 @@ export async function openInputs(
 
 const placeOf = (name: string): string => (isBucket(name) ? name : resolve(name));
 
-/** Whether a name in the path begins with `_` or `.`. The engines leave such files out. */
-const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._]/.test(part));
+/** Whether the engines leave out a file. */
+const isLeftOut = (path: string): boolean => path.split('/').some(isHidden);
 
 async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (isBucket(input)) {
     const source = bucketSource(input, directory);
-    const listed = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
+    const listed = (await source.list()).filter(({ path, size }) => size > 0 && !isLeftOut(path));
     // The copies stay until the directory is removed.
     const { files } = await source.filesOf(listed);
     return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
@@ -86,7 +88,7 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (!found.isDirectory()) return [{ name: input, path: input }];
   const listed = await listFolder(input);
   return listed
-    .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isHidden(path))
+    .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isLeftOut(path))
     .map(({ path, unreadable }) => ({
       name: join(input, path),
       path: join(input, path),
@@ -94,30 +96,39 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
     }));
 }
 
-async function describe(
-  connection: DuckDBConnection,
-  { name, path, unreadable }: FoundFile,
-): Promise<InputFile> {
+async function describe(connection: DuckDBConnection, found: FoundFile): Promise<InputFile> {
+  const { name, path, unreadable } = found;
   if (unreadable) throw new Error(unreadable);
+  return (await isParquet(path)) ? describeParquet(found) : describeCsv(connection, { name, path });
+}
+
+/** A Parquet file is described by its own footer, and its pages must be as they were written. */
+async function describeParquet({ name, path }: FoundFile): Promise<InputFile> {
+  const footer = await readWholeFile(path);
+  if ('found' in footer) throw new Error(tellFault(footer));
+  const types = new Map(footer.names.map((column) => [column, footer.types.get(column.toLowerCase()) ?? '']));
+  refuseDoubledNames(footer.names);
   const file = quoteText(escapeGlob(path));
-  const isText = !(await isParquet(path));
-  const isGzip = /\.gz$/i.test(basename(name));
-  if (isText && isGzip) await refuseDamagedGzip(path);
-  const reader = isText ? csvReader(file, isGzip) : parquetReader([file]);
-  const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
-  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
-  if (isText) await refuseUnevenLines(connection, [...types.keys()], reader);
-  else
-    for (const column of await schemaNames(connection, file, `type = '${INT96}'`)) types.set(column, INT96);
-  const [doubled] = await doubledNames([...types.keys()], () =>
-    isText ? firstLine(connection, csvReader(file, isGzip, false)) : schemaNames(connection, file),
-  );
-  if (doubled) throw new Error(`its columns ${doubled} have one name. Leave one out, or name it otherwise`);
-  const { size: bytes } = await stat(path);
+  const reader = parquetReader([file]);
   const columns = withFolderColumns(name, { reader, types });
   // A file with columns from its folders' names is read alone, because other files lie in other folders.
-  const isAlone = isText || columns.reader !== reader;
-  return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
+  const isAlone = columns.reader !== reader;
+  const { size: bytes } = await stat(path);
+  return { name, ...columns, bytes, isText: false, ...(!isAlone && { parquet: file }) };
+}
+
+async function describeCsv(connection: DuckDBConnection, { name, path }: FoundFile): Promise<InputFile> {
+  const file = quoteText(escapeGlob(path));
+  const isGzip = /\.gz$/i.test(basename(name));
+  if (isGzip) await refuseDamagedGzip(path);
+  const reader = csvReader(file, isGzip);
+  const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  await refuseUnevenLines(connection, [...types.keys()], reader);
+  if (mayBeRenamed([...types.keys()]))
+    refuseDoubledNames(await firstLine(connection, csvReader(file, isGzip, false)));
+  const { size: bytes } = await stat(path);
+  return { name, ...withFolderColumns(name, { reader, types }), bytes, isText: true };
 }
 
 /** The header of a CSV file, read as values. DuckDB changes names that occur twice, but never values. */
@@ -126,17 +137,12 @@ async function firstLine(connection: DuckDBConnection, withoutHeader: string): P
   return (line.getRowsJS()[0] ?? []).map(String);
 }
 
-/** The names in a Parquet file's schema, including those of a struct's parts. */
-async function schemaNames(connection: DuckDBConnection, file: string, where = 'true'): Promise<string[]> {
-  const schema = await connection.runAndReadAll(`SELECT name FROM parquet_schema(${file}) WHERE ${where}`);
-  return (schema.getRowsJS() as string[][]).flat();
-}
-
 async function isParquet(path: string): Promise<boolean> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    return bytesRead === 4 && buffer.toString('latin1') === 'PAR1';
+    // A file whose footer is encrypted begins with PARE.
+    return bytesRead === 4 && /^PAR[1E]$/.test(buffer.toString('latin1'));
   } finally {
     await file.close();
   }

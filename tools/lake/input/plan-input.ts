@@ -1,4 +1,4 @@
-import { DUCKDB_TYPE } from '../../../lake-check/column-types.ts';
+import { cureOf } from '../../../lake-check/column-types.ts';
 import { countColumns, levelColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
@@ -77,16 +77,15 @@ export function planInput(
       if (column.name === TIME_COLUMN)
         faults.push(`${file.name}: there is no ${TIME_COLUMN}. Give that name to the column with the time`);
       missing.push(column.name);
-      return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
+      return { name: column.name, value: `CAST(NULL AS ${column.type})` };
     }
     const found = file.types.get(source) as string;
-    const exact = convertValue(column, quoteName(source), found, options);
-    if ('cure' in exact) {
-      faults.push(
-        `${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${exact.cure}`,
-      );
+    const cure = cureOf(column.type, found, source);
+    if (cure !== undefined) {
+      faults.push(`${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${cure}`);
       return { name: column.name, value: 'NULL' };
     }
+    const exact = convertValue(column, quoteName(source), found, options);
     const isNull = `${RECORD}.${quoteName(column.name)} IS NULL`;
     checks.push({ ...exact, column: source, isLost: `(${isNull} AND ${exact.isThere})` });
     for (const [depth, step] of exact.steps.entries()) {

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import type { Aggregate } from '../values/exact-value.ts';
-import type { ColumnChange } from '../values/tell-changes.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
+import type { Aggregate, ColumnChange } from '../values/exact-value.ts';
 import { csvFault } from './csv-fault.ts';
-import { type Check, type InputPlan, preparedOf, RECORD } from './plan-input.ts';
+import type { InputFile } from './input-files.ts';
+import { type Check, type InputPlan, planInput, preparedOf, RECORD } from './plan-input.ts';
 
 /** The result of reading a file. */
 export interface ReadInput {
@@ -106,3 +107,56 @@ function lossOf(
       : `in ${count.toLocaleString('en-US')} records, ${example ? `${JSON.stringify(example)} for example` : 'it'}`;
   return `${records} ${typeof loss === 'string' ? loss : loss(example)}`;
 }
+
+/** Plans how each file becomes records, without reading it whole, and lists the faults that prevent it. */
+export function planAll(
+  files: readonly InputFile[],
+  options: Parameters<typeof planInput>[1],
+): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
+  // Files with equal types share the SQL of one plan, because there may be thousands of them.
+  const alike = new Map<string, InputPlan>();
+  const planned = files.map((file) => {
+    const types = JSON.stringify([...file.types]);
+    const known = alike.get(types);
+    if (known) return { ...known, file: { ...file, types: known.file.types } };
+    const plan = planInput(file, options);
+    if ('file' in plan) alike.set(types, plan);
+    return plan;
+  });
+  return {
+    plans: planned.filter((plan) => 'file' in plan),
+    faults: planned.flatMap((plan) => ('file' in plan ? [] : plan)),
+  };
+}
+
+/** Reads the files whole. Lists every value that can't be converted, and every change. */
+export async function readAll(
+  connection: DuckDBConnection,
+  plans: readonly InputPlan[],
+): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+  const losses: string[] = [];
+  const changes: ColumnChange[] = [];
+  for (const plan of plans) {
+    const read = await readInput(connection, plan).catch((error: Error) => ({
+      losses: [`${plan.file.name}: it can't be read whole: ${error.message.split('\n', 1)[0]}`],
+      changes: [],
+    }));
+    losses.push(...read.losses);
+    changes.push(...read.changes);
+  }
+  return { losses, changes };
+}
+
+/** Describes which columns become NULL because files lack them. */
+export const missingColumns = (plans: readonly InputPlan[]): string[] =>
+  [...Map.groupBy(plans, ({ missing }) => missing.join(', '))]
+    .filter(([columns]) => columns !== '')
+    .map(([columns, { length }]) => {
+      const files =
+        length === plans.length
+          ? length === 1
+            ? 'the file'
+            : `all ${length} files`
+          : counted(length, 'file');
+      return `NULL, since ${files} ${length === 1 ? 'has' : 'have'} no such column: ${columns}`;
+    });

@@ -31,7 +31,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
   };
 }
 
-/** Copies only a file's footer, into a sparse file of the same size. DuckDB reads nothing else of the copy. */
+/** Copies only a file's footer, into a sparse file of the same size. Nothing else of the copy is read. */
 async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
   const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
   let tail = await readTail(FOOTER_GUESS_BYTES);

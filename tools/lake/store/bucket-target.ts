@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
@@ -15,7 +15,7 @@ export function bucketTarget(location: string): LakeTarget {
       const listed = await bucket.list(`${table}/`);
       const days = listed
         .map(({ path }) => path.split('/'))
-        .filter(([, , name]) => name && !/^[._]/.test(name))
+        .filter(([, , name]) => name && !isHidden(name))
         .map(([, folder = '']) => dayOf(folder));
       return new Set(days.filter((day) => day !== undefined));
     },

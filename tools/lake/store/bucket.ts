@@ -9,7 +9,11 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { LakeChanged } from '../lake-changed.ts';
+
+/** The fault if somebody else has changed the lake while a command was using it. */
+export class LakeChanged extends OperatorFault {
+  override readonly name = 'LakeChanged';
+}
 
 /** A part of a bucket: `s3://bucket/prefix`. Paths are relative to the prefix. */
 export interface Bucket {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /** The folder names of days that are being written or replaced. The engines ignore names that begin with a dot. */
@@ -22,7 +22,7 @@ export function folderTarget(location: string): LakeTarget {
       for (const name of names) {
         const day = dayOf(name);
         const files = day ? await readdir(join(root, table, name)).catch((): string[] => []) : [];
-        if (day && files.some((file) => !/^[._]/.test(file))) days.add(day);
+        if (day && files.some((file) => !isHidden(file))) days.add(day);
       }
       return days;
     },

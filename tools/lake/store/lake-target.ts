@@ -1,4 +1,4 @@
-import type { DayFile } from '../write-day.ts';
+import type { DayFile } from '../day-file.ts';
 
 /** One day of one table, to be written. */
 interface NewDay {

@@ -1,12 +1,8 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import { type ExactValue, isInteger, type NoValue, type Reason, type Tally } from './exact-value.ts';
-import { numberFaults, READ_AS_MISSING, saysMissing } from './number-faults.ts';
-import { plainNumber } from './number-text.ts';
+import { type ExactValue, isInteger, type Reason, type Tally } from './exact-value.ts';
+import { numberFaults, plainNumber, READ_AS_MISSING, saysMissing } from './number-text.ts';
 
 const AMOUNT = 'DECIMAL(18,6)';
-
-/** From this number on, the floats of a type lie farther apart than a millionth. */
-const EXACT_BELOW: Readonly<Record<string, number>> = { DOUBLE: 2 ** 33, FLOAT: 2 ** 4 };
 
 /** The SQL that reads the amounts of one type. */
 interface Form {
@@ -20,9 +16,8 @@ interface Form {
 }
 
 /** Converts an amount to a decimal with six digits after the point: exactly, or rounded half away from zero. */
-export function exactAmount(name: string, x: string, found: string, round: boolean): ExactValue | NoValue {
+export function exactAmount(name: string, x: string, found: string, round: boolean): ExactValue {
   const form = formOf(x, found);
-  if (!form) return { cure: 'Write decimals.' };
   const { direct, digits, isThere } = form;
   const whole = { isThere, shown: x };
   if (digits === undefined)
@@ -56,7 +51,7 @@ const tooLarge = (when: string): Reason => ({
 
 const endsInSix = (digits: string): string => `regexp_full_match(${digits}, '[^.]*\\.[0-9]{0,6}0*')`;
 
-function formOf(x: string, found: string): Form | undefined {
+function formOf(x: string, found: string): Form {
   const cast = `TRY_CAST(${x} AS ${AMOUNT})`;
   const isThere = `${x} IS NOT NULL`;
   if (isInteger(found)) return { direct: cast, isThere, reasons: [] };
@@ -80,8 +75,8 @@ function formOf(x: string, found: string): Form | undefined {
       isThere: `trim(${x}) <> ''`,
       reasons: [{ when: saysMissing(x), change: READ_AS_MISSING }, ...numberFaults(x)],
     };
-  const below = EXACT_BELOW[found];
-  if (below === undefined) return undefined;
+  // From this number on, the floats of the type lie farther apart than a millionth.
+  const below = found === 'FLOAT' ? 2 ** 4 : 2 ** 33;
   const isFine = `abs(${x}) < ${below}`;
   return {
     direct: `CASE WHEN ${isFine} THEN ${cast} END`,

@@ -1,10 +1,8 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import { type ExactValue, INT96, isInteger, type NoValue } from './exact-value.ts';
+import type { ExactValue } from './exact-value.ts';
 import { plainNumber } from './number-text.ts';
-import { localFaults, missingTime, noUnit, otherFaults } from './time-faults.ts';
-import { localTally, numberTally } from './time-tallies.ts';
-import { timeForm, timesOfText } from './time-text.ts';
-import { type TimeUnit, unitRanges } from './time-units.ts';
+import { localFaults, localTally, missingTime, noUnit, numberTally, otherFaults } from './time-faults.ts';
+import { type TimeUnit, timeForm, timesOfText, unitRanges } from './time-text.ts';
 import { type Ambiguous, offsetOf, zoneClocks } from './time-zone.ts';
 
 export interface TimeOptions {
@@ -32,11 +30,10 @@ export function exactInstant(
   x: string,
   found: string,
   { timeUnit, timeZone, ambiguous }: TimeOptions,
-): ExactValue | NoValue {
+): ExactValue {
   const nameOf = (what: string) => `${what} of ${name}`;
   const sql = (what: string) => quoteName(nameOf(what));
   const said = found === 'VARCHAR' ? timesOfText(x, sql('form')) : saidBy(x, found);
-  if ('cure' in said) return said;
   const clocks = said.local && timeZone ? zoneClocks(timeZone) : undefined;
   const units = said.digits ? unitRanges(sql('number'), sql('thousandths'), timeUnit) : [];
   const offset = clocks && offsetOf(sql('local'), clocks, ambiguous);
@@ -87,21 +84,15 @@ export function exactInstant(
   };
 }
 
-function saidBy(x: string, found: string): Said | NoValue {
-  // A float or a decimal is made text and then cut to the millisecond, because a cast would round it.
-  const digits = `CAST(${x} AS VARCHAR)`;
-  if (/^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
+function saidBy(x: string, found: string): Said {
+  if (/^(DATE|TIMESTAMP(_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
   // INT96 is Spark's old form of an instant, although DuckDB reads it as a time without a zone.
-  if (found === INT96) return { instant: `CAST(${x} AS TIMESTAMP)` };
+  if (found === 'INT96') return { instant: `CAST(${x} AS TIMESTAMP)` };
   // This is the cheapest conversion to UTC. AT TIME ZONE costs 25 times as much.
   if (found === 'TIMESTAMP WITH TIME ZONE') return { instant: `make_timestamp(epoch_us(${x}))` };
-  if (isInteger(found) || found.startsWith('DECIMAL')) return { digits };
-  if (found === 'DOUBLE') return { digits: plainNumber(digits) };
-  if (found === 'FLOAT')
-    return {
-      cure: 'A single float is minutes away from the time that it stands for. Write integers or timestamps.',
-    };
-  return { cure: 'Write timestamps.' };
+  // A float or a decimal is made text and then cut to the millisecond, because a cast would round it.
+  const digits = `CAST(${x} AS VARCHAR)`;
+  return { digits: found === 'DOUBLE' ? plainNumber(digits) : digits };
 }
 
 /** SQL for the digits before the point, as an integer. NULL for a number below 0. */

@@ -1,7 +1,6 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import { type ExactValue, isInteger, type NoValue, type Reason } from './exact-value.ts';
-import { numberFaults, READ_AS_MISSING, saysMissing } from './number-faults.ts';
-import { isNumber, plainNumber } from './number-text.ts';
+import { type ExactValue, isInteger, type Reason } from './exact-value.ts';
+import { isNumber, numberFaults, plainNumber, READ_AS_MISSING, saysMissing } from './number-text.ts';
 
 const beyond64Bits = (when: string): Reason => ({
   when,
@@ -13,14 +12,14 @@ const fraction = (when: string): Reason => ({
   loss: 'is no whole number. Identifiers and counts have no fraction: correct it at the source',
 });
 
-/** The largest number up to which the floats of a type can hold every whole number. */
-const EXACT_UP_TO: Readonly<Record<string, bigint>> = { DOUBLE: 2n ** 53n - 1n, FLOAT: 2n ** 24n - 1n };
+/** The largest numbers up to which doubles and single floats can hold every whole number. */
+const EXACT_UP_TO = { DOUBLE: 2n ** 53n - 1n, FLOAT: 2n ** 24n - 1n };
 
 const beyondFloats = (upTo: bigint): string =>
   `is beyond ${upTo}, where a float no longer holds every whole number: it may have been another. Write integers at the source`;
 
 /** Converts identifiers and counts to signed 64-bit integers. */
-export function exactInteger(name: string, x: string, found: string): ExactValue | NoValue {
+export function exactInteger(name: string, x: string, found: string): ExactValue {
   if (found === 'VARCHAR') return fromText(name, x);
   const value = `TRY_CAST(${x} AS BIGINT)`;
   const plain = { steps: [], isThere: `${x} IS NOT NULL`, shown: x, tallies: [] };
@@ -29,8 +28,7 @@ export function exactInteger(name: string, x: string, found: string): ExactValue
   const reasons = [fraction(hasFraction), beyond64Bits('true')];
   if (found.startsWith('DECIMAL'))
     return { ...plain, value: `CASE WHEN NOT (${hasFraction}) THEN ${value} END`, reasons };
-  const upTo = EXACT_UP_TO[found];
-  if (upTo === undefined) return { cure: 'Write whole numbers.' };
+  const upTo = found === 'FLOAT' ? EXACT_UP_TO.FLOAT : EXACT_UP_TO.DOUBLE;
   return {
     ...plain,
     value: `CASE WHEN abs(${x}) <= ${upTo} AND ${x} = trunc(${x}) THEN ${value} END`,

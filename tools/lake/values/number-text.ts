@@ -1,3 +1,5 @@
+import type { Reason } from './exact-value.ts';
+
 /** A number of digits with at most one point and without an exponent. */
 const PLAIN = '[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)';
 
@@ -23,4 +25,61 @@ function expandExponent(x: string): string {
   const digits = `(${zeros} || replace(${mantissa}, '.', '') || ${zeros})`;
   const point = `(strlen(split_part(${mantissa}, '.', 1)) + abs(${exponent}) + ${exponent})`;
   return `CASE WHEN starts_with(${x}, '-') THEN '-' ELSE '' END || left(${digits}, ${point}) || '.' || substr(${digits}, ${point} + 1)`;
+}
+
+/**
+ * The words that tools write for a missing number or time: pandas (NaN, NaT, None, <NA>), DuckDB (nan), Spark (NaN,
+ * null), MySQL, PostgreSQL and Hive (\N, NULL), R (NA).
+ */
+const WORDS_FOR_MISSING = ['NaN', 'nan', 'NaT', 'None', '<NA>', 'NA', 'NULL', 'null', '\\N'];
+
+/** SQL: whether a text is a word for a missing value. */
+export const saysMissing = (x: string): string =>
+  `trim(${x}) IN (${WORDS_FOR_MISSING.map((word) => `'${word}'`).join(', ')})`;
+
+export const READ_AS_MISSING = {
+  one: 'value such as NaN, NULL or \\N was read as missing',
+  many: 'values such as NaN, NULL or \\N were read as missing',
+};
+
+/** The separators between digits. The quote is doubled, for SQL. */
+const SEPARATORS = ",.''’_ \u00a0\u202f";
+
+/** The reasons why a text is no number, each with its cure. The last reason applies to every text. */
+export const numberFaults = (x: string): Reason[] => [
+  {
+    when: `regexp_full_match(trim(${x}), '(?i)[+-]?inf(inity)?')`,
+    loss: 'is infinite. Correct it at the source',
+  },
+  {
+    when: `contains(${x}, '%')`,
+    loss: 'is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out',
+  },
+  {
+    when: `regexp_matches(${x}, '\\p{Sc}') OR regexp_full_match(trim(${x}), '[A-Z]{3} ?[0-9].*|.*[0-9] ?[A-Z]{3}')`,
+    loss: 'has a currency. Write the number alone; all amounts are of one currency',
+  },
+  {
+    when: `regexp_full_match(trim(${x}), '\\([0-9].*\\)|[0-9].*-')`,
+    loss: 'is written as a bookkeeper writes less than 0. Write the sign in front: -12.5',
+  },
+  {
+    when: `regexp_full_match(trim(${x}), '[+-]?[0-9${SEPARATORS}]*[0-9][0-9${SEPARATORS}]*')`,
+    loss: (example) =>
+      `has separators between its digits, or a comma for a point. ${withoutSeparators(example)}`,
+  },
+  { when: 'true', loss: 'is no number. Write digits with a point, like 1234.5, or leave it empty' },
+];
+
+/** Says how to write a number that has separators. For `1.234,50`, for example, it says `Write 1234.50`. */
+export function withoutSeparators(example: string): string {
+  const number = example.replaceAll(/[^0-9.,+-]/g, '');
+  const last = Math.max(number.lastIndexOf(','), number.lastIndexOf('.'));
+  const mark = number[last];
+  const whole = number.replaceAll(/[.,]/g, '');
+  if (!mark || number.indexOf(mark) !== last) return `Write ${whole}`;
+  const point = `${number.slice(0, last).replaceAll(/[.,]/g, '')}.${number.slice(last + 1)}`;
+  const isAlone = !/[.,]/.test(number.slice(0, last)) && number.length === example.trim().length;
+  const canBeThousands = mark === ',' && isAlone && /^[+-]?[0-9]{1,3},[0-9]{3}$/.test(number);
+  return canBeThousands ? `Write ${whole} or ${point}, whichever it means` : `Write ${point}`;
 }

@@ -33,3 +33,55 @@ export const timesOfText = (x: string, form: string) => {
     digits: `CASE WHEN ${form} = ${NUMBER} THEN ${plainNumber(x)} END`,
   };
 };
+
+/** How many of each unit make a second. */
+export const TIME_UNITS = {
+  seconds: 1n,
+  milliseconds: 1_000n,
+  microseconds: 1_000_000n,
+  nanoseconds: 1_000_000_000n,
+};
+
+export type TimeUnit = keyof typeof TIME_UNITS;
+
+/**
+ * The range of seconds for numbers whose unit the operator does not give: from 2000-01-01 to 2033-05-18. It ends at
+ * 2,000,000,000, because a larger number may be a written date and hour, such as 2026013112.
+ */
+const JUDGED = [946_684_800n, 2_000_000_000n] as const;
+
+/** The range of seconds for numbers whose unit the operator gives: from 1970 to 9999. */
+const DECIDED = [0n, 253_402_300_800n] as const;
+
+const LAST = 2n ** 63n - 1n;
+
+/** How a number in one unit is read as an instant. */
+export interface UnitRange {
+  readonly unit: TimeUnit;
+  /** SQL: whether the number can be an instant in this unit. */
+  readonly holds: string;
+  /** SQL: the milliseconds since 1970. Finer parts are cut off. */
+  readonly milliseconds: string;
+}
+
+/**
+ * The units that a number may have. If the operator has named a unit, it is the only one. Otherwise the ranges of the
+ * units do not overlap.
+ *
+ * @param number SQL for the number's whole part, a BIGINT
+ * @param thousandths SQL for the number's first three digits after the point, an integer
+ */
+export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined): UnitRange[] {
+  const [from, to] = decided ? DECIDED : JUDGED;
+  const units = decided ? [decided] : (Object.keys(TIME_UNITS) as TimeUnit[]);
+  return units.map((unit) => {
+    const perSecond = TIME_UNITS[unit];
+    const end = to * perSecond;
+    return {
+      unit,
+      holds: `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`,
+      milliseconds:
+        perSecond === 1n ? `${number} * 1000 + ${thousandths}` : `${number} // ${perSecond / 1000n}`,
+    };
+  });
+}

@@ -1,0 +1,93 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { ColumnChunk, FileFault, Footer } from './lake-facts.ts';
+import { parse, readFooter } from './read-footers.ts';
+
+/** Files are read in pieces of this size. The header of a page is small, unless it has long texts as bounds. */
+const PIECE_BYTES = 2 ** 20;
+const HEADER_BYTES = 512;
+
+/** The kinds of pages with values, the older and the newer form. The other kinds are indexes and dictionaries. */
+const DATA_PAGES = [0, 3];
+
+const CURE =
+  'Copy the file again from its source. If the source has the same fault, write the file again there';
+
+/** The first fault in the pages of a Parquet file, which DuckDB would not see. */
+export async function pageFault(path: string, footer: Footer): Promise<FileFault | undefined> {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = bytesOf(file);
+    for (const chunk of footer.chunks) {
+      const found = chunkFault(bytes, chunk, footer.rowGroupRows[chunk.rowGroup] ?? 0);
+      if (found) return { severity: 'wrong', found, cure: CURE };
+      await nextTurn();
+    }
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The footer of a Parquet file whose pages are whole, or the file's fault. */
+export async function readWholeFile(path: string): Promise<Footer | FileFault> {
+  const footer = readFooter(path);
+  return 'found' in footer ? footer : ((await pageFault(path, footer)) ?? footer);
+}
+
+type Bytes = (start: number, length: number) => Buffer;
+
+/** Gives bytes of a file, fewer at its end. They are valid until the next call. */
+function bytesOf(file: number): Bytes {
+  const { size } = fstatSync(file);
+  const buffer = Buffer.alloc(Math.min(size, PIECE_BYTES));
+  const read = (start: number, length: number) =>
+    buffer.subarray(0, readSync(file, buffer, 0, Math.min(length, buffer.length), start));
+  if (size > PIECE_BYTES) return read;
+  const all = read(0, size);
+  return (start, length) => all.subarray(start, start + length);
+}
+
+/** What is wrong with a column chunk's pages, by their checksums and by the footer's number of values. */
+function chunkFault(bytes: Bytes, chunk: ColumnChunk, rows: number): string | undefined {
+  const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
+  let found = 0;
+  try {
+    for (let at = chunk.start; found < chunk.values; ) {
+      const { struct, length } = headerAt(bytes, at);
+      const { field_1: kind, field_3: size, field_4: checksum, field_5: page, field_8: newerPage } = struct;
+      at += length;
+      if (checksum !== undefined && checksum >>> 0 !== checksumOf(bytes, at, size))
+        return `${where}: the checksum of a page is not that of its bytes, so that its values are not those that were written`;
+      const count = DATA_PAGES.includes(kind) ? (page ?? newerPage).field_1 : 0;
+      if (!(size >= 0 && count >= 0)) return `${where}: a page is damaged`;
+      at += size;
+      found += count;
+    }
+  } catch {
+    return `${where}: a page is damaged`;
+  }
+  const said = chunk.isFlat ? rows : chunk.values;
+  if (found === chunk.values && found === said) return undefined;
+  return `${where}: the pages hold ${found} values, and the footer says ${said}`;
+}
+
+function headerAt(bytes: Bytes, at: number): ReturnType<typeof parse> {
+  try {
+    return parse(bytes(at, HEADER_BYTES));
+  } catch {
+    return parse(bytes(at, PIECE_BYTES));
+  }
+}
+
+function checksumOf(bytes: Bytes, start: number, length: number): number | undefined {
+  let checksum = 0;
+  for (let done = 0; done < length; ) {
+    const piece = bytes(start + done, Math.min(PIECE_BYTES, length - done));
+    if (piece.length === 0) return undefined;
+    checksum = crc32(piece, checksum);
+    done += piece.length;
+  }
+  return checksum;
+}

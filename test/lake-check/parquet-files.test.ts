@@ -1,0 +1,308 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readWholeFile } from '../../lake-check/verify-pages.ts';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { type Column, type ColumnType, tableOf } from '../../lib/report/tables.ts';
+import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
+import { openWriter, type Writer } from '../tools/make-parquet.ts';
+import {
+  highestFirst,
+  int,
+  NOON,
+  type OddColumn,
+  oddParquet,
+  SCHEMA,
+  type Thrift,
+  text,
+} from '../tools/odd-parquet.ts';
+import { type LakeRun, runLake } from '../tools/run-lake.ts';
+
+const { columns } = tableOf(publisherReport);
+const DAY = 'publisher_events/day=2026-01-31';
+
+let home: string;
+let engine: Writer;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parquet-files-'));
+  engine = await openWriter(home);
+});
+afterAll(async () => {
+  engine[Symbol.dispose]();
+  await rm(home, { recursive: true });
+});
+
+/** A value of each type: n for numbers, `n` as text, and n seconds after noon for times. */
+const VALUE: Readonly<Record<ColumnType, (n: number) => Buffer>> = {
+  timestamp: (n) => int(NOON + BigInt(n) * 1_000_000n),
+  bigint: (n) => int(n),
+  varchar: (n) => text(String(n)),
+  'decimal(18,6)': (n) => highestFirst(BigInt(n) * 1_000_000n, 8),
+};
+
+/** A value as a bound, which has no length in front. */
+const boundOf = (type: ColumnType, n: number): Buffer =>
+  type === 'varchar' ? Buffer.from(String(n)) : VALUE[type](n);
+
+const rightColumn = ({ name, type }: Column, numbers: readonly (number | null)[]): OddColumn => ({
+  name,
+  schema: SCHEMA[type],
+  values: numbers.map((n) => (n === null ? null : VALUE[type](n))),
+});
+
+/** Columns with these numbers in each, but for container_opens, which has 0. `changed` replaces columns. */
+const recordsOf = (numbers: readonly (number | null)[], ...changed: readonly OddColumn[]): OddColumn[] =>
+  columns.map((column) => {
+    const usual = column.name === 'container_opens' ? numbers.map(() => 0) : numbers;
+    return changed.find(({ name }) => name === column.name) ?? rightColumn(column, usual);
+  });
+
+async function write(path: string, bytes: Buffer): Promise<void> {
+  await mkdir(dirname(join(home, path)), { recursive: true });
+  await writeFile(join(home, path), bytes);
+}
+
+/** Runs the three commands on a lake. */
+async function runAll(lake: string): Promise<Readonly<Record<'check' | 'convert' | 'hourly', LakeRun>>> {
+  const from = join(home, lake);
+  return {
+    check: await runLake(['check', from, '--all']),
+    convert: await runLake(['convert', from, '--to', `${from}-converted`, '--table', 'publisher_events']),
+    hourly: await runLake(['hourly', '--from', from, '--to', `${from}-hours`]),
+  };
+}
+
+const sumsOf = (lake: string, column = 'publisher_company_id') =>
+  engine.rows(
+    `SELECT ${column}::VARCHAR, sum(clicks)::INTEGER FROM '${join(home, lake)}/*/*/*.parquet' GROUP BY 1 ORDER BY 1`,
+  );
+
+describe('a page with a checksum', () => {
+  it.each(columns.map(({ name }) => name))(
+    'whose bit has flipped in %s is refused by each command',
+    async (name) => {
+      const column = recordsOf([7, 8]).find((one) => one.name === name) as OddColumn;
+      const lake = `flipped-${name}`;
+      await write(`${lake}/${DAY}/a.parquet`, oddParquet(recordsOf([7, 8], { ...column, isFlipped: true })));
+      const { check, convert, hourly } = await runAll(lake);
+      const says = RegExp(`column ${name}, row group 1: the checksum of a page is not that of its bytes`);
+      expect([check.code, convert.code, hourly.code]).toEqual([1, 2, 1]);
+      expect(check.stdout).toMatch(RegExp(`WRONG NUMBERS: ${DAY}/a.parquet\n {3}found {3}${says.source}`));
+      expect(check.stdout).toContain('cure    Copy the file again from its source.');
+      expect(convert.stderr).toMatch(says);
+      expect(hourly.stdout).toMatch(RegExp(`NOT DONE: 2026-01-31: ${DAY}/a.parquet: ${says.source}`));
+    },
+  );
+
+  it('that is right is read, in a file of several row groups', async () => {
+    await write(`whole/${DAY}/a.parquet`, oddParquet(recordsOf([7]), recordsOf([8, 8]), recordsOf([9])));
+    const { check, convert, hourly } = await runAll('whole');
+    expect([check.code, convert.code, hourly.code]).toEqual([0, 0, 0]);
+    expect(check.stdout).toContain('4 records of 3 companies');
+    for (const lake of ['whole-converted', 'whole-hours'])
+      expect((await sumsOf(lake)).join(' ')).toBe('7,7 8,16 9,9');
+  });
+
+  it.each([
+    ['fewer values than the footer says', { metadata: { 5: 3n } }],
+    ['fewer values than there are records', { count: 1 }],
+    ['as few values as the footer says, fewer than records', { count: 1, metadata: { 5: 1n } }],
+  ])('and %s is refused', async (_, lie) => {
+    const [time, ...others] = recordsOf([7, 8]) as [OddColumn, ...OddColumn[]];
+    await write('short.parquet', oddParquet([{ ...time, ...lie }, ...others]));
+    const { stderr } = await runLake(['convert', join(home, 'short.parquet'), '--to', join(home, 'short')]);
+    expect(stderr).toMatch(
+      /column event_time, row group 1: the pages hold \d values, and the footer says 2\./,
+    );
+  });
+});
+
+describe('a footer whose bounds are false', () => {
+  /** The true statistics of the numbers 11 and 12 and a NULL are `{5: 12, 6: 11, 3: 1}`. */
+  const LIES: readonly [lie: string, statistics: (bound: (n: number) => Buffer) => Thrift, says: string][] = [
+    ['lowest', (bound) => ({ 5: bound(12), 6: bound(12), 3: 1n }), 'no value below .* which has'],
+    ['highest', (bound) => ({ 5: bound(11), 6: bound(11), 3: 1n }), 'no value above .* which has'],
+    ['older lowest', (bound) => ({ 1: bound(12), 2: bound(12) }), 'no value below .* which has'],
+    ['none missing', (bound) => ({ 5: bound(12), 6: bound(11), 3: 0n }), '0 NULLs .* which has 1'],
+    ['all missing', () => ({ 3: 3n }), '3 NULLs .* which has 1'],
+  ];
+  const WITH_NULL = columns.filter(({ name }) => name !== 'event_time' && name !== 'container_opens');
+
+  it.each(LIES)(
+    'is faulted by check in each column, in the second row group: %s',
+    async (lie, statistics, says) => {
+      const lake = `false-${lie.replace(' ', '-')}`;
+      const times = rightColumn(columns[0] as Column, [1, 2, 3]);
+      for (const column of WITH_NULL) {
+        const bound = (n: number) => boundOf(column.type, n);
+        const first = { ...rightColumn(column, [1, 2]), statistics: { 5: bound(2), 6: bound(1), 3: 0n } };
+        const second = { ...rightColumn(column, [11, null, 12]), statistics: statistics(bound) };
+        const bytes = oddParquet(recordsOf([1, 2], first), recordsOf([11, 11, 12], times, second));
+        await write(`${lake}/${DAY}/${column.name}.parquet`, bytes);
+      }
+      const { stdout, code } = await runLake(['check', join(home, lake), '--all']);
+      expect(code).toBe(1);
+      const finding = (name: string) =>
+        `WRONG NUMBERS: ${DAY}/${name}.parquet\n {3}column {2}${name}\n {3}found {3}the footer says falsely: ${says}`;
+      for (const { name } of WITH_NULL) expect(stdout).toMatch(RegExp(finding(name)));
+      expect(stdout.match(/the footer says falsely/g)).toHaveLength(WITH_NULL.length);
+      expect(stdout).toContain('in row group 2');
+    },
+  );
+
+  it('is not faulted if its bounds are wider than the values, or cut texts', async () => {
+    const wide = (column: Column): OddColumn => {
+      if (column.name === 'container_opens') return rightColumn(column, [0, 0]);
+      const [low, high] = [boundOf(column.type, 1), boundOf(column.type, 2_000)];
+      return { ...rightColumn(column, [11, 12]), statistics: { 5: high, 6: low, 3: 0n } };
+    };
+    await write(`wide/${DAY}/a.parquet`, oddParquet(columns.map(wide)));
+    const { stdout } = await runLake(['check', join(home, 'wide')]);
+    expect(stdout).not.toContain('falsely');
+    expect(stdout).toContain('2 records of 2 companies');
+  });
+
+  it.each(columns.filter(({ type }) => type !== 'decimal(18,6)'))(
+    'changes no sum in what convert and hourly write: $name',
+    async (column) => {
+      const { name, type } = column;
+      const lake = `sums-${name}`;
+      const isZero = name === 'container_opens';
+      const [low, high] = (isZero ? [7, 9] : [1001, 1001]).map((n) => boundOf(type, n));
+      const statistics = { 1: high, 2: low, 5: high, 6: low, 3: 0n };
+      const lie = { ...rightColumn(column, isZero ? [0, 0, 0] : [1000, 1001, 1001]), statistics };
+      await write(`${lake}/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], lie)));
+      const { check, convert, hourly } = await runAll(lake);
+      expect(check.stdout).toContain('falsely');
+      expect([convert.code, hourly.code]).toEqual([0, 0]);
+      for (const made of [`${lake}-converted`, `${lake}-hours`]) {
+        for (const by of ['publisher_company_id', /_id$|^device/.test(name) ? name : 'publisher_company_id'])
+          expect((await sumsOf(made, by)).join(' ')).toBe('1000,1000 1001,2002');
+        // The cure that check prints is true.
+        expect((await runLake(['check', join(home, made)])).code).toBe(0);
+      }
+    },
+  );
+
+  it('decides nothing in a query of the lake commands', async () => {
+    const lie = (column: Column) => {
+      const bound = boundOf(column.type, 1001);
+      return { ...rightColumn(column, [1000, 1001, null]), statistics: { 5: bound, 6: bound, 3: 0n } };
+    };
+    const lies = columns.filter(({ name }) => /^(clicks|device_or_proxy)$/.test(name)).map(lie);
+    await write('lie.parquet', oddParquet(lies, lies));
+    await using workspace = await openWorkspace();
+    for (const [sql, answers] of QUERIES) {
+      const query = sql.replace('FILE', `'${home}/lie.parquet'`);
+      const rows = (await workspace.connection.runAndReadAll(query)).getRowsJson();
+      expect(rows.join(' '), sql).toBe(answers);
+    }
+  });
+
+  const QUERIES = [
+    ['SELECT min(clicks), count_if(clicks < 1001), count_if(clicks IS NULL) FROM FILE', '1000,2,2'],
+    ["SELECT count(*) FROM FILE WHERE clicks = 1000 OR device_or_proxy = '1000'", '2'],
+    ['SELECT count(*) FROM FILE WHERE clicks = 1000', '2'],
+    ['SELECT count(*) FROM FILE WHERE device_or_proxy IS NULL', '2'],
+    [
+      'SELECT clicks FROM FILE JOIN (SELECT 1000 AS x UNION ALL SELECT 1000 + 0) ON clicks = x GROUP BY ALL',
+      '1000',
+    ],
+    ['SELECT clicks, count(*) FROM FILE GROUP BY clicks ORDER BY clicks NULLS LAST', '1000,2 1001,2 ,2'],
+    ['SELECT clicks FROM FILE ORDER BY clicks LIMIT 1', '1000'],
+    ['SELECT max(clicks) FROM FILE', '1001'],
+  ] as const;
+});
+
+describe('a file that DuckDB reads as other values, or not at all', () => {
+  const changed = (column: OddColumn) => oddParquet(recordsOf([3, 4], column));
+  const wide = (name: string, digits: number, bytes: number, first: bigint, second: bigint) => {
+    const schema = { 1: 7, 2: bytes, 6: 5, 7: 6, 8: digits, 10: { 5: { 1: 6, 2: digits } } };
+    return changed({ name, schema, values: [first, second].map((value) => highestFirst(value, bytes)) });
+  };
+  const amounts = (digits: number, bytes: number) => wide('revenue', digits, bytes, 1_500_000n, -2_250_000n);
+  const counts = (digits: number, bytes: number) => wide('clicks', digits, bytes, 3_000_000n, 4_000_000n);
+  const half = (name: string) =>
+    changed({ name, schema: { 1: 7, 2: 2, 10: { 15: {} } }, values: [int(0x4200, 2), int(0x4400, 2)] });
+  const longs = (name: string, schema: object) =>
+    changed({ name, schema: { 1: 2, ...schema }, values: [int(3), int(4)] });
+  const twice = { 6: 5, 7: 2, 8: 18, 10: { 5: { 1: 6, 2: 18 } } };
+  const packed = (codec: number) =>
+    oddParquet(recordsOf([3]).map((column) => ({ ...column, metadata: { 4: codec } })));
+  const encrypted = oddParquet(recordsOf([3]));
+  encrypted.write('PARE');
+  encrypted.write('PARE', encrypted.length - 4);
+  const cut = Buffer.concat([Buffer.from('PAR1'), half('clicks').subarray(-40)]);
+  const MORE = 'No engine here reads decimals of more than 38 digits. `python3 -c "import pyarrow';
+  const HALF = 'A half float holds whole numbers to 2,048 only';
+  const PLAIN = 'Write the file again with a plain type of Parquet.';
+  const KEY = 'Write it without encryption, with a program that has its key.';
+  const WRITE = 'Write it again from its source, or remove it';
+  const UNREAD = 'which DuckDB does not read';
+
+  it.each<readonly [what: string, bytes: Buffer, found: string, cure: string]>([
+    ['amounts of 39 digits', amounts(39, 17), 'DECIMAL(39,6)', MORE],
+    ['amounts of 53 digits', amounts(53, 23), 'DECIMAL(53,6)', MORE],
+    ['amounts of 76 digits', amounts(76, 32), 'DECIMAL(76,6)', MORE],
+    ['counts of 39 digits', counts(39, 17), 'DECIMAL(39,6)', MORE],
+    ['counts of 76 digits', counts(76, 32), 'DECIMAL(76,6)', MORE],
+    ['counts in half floats', half('clicks'), 'half float', HALF],
+    ['amounts in half floats', half('revenue'), 'half float', HALF],
+    ['a newer annotation', longs('clicks', { 10: { 19: {} } }), 'INT64 annotation 19', PLAIN],
+    ['two annotations', longs('revenue', twice), 'INT64 DECIMAL(18,6) DECIMAL(18,2)', PLAIN],
+    ['too many digits', longs('revenue', { 6: 5, 7: 2, 8: 19 }), 'INT64 DECIMAL(19,2)', PLAIN],
+    ['an encrypted footer', encrypted, 'encrypted', KEY],
+    ['LZ4', packed(5), `compressed with LZ4 in the form of Hadoop, ${UNREAD}`, '`python3 -c'],
+    ['LZO', packed(3), `compressed with LZO, ${UNREAD}`, WRITE],
+    ['a newer codec', packed(9), `compressed with codec 9, ${UNREAD}`, WRITE],
+    ['a cut footer', cut, 'not a Parquet file, or not a whole one', WRITE],
+  ])('is refused by each command: %s', async (what, bytes, found, cure) => {
+    const lake = what.replaceAll(' ', '-');
+    await write(`${lake}/${DAY}/a.parquet`, bytes);
+    const { check, convert, hourly } = await runAll(lake);
+    expect([check.code, convert.code, hourly.code]).toEqual([1, 2, 1]);
+    const [, cured = ''] = check.stdout.split(`found   it is ${found}\n`);
+    expect(cured.split('\n')[1]).toContain(`   cure    ${cure}`);
+    expect(cured.split('\n')[1]).not.toContain('npm run lake');
+    for (const said of [convert.stderr, hourly.stdout]) {
+      expect(said).toContain(` is ${found}`);
+      if (cure !== WRITE) expect(said).toContain(cure.replace(/\.$/, ''));
+    }
+    expect(hourly.stdout).not.toContain('lake -- convert');
+  });
+});
+
+it('a flipped bit anywhere in a file is a fault or nothing, and never an error of the program', async () => {
+  const bytes = oddParquet(recordsOf([1, null, 3]), recordsOf([4]));
+  const faults = new Set<string>();
+  for (let at = 0; at < bytes.length; at++) {
+    const damaged = Buffer.from(bytes);
+    damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
+    await write('flipped.parquet', damaged);
+    const read = await readWholeFile(join(home, 'flipped.parquet'));
+    if ('found' in read) faults.add(read.found.replace(/^column .*: /, '').replaceAll(/\d+/g, 'n'));
+  }
+  expect([...faults]).toEqual(
+    expect.arrayContaining([
+      'it is not a Parquet file, or not a whole one',
+      'a page is damaged',
+      'the pages hold n values, and the footer says n',
+    ]),
+  );
+});
+
+it('lake convert reads decimals in more bytes than their digits need', async () => {
+  const schema = { 1: 7, 2: 20, 6: 5, 7: 6, 8: 30, 10: { 5: { 1: 6, 2: 30 } } };
+  const values = [1_500_000n, -2_250_000n].map((value) => highestFirst(value, 20));
+  await write('long.parquet', oddParquet(recordsOf([3, 4], { name: 'revenue', schema, values })));
+  const { stdout, stderr } = await runLake(['convert', `${home}/long.parquet`, '--to', `${home}/long`]);
+  expect(stderr).toBe('');
+  expect(stdout).toContain('revenue -0.750000');
+});
+
+it('the writer of odd files writes what DuckDB reads', async () => {
+  await write('right.parquet', oddParquet(recordsOf([1, null, 3]), recordsOf([4])));
+  const sql = `SELECT clicks::INTEGER, revenue::VARCHAR, device_or_proxy FROM '${home}/right.parquet'`;
+  expect((await engine.rows(sql)).join(' ')).toBe('1,1.000000,1 ,, 3,3.000000,3 4,4.000000,4');
+});

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { companyColumn, measureColumns } from '../../lake-check/report-columns.ts';
+import type { Report } from '../../lib/report/catalogue.ts';
+import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
+import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { trustingBounds } from './workspace/open-duckdb.ts';
+
+/** A day of medium size has this many row groups. A report of one company can skip most of them. */
+const ROW_GROUPS = 32;
+
+/** A row group with fewer rows costs more in the footer than it saves. */
+const LEAST_ROWS = 8_192;
+const MAX_ROWS = 122_880;
+/** DuckDB writes row groups in steps of this many rows. */
+const STEP_ROWS = 2_048;
+
+/** How many of a day's rows go into one row group. */
+export const rowGroupRows = (rows: number): number =>
+  Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
+
+/**
+ * SQL for a day's records as they are stored, summed by the hour if `hourly` is set. They are sorted by company, then
+ * by every other column, so that equal records give equal files.
+ */
+export function daySelect(table: Table, report: Report, source: string, hourly: boolean): string {
+  const measures = new Set(measureColumns(report));
+  const company = companyColumn(report);
+  const dimensions = table.columns.filter(({ name }) => name !== TIME_COLUMN && !measures.has(name));
+  const columns = table.columns.map(({ name, type }) => {
+    const quoted = quoteName(name);
+    if (!hourly) return quoted;
+    if (name === TIME_COLUMN) return `CAST(date_trunc('hour', ${quoted}) AS TIMESTAMP_MS) AS ${quoted}`;
+    return measures.has(name) ? `CAST(sum(${quoted}) AS ${type}) AS ${quoted}` : quoted;
+  });
+  const others = dimensions.map(({ name }) => name).filter((name) => name !== company);
+  const order = [company, ...others, TIME_COLUMN, ...measures].map((name) => `${quoteName(name)} NULLS LAST`);
+  return [
+    `SELECT ${columns.join(', ')}`,
+    `FROM ${source}`,
+    ...(hourly
+      ? [
+          `GROUP BY date_trunc('hour', ${quoteName(TIME_COLUMN)}), ${dimensions.map(({ name }) => quoteName(name)).join(', ')}`,
+        ]
+      : []),
+    `ORDER BY ${order.join(', ')}`,
+  ].join('\n');
+}
+
+/** SQL that writes a day into a directory: one file, or several if the day is large. */
+export const dayCopy = (select: string, rows: number, directory: string): string =>
+  `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;
+
+/** A file of a day: its path on this machine, and its name in the lake. */
+export interface DayFile {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** Whether DuckDB's error says that a value is too large for its column. */
+export const isTooLarge = ({ message }: Error): boolean =>
+  /out of range|overflow|could not be cast|can't be cast/i.test(message);
+
+/**
+ * Writes a day's files into a directory of this machine. A file's name in the lake comes from the hash of its content,
+ * so the same records get the same name again. Throws an OperatorFault if an hour's sum is too large for its column.
+ *
+ * @param sql the SQL of `dayCopy`, which writes into the directory
+ * @param what the day, as a fault names it
+ */
+export async function writeDay(
+  connection: DuckDBConnection,
+  sql: string,
+  directory: string,
+  what: string,
+): Promise<DayFile[]> {
+  await trustingBounds(connection, () => connection.run(sql)).catch((error: Error) => {
+    if (isTooLarge(error))
+      throw new OperatorFault(
+        `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
+      );
+    throw error;
+  });
+  const names = (await readdir(directory)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const hash = createHash('sha256');
+      await pipeline(createReadStream(join(directory, name)), hash);
+      return { path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` };
+    }),
+  );
+}
