@@ -1,26 +1,26 @@
 import { REPORT_KEPT_DAYS } from '../names.ts';
 import {
   AGE_ERROR_MS,
-  type EndedRecord,
   isOpen,
   type JobRecord,
   leaseLeftMs,
   type OpenRecord,
   type RecordIn,
 } from '../results/job-record.ts';
+import type { CacheStatus } from './delivery.ts';
 
 /** What a request does next, after it has read its job's record. */
 export type Decision =
   /** Nothing that is recorded can answer this request: start the next attempt. */
-  | { readonly next: 'start'; readonly isRetry: boolean }
+  | { readonly next: 'start'; readonly isRetry: boolean; readonly attempts: number }
   /** Another request asks Athena: wait for the record to change. */
   | { readonly next: 'wait'; readonly record: OpenRecord }
   /** Nobody asks Athena any more: do it. */
   | { readonly next: 'take-over'; readonly record: OpenRecord }
   /** The files of a large result are being made: wait for them. */
   | { readonly next: 'publish'; readonly record: RecordIn<'publishing'> }
-  | { readonly next: 'deliver'; readonly record: RecordIn<'done'> }
-  /** Files changed during the query: list the lake again. */
+  | { readonly next: 'deliver'; readonly record: RecordIn<'done'>; readonly cacheStatus: CacheStatus }
+  /** Perhaps the data have changed while the caller waited: list the lake again. */
   | { readonly next: 'list-again' }
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
@@ -28,10 +28,12 @@ export type Decision =
 export interface RequestFacts {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
+  /** Whether the lake was listed after the record was read, or can't be listed. */
+  readonly hasListed: boolean;
   /** How long the caller has waited for an attempt, in milliseconds; undefined if it has waited for none. */
   readonly waitedMs: number | undefined;
-  /** Whether the attempt that the caller waits for was created for this caller. */
-  readonly isOwn: boolean;
+  /** Token of the last attempt that was created for this caller. */
+  readonly own: string | undefined;
   /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
   /** The scan limit in bytes; undefined if it is not known. */
@@ -55,52 +57,62 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const MAX_ATTEMPTS = 6;
 
 /**
- * Decides by a job's record alone. A report of the data version is for everybody. Any other answer is for callers who
- * saw the listing that the attempt was started for: whoever saw another one waits until the attempt has ended, and then
- * starts the next.
+ * Decides by a job's record alone. A report of the data version is for everybody. Any other end is for callers who saw
+ * the listing that the attempt was started for, and who came before its end: anybody else waits until the attempt has
+ * ended and its files are made, and then starts the next.
  *
  * @param ageMs how long ago the record was written
  */
 export function decide(record: JobRecord | undefined, ageMs: number, facts: RequestFacts): Decision {
-  if (!record) return { next: 'start', isRetry: false };
-  if (!isOpen(record)) return decideEnded(record, ageMs, facts);
-  if (leaseLeftMs(record, ageMs) > 0) return { next: 'wait', record };
-  if (record.state === 'starting' && ageMs >= LONGEST_STARTING_MS) return { next: 'start', isRetry: false };
-  return { next: 'take-over', record };
-}
-
-function decideEnded(record: EndedRecord, ageMs: number, facts: RequestFacts): Decision {
-  const { fingerprint, waitedMs } = facts;
-  const start = { next: 'start', isRetry: false } as const;
+  const attempts = record && facts.waitedMs !== undefined ? record.attempts + 1 : 1;
+  const start: Decision = { next: 'start', isRetry: false, attempts };
+  const { waitedMs, fingerprint, hasListed } = facts;
+  const startOrList: Decision = waitedMs === undefined || hasListed ? start : { next: 'list-again' };
+  if (!record) return startOrList;
+  if (isOpen(record)) {
+    if (leaseLeftMs(record, ageMs) > 0) return { next: 'wait', record };
+    return record.state === 'starting' && ageMs >= LONGEST_STARTING_MS
+      ? start
+      : { next: 'take-over', record };
+  }
+  if (record.state === 'publishing')
+    return ageMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
+  const endedMs = ageMs + (record.endedForMs ?? 0);
   const isSame = record.fingerprint === fingerprint;
   if (record.state === 'failed')
-    return isSame || record.isOfVersion ? decideFailed(record, ageMs, facts) : start;
-  const isGood = record.goodForMs !== undefined && ageMs < record.goodForMs;
-  const isForAll = record.isOfVersion && ageMs < LONGEST_KEPT_MS;
-  if (!isForAll && !(isSame && (isGood || wasAwaited(ageMs, waitedMs)))) return start;
-  if (record.state === 'done') return { next: 'deliver', record };
-  return ageMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
+    return isSame || record.isOfVersion ? decideFailed(record, endedMs, facts, start) : startOrList;
+  const isForAll = record.isOfVersion && endedMs < LONGEST_KEPT_MS;
+  const isGood = record.goodForMs !== undefined && endedMs < record.goodForMs;
+  if (!isForAll && !(isSame && (isGood || wasAwaited(endedMs, waitedMs))))
+    return isSame ? start : startOrList;
+  const cacheStatus =
+    record.attempt === facts.own ? 'miss' : wasAwaited(ageMs, waitedMs) ? 'collapsed' : 'hit';
+  return { next: 'deliver', record, cacheStatus };
 }
 
-/** Whether a record was written while the caller waited. */
-const wasAwaited = (ageMs: number, waitedMs: number | undefined): boolean =>
-  waitedMs !== undefined && ageMs <= waitedMs + AGE_ERROR_MS;
+/** Whether an attempt ended while the caller waited. */
+const wasAwaited = (endedMs: number, waitedMs: number | undefined): boolean =>
+  waitedMs !== undefined && endedMs <= waitedMs + AGE_ERROR_MS;
 
-function decideFailed(record: RecordIn<'failed'>, ageMs: number, facts: RequestFacts): Decision {
+function decideFailed(
+  record: RecordIn<'failed'>,
+  endedMs: number,
+  { waitedMs, own, hasListed, hasTimeForAnother, scanLimit }: RequestFacts,
+  start: Extract<Decision, { next: 'start' }>,
+): Decision {
   const { why, isRetry, attempts, seenAfterMs } = record;
-  const { waitedMs, isOwn, hasTimeForAnother, scanLimit } = facts;
-  const start = { next: 'start', isRetry: false } as const;
   if (why === 'too-large') {
     // If the limit has changed since then, the query may succeed now.
     const isKnown = record.isOfVersion && record.limit === scanLimit;
-    return wasAwaited(ageMs, waitedMs) || isKnown ? { next: 'refuse', record } : start;
+    return wasAwaited(endedMs, waitedMs) || isKnown ? { next: 'refuse', record } : start;
   }
   if (waitedMs === undefined) return start;
-  if (why === 'data-changed') return { next: 'list-again' };
   // Perhaps the query ended before this caller came: then the failure was the answer for earlier callers.
-  if (!isOwn && seenAfterMs + ageMs + AGE_ERROR_MS > waitedMs) return start;
+  const isOfOthers = record.attempt !== own && seenAfterMs + endedMs + AGE_ERROR_MS > waitedMs;
+  if (isOfOthers && why !== 'data-changed') return start;
   if (attempts >= MAX_ATTEMPTS) return { next: 'refuse', record };
-  if (why === 'lost' || (why === 'too-long' && hasTimeForAnother)) return { next: 'start', isRetry };
-  if (why === 'retryable' && !isRetry) return { next: 'start', isRetry: true };
+  if (why === 'data-changed') return hasListed ? start : { next: 'list-again' };
+  if (why === 'lost' || (why === 'too-long' && hasTimeForAnother)) return { ...start, isRetry };
+  if (why === 'retryable' && !isRetry) return { ...start, isRetry: true };
   return { next: 'refuse', record };
 }

@@ -4,13 +4,7 @@ import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { gzipped, gzippedChunks } from '../results/gzipped.ts';
 import { type RecordIn, type ReportFiles, readRecord } from '../results/job-record.ts';
-import {
-  abandonedKey,
-  gzippedKey,
-  publicationKey,
-  publishedExecution,
-  resultsKey,
-} from '../results/keys.ts';
+import { abandonedKey, gzippedKey, publicationKey, publishedExecution, resultsKey } from '../results/keys.ts';
 import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 
 /** A request to publish a large result, with everything needed to make the report's files. */
@@ -177,7 +171,7 @@ async function endPublication(
     const stored = await results.read(key);
     const record = readRecord(stored);
     if (!stored || record?.state !== 'publishing' || record.executionId !== executionId) return stored;
-    const written = await results.replace(stored, key, end(record));
+    const written = await results.replace(stored, key, { ...end(record), endedForMs: stored.ageMs });
     if (written) return written;
   }
 }

@@ -4,6 +4,7 @@ import { begun } from '../begun.ts';
 import { type JobRecord, type OpenRecord, type RecordIn, readRecord } from '../results/job-record.ts';
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
+import type { Decision } from './decide.ts';
 import type { DeliveryFacts, Run, Target } from './delivery.ts';
 import { type EarlyReads, endOf, stateNow } from './end.ts';
 import { type EndedExecution, limitLeftMs } from './execution.ts';
@@ -16,49 +17,48 @@ interface Held<T extends JobRecord = OpenRecord> {
   readonly record: T;
 }
 
-/** The attempt that a request starts or takes over. */
-export interface WantedAttempt {
-  /** The open record that is taken over; undefined to start a new attempt. */
-  readonly open?: OpenRecord;
-  readonly isRetry: boolean;
-  readonly attempts: number;
-  readonly slot?: string | undefined;
+/** The attempt that a request starts or takes over, and its slot. */
+interface WantedAttempt {
+  readonly decision: Extract<Decision, { next: 'start' | 'take-over' }>;
+  readonly slot: string | undefined;
 }
 
 /**
  * Creates or takes over an attempt, before Athena is called, so that only one of many concurrent requests calls Athena.
- * Then asks Athena until the query ends, and records the end. Resolves to the record as it is stored then; to
- * `time-is-up` if the request must answer first. On an error, gives up the lease, so that another may ask at once.
+ * Then asks Athena until the query ends, and records the end. Resolves to the record as it is stored then, to undefined
+ * if it must be read, or to `time-is-up` if the request must answer first. On an error, gives up the lease, so that
+ * another may ask at once.
  *
  * @param was the record as it was read
- * @param onHeld called once this request holds the lease
+ * @param onHeld called with the attempt's token as soon as this request holds the lease
  */
 export async function leadAttempt(
   run: Run,
   target: Target,
   was: StoredDocument | undefined,
   wanted: WantedAttempt,
-  onHeld: () => void,
+  onHeld: (token: string) => void,
 ): Promise<StoredDocument | 'time-is-up' | undefined> {
   const first = await save(run, target, was, openRecord(run, target, was, wanted));
   if ('theirs' in first) return first.theirs;
-  onHeld();
+  onHeld(first.mine.record.attempt);
   let held: Promise<Held | undefined> = Promise.resolve(first.mine);
   let latest: Held = first.mine;
   let known: Known = {};
   try {
     let { record } = latest;
     if (record.state === 'starting') {
-      const id = await start(run, target, latest);
-      if (id === undefined) {
+      let executionId = await start(run, target, record);
+      if (executionId === undefined) {
         // The token belongs to another query, so this attempt takes a new one.
         const renewed = { ...record, ...signed(), attempt: randomUUID() };
         const outcome = await save<OpenRecord>(run, target, latest.stored, renewed);
         if ('theirs' in outcome) return outcome.theirs;
         latest = outcome.mine;
         held = Promise.resolve(latest);
+        onHeld(renewed.attempt);
+        executionId = await start(run, target, renewed);
       }
-      const executionId = id ?? (await start(run, target, latest));
       if (executionId === undefined) throw new Error('Athena knows the token of a new attempt');
       record = {
         ...latest.record,
@@ -78,7 +78,7 @@ export async function leadAttempt(
     }
     const { executionId, elapsedMs, runningAt, hasRun = runningAt !== undefined } = record;
     run.note({ queryExecutionId: executionId });
-    const isTakenOver = wanted.open !== undefined;
+    const isTakenOver = wanted.decision.next === 'take-over';
     const execution = { id: executionId, elapsedMs, runningAt, hasRun, isTakenOver };
     const seen = await watchExecution(run.backends, execution, run.terms, () =>
       readEarly(run, target, executionId),
@@ -101,19 +101,8 @@ export async function leadAttempt(
       await release(run, target, mine, known).catch(() => {});
       return 'time-is-up';
     }
-    const { runningAt: ranAt = undefined } = known;
-    const end = await endOf(
-      run,
-      target,
-      {
-        ...record,
-        ...(latest.record as RecordIn<'under-way'>),
-        ...(ranAt !== undefined && { runningAt: ranAt }),
-      },
-      now,
-      seen.begun,
-      answeredAt,
-    );
+    const ended = { ...record, ...(latest.record as RecordIn<'under-way'>), runningAt: seen.runningAt };
+    const end = await endOf(run, target, ended, now, seen.begun, answeredAt);
     if (end === 'late') {
       await release(run, target, latest, {}).catch(() => {});
       return 'time-is-up';
@@ -135,9 +124,7 @@ export async function leadAttempt(
 }
 
 /** What this request passes on about the execution to the next one that asks Athena. */
-type Known = Partial<Pick<RecordIn<'under-way'>, 'elapsedMs' | 'hasRun' | 'isStopped'>> & {
-  readonly runningAt?: number | undefined;
-};
+type Known = Partial<Pick<RecordIn<'under-way'>, 'elapsedMs' | 'hasRun' | 'isStopped' | 'runningAt'>>;
 
 const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 /** The lease: how long this request asks Athena about the query, for all who wait. */
@@ -146,27 +133,30 @@ const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Da
 /** The record of a new attempt, or of one that this request takes over. */
 function openRecord(
   run: Run,
-  { data }: Target,
+  { data: { fingerprint } }: Target,
   was: StoredDocument | undefined,
-  { open, isRetry, attempts, slot }: WantedAttempt,
+  { decision, slot }: WantedAttempt,
 ): OpenRecord {
   const mine = { ...signed(), ...leaseOf(run), ...(slot !== undefined && { slot }) };
-  if (open?.state === 'under-way') return { ...open, ...mine, elapsedMs: open.elapsedMs + (was?.ageMs ?? 0) };
-  if (open) return { ...open, ...mine };
+  if (decision.next === 'take-over') {
+    const { record } = decision;
+    const elapsedMs = record.state === 'under-way' ? record.elapsedMs + (was?.ageMs ?? 0) : undefined;
+    return { ...record, ...mine, ...(elapsedMs !== undefined && { elapsedMs }) } as OpenRecord;
+  }
+  const { isRetry, attempts } = decision;
   const follows = readRecord(was)?.writer;
-  return {
-    state: 'starting',
-    ...mine,
+  const every = {
     attempt: randomUUID(),
     attempts,
-    ...(follows !== undefined && { follows }),
     isRetry,
-    fingerprint: data.fingerprint,
+    fingerprint,
+    ...(follows !== undefined && { follows }),
   };
+  return { state: 'starting', ...mine, ...every };
 }
 
-const start = ({ backends }: Run, { job }: Target, { record }: Held): Promise<string | undefined> =>
-  backends.queries.start(job.query, record.attempt);
+const start = ({ backends }: Run, { job }: Target, { attempt }: OpenRecord): Promise<string | undefined> =>
+  backends.queries.start(job.query, attempt);
 
 function readEarly(run: Run, target: Target, id: string): EarlyReads {
   const { results } = run.backends;

@@ -118,7 +118,7 @@ export async function answerDelivery(
     const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
     Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
   };
-  const delivery = await deliverReport(backends, wanted, terms, note, data, left);
+  const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
   facts.isReady = delivery.state === 'ready';
   facts.cacheStatus = delivery.cacheStatus;
   if (delivery.state === 'waiting') {

@@ -39,11 +39,13 @@ const ended = {
   engineMs: v.number(),
   /** Whether this belongs to the job's data version: the lake was the same before and after the query. */
   isOfVersion: v.boolean(),
+  /** How long the query's end had been recorded when the publication's end was; absent if nothing was published. */
+  endedForMs: v.optional(v.number()),
 };
 
 const succeeded = {
   ...ended,
-  /** How long after this write new callers may get the report, even if it has no data version. */
+  /** How long after the query's end was recorded new callers may get the report, even without a data version. */
   goodForMs: v.optional(v.number()),
 };
 

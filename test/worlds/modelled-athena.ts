@@ -267,8 +267,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     const draw = namedDice(seed, `engine ${query.id}`);
     draws.set(query, draw);
     tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
-    // The request's own report comes later than a file that it has written for others.
-    delete startedBy.plainFileAt;
     for (const act of onStart) act(query);
     time.after(
       between(draw, ...engine.queueMs),

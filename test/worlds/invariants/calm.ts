@@ -7,6 +7,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
+import { crossings } from './releases.ts';
 
 /** Troubles that don't disturb the calm. */
 const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
@@ -101,7 +102,8 @@ export function listingFault(
     troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
     [plan.outages.length, plan.clocks.set].every((each) => !each) &&
     plan.settings.isListed;
-  if (!isQuiet || !isOwn(query, pull) || query.location?.includes('reused')) return undefined;
+  if (!isQuiet || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
+    return undefined;
   const before = [...athena.queries.values()].filter(
     ({ number, asked, companies }) =>
       number < query.number && asked.days === query.asked.days && companies === query.companies,

@@ -43,8 +43,8 @@ const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: Answer
   // A function may use companies that it read up to a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
-    ({ state, endedAt = 0, asked }) =>
-      (state === 'FAILED' || state === 'CANCELLED') &&
+    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked }) =>
+      (state === 'FAILED' || state === 'CANCELLED' || stopAskedAt !== undefined) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
       asked.days.join() === pull.caller.days.join(),

@@ -7,6 +7,7 @@ import type { AnsweredRequest } from '../caller.ts';
 import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { REGISTER_MS } from './refusals.ts';
+import { crossings } from './releases.ts';
 
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
@@ -29,7 +30,8 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
     return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
   if (body.includes('took too long')) {
-    if (isMiscounted(request)) return undefined;
+    if (isMiscounted(request) || (invocation.machine.isOfReleaseBefore && crossings(pull) > 0))
+      return undefined;
     if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
     const isOverdue = [...athena.queries.values()].some(
       ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
