@@ -19,7 +19,12 @@ export type Decision =
   | { readonly next: 'take-over'; readonly record: OpenRecord }
   /** The files of a large result are being made: wait for them. */
   | { readonly next: 'publish'; readonly record: RecordIn<'publishing'> }
-  | { readonly next: 'deliver'; readonly record: RecordIn<'done'>; readonly cacheStatus: CacheStatus }
+  | {
+      readonly next: 'deliver';
+      readonly record: RecordIn<'done' | 'publishing'>;
+      readonly encoding: 'gzip' | 'plain';
+      readonly cacheStatus: CacheStatus;
+    }
   /** Perhaps the data have changed while the caller waited: list the lake again. */
   | { readonly next: 'list-again' }
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
@@ -36,6 +41,7 @@ export interface RequestFacts {
   readonly own: string | undefined;
   /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
+  readonly acceptsGzip: boolean;
   /** The scan limit in bytes; undefined if it is not known. */
   readonly scanLimit: number | undefined;
 }
@@ -75,19 +81,22 @@ export function decide(record: JobRecord | undefined, ageMs: number, facts: Requ
       ? start
       : { next: 'take-over', record };
   }
-  if (record.state === 'publishing')
-    return ageMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
   const endedMs = ageMs + (record.endedForMs ?? 0);
   const isSame = record.fingerprint === fingerprint;
   if (record.state === 'failed')
     return isSame || record.isOfVersion ? decideFailed(record, endedMs, facts, start) : startOrList;
   const isForAll = record.isOfVersion && endedMs < LONGEST_KEPT_MS;
   const isGood = record.goodForMs !== undefined && endedMs < record.goodForMs;
-  if (!isForAll && !(isSame && (isGood || wasAwaited(endedMs, waitedMs))))
-    return isSame ? start : startOrList;
-  const cacheStatus =
-    record.attempt === facts.own ? 'miss' : wasAwaited(ageMs, waitedMs) ? 'collapsed' : 'hit';
-  return { next: 'deliver', record, cacheStatus };
+  const isForCaller = isForAll || (isSame && (isGood || wasAwaited(endedMs, waitedMs)));
+  const encoding = facts.acceptsGzip && record.files.gzip !== undefined ? 'gzip' : 'plain';
+  if (isForCaller && record.files[encoding] !== undefined) {
+    const cacheStatus =
+      record.attempt === facts.own ? 'miss' : wasAwaited(ageMs, waitedMs) ? 'collapsed' : 'hit';
+    return { next: 'deliver', record, encoding, cacheStatus };
+  }
+  if (record.state === 'publishing')
+    return endedMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
+  return isSame ? start : startOrList;
 }
 
 /** Whether an attempt ended while the caller waited. */

@@ -3,15 +3,8 @@ import { begun } from '../begun.ts';
 import type { DataState } from '../lake/data-version.ts';
 import { readDataState } from '../lake/read-data-state.ts';
 import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
-import { leaseLeftMs, type OpenRecord, type RecordIn, readRecord } from '../results/job-record.ts';
-import {
-  abandonedKey,
-  gzippedKey,
-  jobRecordKey,
-  publicationKey,
-  reportKey,
-  slotsKey,
-} from '../results/keys.ts';
+import { type RecordIn, readRecord } from '../results/job-record.ts';
+import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
@@ -27,16 +20,14 @@ import {
   tookTooLong,
 } from './delivery.ts';
 import { hasTimeForAnother } from './execution.ts';
-import { abandonPublication, type Publication, recordFiles, requestPublication } from './files.ts';
+import { awaitPublication } from './files.ts';
 import { makeJob } from './job.ts';
 import { endFacts, leadAttempt } from './lead.ts';
-import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
+import { nextSlotLookMs } from './pace.ts';
+import { watchRecord } from './watch.ts';
 
 /** How many times a report is started again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;
-
-/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
-const TAKE_OVER_MS = 1_000;
 
 /** What a request knows of its caller's wait. It changes as the request goes on. */
 interface Wait {
@@ -101,6 +92,7 @@ async function nextStep(run: Run, wait: Wait, stored: StoredDocument | undefined
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
     own: wait.own,
     hasTimeForAnother: hasTimeForAnother({ ...terms, callerLeftMs: terms.giveUpAt - Date.now() }),
+    acceptsGzip: terms.acceptsGzip,
     scanLimit: terms.scanLimit,
   });
   note({ job: target.job.id });
@@ -118,10 +110,11 @@ async function nextStep(run: Run, wait: Wait, stored: StoredDocument | undefined
     case 'wait':
       startsWaiting(wait);
       if (isTimeUp) throw tookTooLong();
-      return mustAnswer || !stored ? waiting(wait) : watchRecord(run, wait, stored, decision.record);
+      if (mustAnswer || !stored) return waiting(wait);
+      return { stored: await watchRecord(run, target, stored, decision.record) };
     case 'publish':
       startsWaiting(wait);
-      return awaitPublication(run, wait, stored, decision.record);
+      return publish(run, wait, stored, decision.record);
     case 'take-over':
       startsWaiting(wait);
       // No query is started for a caller whose time is up. One that is under way is asked about once more.
@@ -177,6 +170,19 @@ async function listAgain(run: Run, wait: Wait, stored: StoredDocument | undefine
   return { stored: latest };
 }
 
+/** Waits until a publication has ended, or until this request must answer. */
+async function publish(
+  run: Run,
+  wait: Wait,
+  stored: StoredDocument | undefined,
+  record: RecordIn<'publishing'>,
+): Promise<Step> {
+  const latest = await awaitPublication(run, wait.target, stored, record);
+  if (latest?.etag !== stored?.etag) return { stored: latest };
+  if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
+  return waiting(wait);
+}
+
 /** Takes a slot for the job's next query, if clients have a limited number, and then starts the query. */
 async function withSlot(
   run: Run,
@@ -228,21 +234,18 @@ async function lead(
   return waiting(wait);
 }
 
-/** The answer with a report: the gzipped file if there is one and the caller accepts gzip, otherwise the plain file. */
+/** The answer with a report. */
 function ready(
-  { terms: { acceptsGzip }, note }: Run,
+  { note }: Run,
   { target: { job, data } }: Wait,
-  { record, cacheStatus }: Extract<Decision, { next: 'deliver' }>,
+  { record, encoding, cacheStatus }: Extract<Decision, { next: 'deliver' }>,
 ): Delivery {
   const { executionId, isOfVersion, files } = record;
-  const key = reportKey(executionId, job.fileName);
+  const plain = reportKey(executionId, job.fileName);
   const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
   note(dataVersion);
-  const file =
-    acceptsGzip && files.gzip !== undefined
-      ? { key: gzippedKey(key), bytes: files.gzip }
-      : { key, bytes: files.plain };
-  return { state: 'ready', ...file, cacheStatus, ...dataVersion };
+  const key = encoding === 'gzip' ? gzippedKey(plain) : plain;
+  return { state: 'ready', key, bytes: files[encoding] ?? 0, cacheStatus, ...dataVersion };
 }
 
 /** The error that the caller gets for an attempt that left no report. */
@@ -260,76 +263,5 @@ function refusalOf({ note }: Run, record: RecordIn<'failed'>): Error {
       return new PublicationFailed(`the result of query ${executionId} ${reason}`);
     default:
       return new QueryFailed(`query ${executionId} ${reason}`);
-  }
-}
-
-/**
- * Reads the record repeatedly: until the record changes, until a random pause after its lease's end is over, or until
- * the time of this request or of its caller is up.
- */
-async function watchRecord(
-  run: Run,
-  { target }: Wait,
-  seen: StoredDocument,
-  record: OpenRecord,
-): Promise<Step> {
-  const { terms } = run;
-  const began = Date.now();
-  const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
-  // A random pause, so that waiting requests don't all take over at the same time.
-  const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
-  const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
-  let stored: StoredDocument | undefined = seen;
-  let tookMs = 0;
-  for (let now = began; now < end && stored?.etag === seen.etag; now = Date.now()) {
-    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, tookMs, Math.random()), end - now));
-    const lookedAt = Date.now();
-    stored = await readJob(run, target);
-    tookMs = Date.now() - lookedAt;
-  }
-  return { stored };
-}
-
-/**
- * Makes the publishing function publish a large result, and waits until the files exist, the record has changed, or this
- * request must answer.
- */
-async function awaitPublication(
-  run: Run,
-  wait: Wait,
-  stored: StoredDocument | undefined,
-  { executionId, location, isOfVersion }: RecordIn<'publishing'>,
-): Promise<Step> {
-  const { terms } = run;
-  const { results } = run.backends;
-  const { job, data } = wait.target;
-  const began = Date.now();
-  const publication: Publication = {
-    form: 1,
-    executionId,
-    location,
-    key: reportKey(executionId, job.fileName),
-    fileName: job.fileName,
-    columns: [...job.columns],
-    record: jobRecordKey(job),
-    ...(isOfVersion && { dataVersion: data.version }),
-    ...(terms.partner !== undefined && { partner: terms.partner }),
-  };
-  await requestPublication(results, publication);
-  for (;;) {
-    // If the publishing function has died, or is of the release before, the files are there and the record is as it was.
-    const [latest, recorded, abandoned] = await Promise.all([
-      readJob(run, wait.target),
-      recordFiles(results, publication),
-      // Release 1.0.0 tells by this object that it has given a publication up.
-      results.head(abandonedKey(executionId)),
-    ]);
-    if (abandoned && !recorded) await abandonPublication(results, publicationKey(executionId));
-    const now = recorded ?? (abandoned ? await readJob(run, wait.target) : latest);
-    if (now?.etag !== stored?.etag) return { stored: now };
-    const leftMs = terms.waitUntil - Date.now();
-    if (leftMs <= 0 && Date.now() >= terms.publishUntil) throw tookTooLong();
-    if (leftMs <= 0) return waiting(wait);
-    await delay(Math.min(nextFileLookMs(Date.now() - began), leftMs));
   }
 }

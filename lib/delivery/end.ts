@@ -116,14 +116,15 @@ export async function endOf(
     isOfVersion,
     ...goodFor(run, target, open.fingerprint),
   };
-  if (!result.content) return { record: { ...succeeded, state: 'publishing', location }, counted: execution };
+  if (!result.content)
+    return { record: { ...succeeded, state: 'publishing', location, files: {} }, counted: execution };
   const { fileName, columns } = target.job;
   const key = reportKey(execution.id, fileName);
   const version = isOfVersion ? { dataVersion: target.data.version } : {};
   const file = { executionId: execution.id, key, fileName, columns: [...columns], ...version };
   try {
-    const files = await writeReport(run.backends.results, file, result.content);
-    return { record: { ...succeeded, state: 'done', files }, counted: execution };
+    const made = await writeReport(run.backends.results, file, result.content);
+    return { record: { ...succeeded, state: 'done', ...made }, counted: execution };
   } catch (error) {
     if (!(error instanceof NotEngineCsv)) throw error;
     return failed('unreadable', asFailed(execution, error.message));

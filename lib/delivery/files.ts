@@ -3,9 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { gzipped, gzippedChunks } from '../results/gzipped.ts';
-import { type RecordIn, type ReportFiles, readRecord } from '../results/job-record.ts';
-import { abandonedKey, gzippedKey, publicationKey, publishedExecution, resultsKey } from '../results/keys.ts';
+import { type EndedRecord, type RecordIn, type ReportFiles, readRecord } from '../results/job-record.ts';
+import {
+  abandonedKey,
+  gzippedKey,
+  jobRecordKey,
+  publicationKey,
+  publishedExecution,
+  reportKey,
+  resultsKey,
+} from '../results/keys.ts';
 import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
+import type { Run, Target } from './delivery.ts';
+import { nextFileLookMs } from './pace.ts';
 
 /** A request to publish a large result, with everything needed to make the report's files. */
 const publication = v.object({
@@ -60,9 +70,13 @@ export async function writeReport(
   results: ResultsBucket,
   report: FileFacts,
   result: Uint8Array,
-): Promise<ReportFiles> {
+): Promise<{ readonly files: ReportFiles; readonly rows: number }> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of retypeCsv(report.columns, [result])) chunks.push(chunk);
+  let rows = 0;
+  const csvChunks = retypeCsv(report.columns, [result], (number) => {
+    rows = number;
+  });
+  for await (const chunk of csvChunks) chunks.push(chunk);
   const csv = Buffer.concat(chunks);
   const file = fileOf(report);
   const writeGzipped = async () => {
@@ -73,21 +87,51 @@ export async function writeReport(
   const gzip = writeGzipped().catch(() => undefined);
   await results.writeFile(report.key, file, csv);
   const bytes = await Promise.race([gzip, delay(GZIP_GRACE_MS, undefined, { ref: false })]);
-  return { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) };
+  return { files: { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) }, rows };
 }
 
-/** The sizes of a report's existing files; undefined if the plain file is missing. */
-async function filesOf(
-  results: ResultsBucket,
-  { key }: Pick<FileFacts, 'key'>,
-): Promise<ReportFiles | undefined> {
+/** The sizes of a report's files that exist. */
+async function filesOf(results: ResultsBucket, { key }: Pick<FileFacts, 'key'>): Promise<ReportFiles> {
   const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
-  return plain && { plain: plain.bytes, ...(gzip && { gzip: gzip.bytes }) };
+  return { ...(plain && { plain: plain.bytes }), ...(gzip && { gzip: gzip.bytes }) };
 }
 
-/** Makes the publishing function publish a large result: the new object starts it. Does nothing if it was requested. */
-export const requestPublication = (results: ResultsBucket, wanted: Publication) =>
-  results.create(publicationKey(wanted.executionId), wanted);
+/**
+ * Makes the publishing function publish a large result, and waits until the files exist, the record has changed, or this
+ * request must answer. Resolves to the record as it is stored then.
+ */
+export async function awaitPublication(
+  { backends: { results }, terms }: Run,
+  { job, data }: Target,
+  stored: StoredDocument | undefined,
+  { executionId, location, isOfVersion }: RecordIn<'publishing'>,
+): Promise<StoredDocument | undefined> {
+  const began = Date.now();
+  const publication = {
+    form: 1 as const,
+    executionId,
+    location,
+    key: reportKey(executionId, job.fileName),
+    fileName: job.fileName,
+    columns: [...job.columns],
+    record: jobRecordKey(job),
+    ...(isOfVersion && { dataVersion: data.version }),
+    ...(terms.partner !== undefined && { partner: terms.partner }),
+  };
+  await results.create(publicationKey(executionId), publication satisfies Publication);
+  // If the publishing function has died, or is of release 1.0.0, the files are there and the record is as it was.
+  // Release 1.0.0 tells by an object of its own that it has given a publication up.
+  const isAbandoned = (await results.head(abandonedKey(executionId))) !== undefined;
+  const latest = await recordFiles(results, publication);
+  if (isAbandoned && readRecord(latest)?.state === 'publishing')
+    await abandonPublication(results, publicationKey(executionId));
+  for (;;) {
+    const latest = await results.read(publication.record);
+    const leftMs = terms.waitUntil - Date.now();
+    if (latest?.etag !== stored?.etag || leftMs <= 0) return latest;
+    await delay(Math.min(nextFileLookMs(Date.now() - began), leftMs));
+  }
+}
 
 /** The publication that an object under `publications/` asks for; undefined if the object is gone or can't be read. */
 export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
@@ -97,32 +141,40 @@ export async function readPublication(results: ResultsBucket, key: string): Prom
 }
 
 /**
- * Streams a large result into both of the report's files, and records them for those who wait. The gzipped file is
- * written first, because callers get their answer as soon as the plain file exists. A file that an earlier run has
- * written is not written again. Resolves to false if the result is gone.
+ * Streams a large result into both of the report's files, and records each for those who wait as soon as it is written.
+ * The gzipped file comes first. A file that an earlier run has written is not written again. Resolves to false if the
+ * result is gone.
  */
 export async function publishLarge(
   results: ResultsBucket & LargeFiles,
   wanted: Publication,
 ): Promise<boolean> {
-  const upload = (encoding?: 'gzip') =>
-    results.uploadFile(
+  let rows: number | undefined;
+  const upload = async (encoding?: 'gzip') => {
+    const bytes = await results.uploadFile(
       encoding ? gzippedKey(wanted.key) : wanted.key,
       { ...fileOf(wanted), ...(encoding && { encoding }) },
       async () => {
         const result = await results.openResult(wanted.location);
-        const csv = result && retypeCsv(wanted.columns, result);
+        const csv =
+          result &&
+          retypeCsv(wanted.columns, result, (number) => {
+            rows = number;
+          });
         return csv && encoding ? gzippedChunks(csv) : csv;
       },
     );
-  if (!(await filesOf(results, wanted))) {
+    await recordFiles(results, wanted, rows);
+    return bytes !== undefined;
+  };
+  const files = await filesOf(results, wanted);
+  if (files.plain !== undefined) await recordFiles(results, wanted);
+  else {
     const result = await results.readResult(wanted.location, 0);
     if (!result) return false;
-    const isGzipped = result.bytes > MAX_GZIPPED_BYTES || (await results.head(gzippedKey(wanted.key)));
-    if (!isGzipped && (await upload('gzip')) === undefined) return false;
-    if ((await upload()) === undefined) return false;
+    const isGzipped = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
+    return (isGzipped || (await upload('gzip'))) && upload();
   }
-  await recordFiles(results, wanted);
   return true;
 }
 
@@ -133,7 +185,7 @@ export async function abandonPublication(results: ResultsBucket, requestedBy: st
   const wanted = await readPublication(results, requestedBy);
   const queryExecutionId = publishedExecution(requestedBy);
   if (wanted?.record)
-    await endPublication(results, wanted, ({ location: _, goodForMs: __, ...record }) => ({
+    await updatePublication(results, wanted, ({ location: _, goodForMs: __, files: ___, ...record }) => ({
       ...record,
       state: 'failed',
       why: 'unpublished',
@@ -146,32 +198,37 @@ export async function abandonPublication(results: ResultsBucket, requestedBy: st
 }
 
 /**
- * Records the files of a large report if they exist. Whoever finds them does it: a function that dies after it has
- * written them is not started over. Resolves to the record as stored; undefined if the plain file is missing.
+ * Records the files of a large report that exist. Whoever finds them does it: a function that dies after it has written
+ * them is not started over. Resolves to the record as it is stored then.
  */
-export async function recordFiles(
+async function recordFiles(
   results: ResultsBucket,
   wanted: Pick<Publication, 'key' | 'record' | 'executionId'>,
+  rows?: number,
 ): Promise<StoredDocument | undefined> {
   const files = await filesOf(results, wanted);
-  return (
-    files &&
-    endPublication(results, wanted, ({ location: _, ...record }) => ({ ...record, state: 'done', files }))
-  );
+  return updatePublication(results, wanted, ({ location, ...record }) => {
+    const now = { ...record, ...(rows !== undefined && { rows }), files };
+    if (files.plain !== undefined) return { ...now, state: 'done' };
+    return files.gzip !== undefined && record.files.gzip === undefined ? { ...now, location } : undefined;
+  });
 }
 
-/** Replaces the job's record, if it still waits for this publication. Resolves to the record as stored. */
-async function endPublication(
+/** Changes the job's record, if it still waits for this publication. Resolves to the record as it is stored then. */
+async function updatePublication(
   results: ResultsBucket,
   { record: key, executionId }: Pick<Publication, 'record' | 'executionId'>,
-  end: (record: RecordIn<'publishing'>) => RecordIn<'done' | 'failed'>,
+  change: (record: RecordIn<'publishing'>) => EndedRecord | undefined,
 ): Promise<StoredDocument | undefined> {
   if (key === undefined) return undefined;
   for (;;) {
     const stored = await results.read(key);
     const record = readRecord(stored);
     if (!stored || record?.state !== 'publishing' || record.executionId !== executionId) return stored;
-    const written = await results.replace(stored, key, { ...end(record), endedForMs: stored.ageMs });
+    const next = change(record);
+    if (!next) return stored;
+    const endedForMs = (record.endedForMs ?? 0) + stored.ageMs;
+    const written = await results.replace(stored, key, { ...next, endedForMs });
     if (written) return written;
   }
 }

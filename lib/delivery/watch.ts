@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from '../problems/problem.ts';
-import { resultKey } from '../results/keys.ts';
-import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
+import { leaseLeftMs, type OpenRecord } from '../results/job-record.ts';
+import { jobRecordKey, resultKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
+import type { DeliveryBackends, DeliveryTerms, Run, Target } from './delivery.ts';
 import { DATE_ERROR_MS, type Execution, limitLeftMs, type RunFacts } from './execution.ts';
-import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
+import { askAgainMs, nextAskMs, nextRecordLookMs, nextResultLookMs } from './pace.ts';
 
 /** An execution to watch. */
 export interface WatchedExecution extends RunFacts {
@@ -115,4 +117,33 @@ export async function watchExecution<T>(
     }
     return new Promise(() => {});
   }
+}
+
+/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
+const TAKE_OVER_MS = 1_000;
+
+/**
+ * Reads the record repeatedly: until the record changes, until a random pause after its lease's end is over, or until
+ * the time of this request or of its caller is up. Resolves to the document that was read last.
+ */
+export async function watchRecord(
+  { backends, terms }: Run,
+  { job }: Target,
+  seen: StoredDocument,
+  record: OpenRecord,
+): Promise<StoredDocument | undefined> {
+  const began = Date.now();
+  const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
+  // A random pause, so that waiting requests don't all take over at the same time.
+  const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
+  const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
+  let stored: StoredDocument | undefined = seen;
+  let tookMs = 0;
+  for (let now = began; now < end && stored?.etag === seen.etag; now = Date.now()) {
+    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, tookMs, Math.random()), end - now));
+    const lookedAt = Date.now();
+    stored = await backends.results.read(jobRecordKey(job));
+    tookMs = Date.now() - lookedAt;
+  }
+  return stored;
 }

@@ -47,6 +47,10 @@ const succeeded = {
   ...ended,
   /** How long after the query's end was recorded new callers may get the report, even without a data version. */
   goodForMs: v.optional(v.number()),
+  /** The sizes of the report's files that exist, in bytes. */
+  files: v.object({ plain: v.optional(v.number()), gzip: v.optional(v.number()) }),
+  /** The number of the report's rows. Unknown if a publishing function died after it had written the files. */
+  rows: v.optional(v.number()),
 };
 
 /** A job's record: the state of its latest attempt. */
@@ -75,8 +79,6 @@ const jobRecord = v.variant('state', [
   v.object({
     state: v.literal('done'),
     ...succeeded,
-    /** The sizes of the report's files. */
-    files: v.object({ plain: v.number(), gzip: v.optional(v.number()) }),
   }),
   v.object({
     state: v.literal('failed'),

@@ -3,6 +3,7 @@ import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import type { Parts } from '../parts.ts';
+import { crossings } from './releases.ts';
 
 /** How long a function may cache an entry of the register. */
 export const REGISTER_MS = 60_000;
@@ -28,7 +29,8 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
       // If listings are cached, the answer may use a listing that is older than the request.
       world.plan.settings.listingSeconds > 0 ||
       wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
-      wasBegunAgain(parts, request);
+      wasBegunAgain(parts, request) ||
+      crossings(pull) > 0;
     return isHonest ? undefined : 'emptied-during-query';
   }
   if (hop === 0) return 'missing-without-cause';
