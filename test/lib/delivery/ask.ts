@@ -23,7 +23,7 @@ export function request(
   const from = Date.now();
   const all = termsNow(terms);
   return dataFor(of, wanted, all.listingMs, left)
-    .then((data) => deliverReport(of.backends, wanted, all, of.note, data, left))
+    .then((data) => deliverReport({ ...of, wanted, terms: all }, data, left))
     .then(
       (delivery) => ({ delivery, ms: Date.now() - from }),
       (error: unknown) => ({ error, ms: Date.now() - from }),
@@ -52,14 +52,9 @@ export async function following(
 
 export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
-const last = ({ results }: Setting, form: RegExp) => results.keys(form).at(-1) ?? '';
-
-/** The key of the latest job record. */
-export const recordKeyOf = (of: Setting) => last(of, /^jobs\/\w{64}\/[\w-]{32,36}\.json$/);
-/** The key of the latest cached report. */
-export const cachedKeyOf = (of: Setting) => last(of, /^cached\/\w{64}\.json$/);
+/** The key of the record of the job that was created last. */
+export const recordKeyOf = ({ results }: Setting) => results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '';
 export const recordOf = (of: Setting) => of.results.document(recordKeyOf(of)) as Record<string, unknown>;
-export const cachedOf = (of: Setting) => of.results.document(cachedKeyOf(of)) as Record<string, unknown>;
 
 export const textOf = ({ results }: Setting, { delivery }: Answer) =>
   delivery?.state === 'ready' ? results.objects.get(delivery.key)?.text : undefined;

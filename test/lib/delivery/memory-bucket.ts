@@ -27,7 +27,7 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
 }
 
 /** Every object's key must begin with one of the bucket's prefixes. */
-const KEY = /^(athena|reports|cached|jobs|waiting|publications|abandoned|slots)\/./;
+const KEY = /^(athena|reports|jobs|waiting|publications|abandoned|slots)\/./;
 
 /** More calls than any test needs: a guard against endless loops. */
 const MAX_CALLS = 10_000;

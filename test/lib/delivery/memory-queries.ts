@@ -108,7 +108,7 @@ function stateOf(
   if (stoppedAt !== undefined && stoppedAt < endsAt) {
     const ranMs = Math.max(0, stoppedAt - submittedAt - queuedMs);
     const figures = { id, submittedAt, completedAt: stoppedAt, observedAt, bytesScanned, engineMs: ranMs };
-    return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
+    return { state: 'failed', ...figures, reason: 'CANCELLED: x', isRetryable: false, isCancelled: true };
   }
   if (now < endsAt)
     return {

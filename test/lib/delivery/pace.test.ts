@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   askAgainMs,
+  hopWaitMs,
   nextAskMs,
   nextFileLookMs,
   nextRecordLookMs,
@@ -63,4 +64,14 @@ describe('the pause before a request asks S3', () => {
     expect(nextSlotLookMs(300_000, 0.5)).toBe(1_000);
     expect(nextSlotLookMs(1, 0.5)).toBe(500);
   });
+});
+
+it.each([
+  [0, 25_000, 8_000],
+  [1, 25_000, 25_000],
+  [999_999, 25_000, 25_000],
+  [0, 400, 400],
+  [1, 400, 400],
+])('request %i of a caller, with at most %i ms to wait, waits %i ms', (hop, longestMs, expected) => {
+  expect(hopWaitMs(hop, longestMs)).toBe(expected);
 });

@@ -1,10 +1,10 @@
-import type { DeliveryFacts, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
-import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
+import type { DeliveryFacts, DeliveryTerms, Run, Target, Wanted } from '../../../lib/delivery/delivery.ts';
+import { makeJob } from '../../../lib/delivery/job.ts';
 import type { DataState } from '../../../lib/lake/data-version.ts';
 import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
-import type { OpenRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
+import type { RecordIn } from '../../../lib/results/job-record.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
@@ -33,7 +33,8 @@ export const wanted: Wanted = {
   client: 'client-1',
 };
 
-/** The report that the service makes from the usual result of the engine in memory. */
+/** The usual result of the engine in memory, and the report that the service makes from it. */
+export const ENGINE_CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n';
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
 /** The terms of a caller's first request, if the request comes now. */
@@ -78,7 +79,10 @@ export function setting(...plans: Plan[]) {
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
     /** The target of a request that comes now. */
-    target: async (): Promise<Target> => targetOf(wanted, await readDataState(lake, wanted.request, 0)),
+    target: async (): Promise<Target> => {
+      const data = await readDataState(lake, wanted.request, 0);
+      return { data, job: makeJob(wanted.request, wanted.entitlement, data) };
+    },
   };
 }
 
@@ -93,47 +97,72 @@ export const dataFor = (
 ): Promise<DataState> =>
   left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
 
-/** The record of an attempt that has not started its query yet. */
-export const startingRecord = (
-  more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
-): OpenRecord => ({
+const every = {
   form: 2,
   writer: 'writer-1',
   attempt: 'attempt-1',
+  attempts: 1,
+  isRetry: false,
+  fingerprint: 'f1',
+} as const;
+
+/** The record of an attempt that has not started its query yet. */
+export const startingRecord = (more: Partial<RecordIn<'starting'>> = {}): RecordIn<'starting'> => ({
+  ...every,
   state: 'starting',
   leaseMs: 25_000,
-  isRetry: false,
   ...more,
 });
 
 /** The record of an attempt whose query runs. */
-export const underWayRecord = (
-  more: Partial<Extract<OpenRecord, { state: 'under-way' }>> = {},
-): Extract<OpenRecord, { state: 'under-way' }> => ({
-  form: 2,
-  writer: 'writer-1',
-  attempt: 'attempt-1',
+export const underWayRecord = (more: Partial<RecordIn<'under-way'>> = {}): RecordIn<'under-way'> => ({
+  ...every,
   state: 'under-way',
   leaseMs: 25_000,
-  isRetry: false,
   executionId: 'q1',
   elapsedMs: 0,
   ...more,
 });
 
-/** The record of a report whose query ended when the fake clock began. */
-export const succeededRecord = (more: Partial<SucceededRecord> = {}): SucceededRecord => ({
-  form: 2,
-  writer: 'writer-1',
-  state: 'succeeded',
-  attempt: 'attempt-1',
+/** What is recorded of a query that ended when the fake clock began. */
+const ended = {
+  ...every,
   executionId: 'q1',
   submittedAt: START - 100,
   completedAt: START,
   bytesScanned: 1_000,
   engineMs: 7,
-  location: 's3://results/athena/q1.csv',
-  resultBytes: 10,
+} as const;
+
+/** The record of a report with both of its files. */
+export const doneRecord = (more: Partial<RecordIn<'done'>> = {}): RecordIn<'done'> => ({
+  ...ended,
+  state: 'done',
   isOfVersion: true,
+  files: { plain: 10, gzip: 5 },
+  ...more,
+});
+
+/** The record of a large result whose files are being made. */
+export const publishingRecord = (more: Partial<RecordIn<'publishing'>> = {}): RecordIn<'publishing'> => ({
+  ...ended,
+  state: 'publishing',
+  isOfVersion: true,
+  files: {},
+  location: 's3://results/athena/q1.csv',
+  ...more,
+});
+
+/** The record of a query that left no report. */
+export const failedRecord = (
+  why: RecordIn<'failed'>['why'],
+  more: Partial<RecordIn<'failed'>> = {},
+): RecordIn<'failed'> => ({
+  ...ended,
+  state: 'failed',
+  isOfVersion: false,
+  why,
+  reason: 'FAILED: x',
+  seenAfterMs: 0,
   ...more,
 });
