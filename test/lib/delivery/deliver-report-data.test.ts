@@ -1,0 +1,163 @@
+import { describe, expect, it, vi } from 'vitest';
+import { PublicationFailed } from '../../../lib/delivery/delivery.ts';
+import { abandonPublication, publishLarge, readPublication } from '../../../lib/delivery/files.ts';
+import { NoRecords, Unavailable } from '../../../lib/problems/problem.ts';
+import { ask, following, keyOf, leftBy, recordOf, request, statusOf, textOf, versionOf } from './ask.ts';
+import type { Plan } from './memory-queries.ts';
+import { CSV, LARGE, type Setting, START, setting } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
+useFakeTime();
+
+const soon = { afterMs: 100 };
+
+describe('a lake that changes', () => {
+  const add = (of: () => Setting) => () =>
+    of().lake.add('2026-01-01', `${of().queries.started.length}.parquet`);
+  const failing = (of: () => Setting): Plan => ({ ...soon, ends: 'failed', onStart: add(of) });
+
+  it('after a report, gives a new report; as it was before, the earlier report', async () => {
+    const of = setting({}, {});
+    const first = await ask(of);
+    of.lake.add('2026-01-01', 'b.parquet');
+    const second = await ask(of);
+    expect([statusOf(second), versionOf(second) === versionOf(first)]).toEqual(['miss', false]);
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    of.lake.writeAgain();
+    expect((await ask(of)).delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
+  });
+
+  it('during the query, gives a report without a version, as long as the stage reuses listings', async () => {
+    const of: Setting = setting({ onStart: () => add(() => of)() }, {});
+    const listing = { listingMs: 60_000 };
+    const first = await ask(of, listing);
+    expect([textOf(of, first), versionOf(first), of.lake.looks]).toEqual([CSV, undefined, [60_000, 0]]);
+    // Another function may still have the listing from before the change.
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    expect((await ask(of, listing)).delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
+    vi.setSystemTime(START + 60_000);
+    expect(keyOf(await ask(of, listing))).toContain('reports/q2/');
+  });
+
+  it('in the times of its files only: who comes waits for the query, and then starts another', async () => {
+    const of = setting({ afterMs: 1_000 }, soon);
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(100);
+    of.lake.writeAgain();
+    const second = await ask(of);
+    expect([keyOf(second), versionOf(second) !== undefined]).toEqual([
+      expect.stringContaining('reports/q2/'),
+      true,
+    ]);
+    const answer = await settled(first);
+    expect([keyOf(answer), versionOf(answer)]).toEqual([expect.stringContaining('reports/q1/'), undefined]);
+  });
+
+  it('during a query that fails, starts one query of the new version for all who wait', async () => {
+    const of: Setting = setting(
+      failing(() => of),
+      soon,
+    );
+    const answers = await settled(Promise.all([request(of), request(of)]));
+    expect(answers.map((answer) => textOf(of, answer))).toEqual([CSV, CSV]);
+    expect(answers.map(statusOf).sort()).toEqual(['collapsed', 'miss']);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('during each query, starts three times anew, and then is answered 503', async () => {
+    const of: Setting = setting(...Array<Plan>(4).fill(failing(() => of)));
+    expect((await ask(of)).error).toMatchObject({ message: expect.stringContaining('are being rewritten') });
+    expect(of.finished).toEqual(Array(4).fill('failed'));
+  });
+
+  it.each<['failed' | 'succeeded', unknown]>([
+    ['succeeded', CSV],
+    ['failed', expect.any(NoRecords)],
+  ])('by the removal of its table during a query that has %s', async (ends, outcome) => {
+    const of: Setting = setting({
+      ...soon,
+      ends,
+      onStart: () => Object.assign(of.lake, { objects: [], isTableMissing: true }),
+    });
+    const answer = await ask(of);
+    expect([answer.error ?? textOf(of, answer), versionOf(answer)]).toEqual([outcome, undefined]);
+    expect((await ask(of)).error).toBeInstanceOf(NoRecords);
+  });
+
+  it('so that it can’t be listed: each request starts a query, and no report has a version', async () => {
+    const of = setting({ afterMs: 9_000 }, {}, { ends: 'failed' });
+    of.lake.objects = undefined;
+    const left = leftBy(await ask(of, { waitUntil: START + 3_000 }));
+    const answers = [await ask(of, {}, left), await ask(of)];
+    expect(answers.map((answer) => [statusOf(answer), versionOf(answer)])).toEqual(
+      Array(2).fill(['miss', undefined]),
+    );
+    expect((await ask(of)).error).toMatchObject({ message: 'query q3 FAILED: boom' });
+  });
+});
+
+describe('a large result', () => {
+  const large = { ...soon, bytes: LARGE };
+  const publication = async ({ results }: Setting) => {
+    const wanted = await readPublication(results, 'publications/q1.json');
+    if (!wanted) throw new Error('there is no publication');
+    return wanted;
+  };
+
+  it('is published by the publishing function; who reads gzip gets the gzipped file first', async () => {
+    const of = setting(large);
+    const plain = request(of);
+    const gzip = request(of, { acceptsGzip: true });
+    await vi.advanceTimersByTimeAsync(2_000);
+    // Who comes now waits too, for longer than its query may take.
+    expect(statusOf(await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() }))).toBe('waiting');
+    const { uploadFile } = of.results;
+    of.results.uploadFile = async (key, ...given) => {
+      await new Promise((resolve) => setTimeout(resolve, key.endsWith('.gz') ? 2_000 : 10_000));
+      return uploadFile(key, ...given);
+    };
+    const publishing = publishLarge(of.results, await publication(of));
+    const [first, second] = await settled(Promise.all([gzip, plain, publishing]));
+    const { key } = await publication(of);
+    expect([first, second].map((answer) => [keyOf(answer), statusOf(answer)])).toEqual([
+      [`${key}.gz`, 'collapsed'],
+      [key, 'miss'],
+    ]);
+    expect([first.ms < 5_000, second.ms > 14_000]).toEqual([true, true]);
+    expect(recordOf(of)).toMatchObject({ state: 'done', rows: 1 });
+    expect(of.results.callsOf('writeFile')).toEqual([]);
+    expect(of.finished).toEqual(['succeeded']);
+  });
+
+  it('is not started over if its publisher has died after its files', async () => {
+    const of = setting(large);
+    await ask(of);
+    const { key } = await publication(of);
+    of.results.putFile(key, CSV);
+    expect(keyOf(await ask(of))).toBe(key);
+    expect(recordOf(of)).toMatchObject({ state: 'done', files: { plain: CSV.length } });
+  });
+
+  it.each([
+    [START + 1_000, undefined],
+    [START + 1_001, 'waiting'],
+  ])('is waited for until the time `publishUntil` (%d)', async (publishUntil, state) => {
+    const { delivery, error } = await ask(setting(large), {
+      waitUntil: START + 1_000,
+      giveUpAt: START + 900,
+      publishUntil,
+    });
+    expect([delivery?.state, error instanceof Unavailable]).toEqual([state, state === undefined]);
+  });
+
+  it('causes an error for who waited for its query when it is given up; the next caller starts a query', async () => {
+    const of = setting({ ...large, afterMs: 2_000 }, soon);
+    const answering = Promise.all([following(of), following(of)]);
+    await vi.advanceTimersByTimeAsync(40_000);
+    await abandonPublication(of.results, 'publications/q1.json');
+    for (const { error } of await settled(answering)) expect(error).toBeInstanceOf(PublicationFailed);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+});
