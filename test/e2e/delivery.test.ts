@@ -250,7 +250,6 @@ describe('throttling', () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
       { on: 's3', match: 'PUT jobs/', every: 3, throttle: true },
-      { on: 's3', match: 'PUT cached/', every: 3, throttle: true },
       { on: 's3', match: 'HEAD', every: 3, throttle: true },
       { on: 's3', match: 'GET athena/', every: 3, throttle: true },
     ]);

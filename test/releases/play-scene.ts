@@ -29,7 +29,7 @@ export interface Sample {
 /** Lets a release's own code play a scene up to the scene's moment. */
 export async function play(code: ServiceCode, root: string, name: SceneName): Promise<Sample> {
   const scene: Scene = scenes[name];
-  const { world, s3, athena, follow } = stage(code, scene);
+  const { world, s3, athena, follow } = stage(code, scene, 1);
   const since = (at: number) => at - BEGINNING;
   let sample: Sample | undefined;
   const taken = (): Sample => ({
