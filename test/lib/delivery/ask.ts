@@ -1,7 +1,8 @@
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
-import type { Delivery, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { Delivery, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
-import { dataFor, type Setting, termsNow, wanted as usual } from './setting.ts';
+import { type Setting, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 
 /** The outcome of one request: its answer or its error, and how long it took. */
@@ -14,20 +15,17 @@ export interface Answer {
 type Terms = Partial<DeliveryTerms>;
 
 /** Sends a request now. The request lists the lake as the handlers do, unless it goes on with an attempt. */
-export function request(
-  of: Setting,
-  terms: Terms = {},
-  left?: Progress,
-  wanted: Wanted = usual,
-): Promise<Answer> {
+export async function request(of: Setting, more: Terms = {}, left?: Progress): Promise<Answer> {
   const from = Date.now();
-  const all = termsNow(terms);
-  return dataFor(of, wanted, all.listingMs, left)
-    .then((data) => deliverReport({ ...of, wanted, terms: all }, data, left))
-    .then(
-      (delivery) => ({ delivery, ms: Date.now() - from }),
-      (error: unknown) => ({ error, ms: Date.now() - from }),
-    );
+  const terms = termsNow(more);
+  const listed = () => readDataState(of.lake, wanted.request, terms.listingMs);
+  try {
+    const data = left?.waitsFor === 'attempt' ? left.data : await listed();
+    const delivery = await deliverReport({ ...of, wanted, terms }, data, left);
+    return { delivery, ms: Date.now() - from };
+  } catch (error) {
+    return { error, ms: Date.now() - from };
+  }
 }
 
 export const ask = (...given: Parameters<typeof request>) => settled(request(...given));
@@ -37,16 +35,12 @@ export const leftBy = ({ delivery }: Answer): Progress | undefined =>
   delivery?.state === 'waiting' ? delivery.progress : undefined;
 
 /** Sends a request, and follows the waiting URLs as a client does. */
-export async function following(
-  of: Setting,
-  terms: Terms = {},
-  wanted?: Wanted,
-): Promise<Answer & { hops: number }> {
+export async function following(of: Setting, terms: Terms = {}): Promise<Answer & { hops: number }> {
   const { askedAt, giveUpAt, publishUntil } = termsNow(terms);
-  let answer = await request(of, terms, undefined, wanted);
+  let answer = await request(of, terms);
   let hops = 0;
   for (; answer.delivery?.state === 'waiting'; hops++)
-    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, leftBy(answer), wanted);
+    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, leftBy(answer));
   return { ...answer, hops };
 }
 

@@ -14,9 +14,13 @@ useFakeTime();
 const soon = { afterMs: 100 };
 
 describe('a lake that changes', () => {
-  const add = (of: () => Setting) => () =>
-    of().lake.add('2026-01-01', `${of().queries.started.length}.parquet`);
-  const failing = (of: () => Setting): Plan => ({ ...soon, ends: 'failed', onStart: add(of) });
+  /** A setting whose lake gets a file with each query's start. */
+  const changing = (...plans: Plan[]): Setting => {
+    const onStart = () => of.lake.add('2026-01-01', `${of.queries.started.length}.parquet`);
+    const of: Setting = setting(...plans.map((plan) => ({ onStart, ...plan })));
+    return of;
+  };
+  const failing: Plan = { ...soon, ends: 'failed' };
 
   it('after a report, gives a new report; as it was before, the earlier report', async () => {
     const of = setting({}, {});
@@ -30,7 +34,7 @@ describe('a lake that changes', () => {
   });
 
   it('during the query, gives a report without a version, as long as the stage reuses listings', async () => {
-    const of: Setting = setting({ onStart: () => add(() => of)() }, {});
+    const of = changing({}, {});
     const listing = { listingMs: 60_000 };
     const first = await ask(of, listing);
     expect([textOf(of, first), versionOf(first), of.lake.looks]).toEqual([CSV, undefined, [60_000, 0]]);
@@ -47,19 +51,13 @@ describe('a lake that changes', () => {
     await vi.advanceTimersByTimeAsync(100);
     of.lake.writeAgain();
     const second = await ask(of);
-    expect([keyOf(second), versionOf(second) !== undefined]).toEqual([
-      expect.stringContaining('reports/q2/'),
-      true,
-    ]);
+    expect([keyOf(second)?.slice(0, 11), versionOf(second)]).toEqual(['reports/q2/', expect.any(String)]);
     const answer = await settled(first);
-    expect([keyOf(answer), versionOf(answer)]).toEqual([expect.stringContaining('reports/q1/'), undefined]);
+    expect([keyOf(answer)?.slice(0, 11), versionOf(answer)]).toEqual(['reports/q1/', undefined]);
   });
 
   it('during a query that fails, starts one query of the new version for all who wait', async () => {
-    const of: Setting = setting(
-      failing(() => of),
-      soon,
-    );
+    const of = changing(failing, { ...soon, onStart: () => {} });
     const answers = await settled(Promise.all([request(of), request(of)]));
     expect(answers.map((answer) => textOf(of, answer))).toEqual([CSV, CSV]);
     expect(answers.map(statusOf).sort()).toEqual(['collapsed', 'miss']);
@@ -67,7 +65,7 @@ describe('a lake that changes', () => {
   });
 
   it('during each query, starts three times anew, and then is answered 503', async () => {
-    const of: Setting = setting(...Array<Plan>(4).fill(failing(() => of)));
+    const of = changing(failing, failing, failing, failing);
     expect((await ask(of)).error).toMatchObject({ message: expect.stringContaining('are being rewritten') });
     expect(of.finished).toEqual(Array(4).fill('failed'));
   });
@@ -76,11 +74,8 @@ describe('a lake that changes', () => {
     ['succeeded', CSV],
     ['failed', expect.any(NoRecords)],
   ])('by the removal of its table during a query that has %s', async (ends, outcome) => {
-    const of: Setting = setting({
-      ...soon,
-      ends,
-      onStart: () => Object.assign(of.lake, { objects: [], isTableMissing: true }),
-    });
+    const onStart = () => Object.assign(of.lake, { objects: [], isTableMissing: true });
+    const of: Setting = setting({ ...soon, ends, onStart });
     const answer = await ask(of);
     expect([answer.error ?? textOf(of, answer), versionOf(answer)]).toEqual([outcome, undefined]);
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
@@ -91,9 +86,8 @@ describe('a lake that changes', () => {
     of.lake.objects = undefined;
     const left = leftBy(await ask(of, { waitUntil: START + 3_000 }));
     const answers = [await ask(of, {}, left), await ask(of)];
-    expect(answers.map((answer) => [statusOf(answer), versionOf(answer)])).toEqual(
-      Array(2).fill(['miss', undefined]),
-    );
+    expect(answers.map(statusOf)).toEqual(['miss', 'miss']);
+    expect(answers.map(versionOf)).toEqual([undefined, undefined]);
     expect((await ask(of)).error).toMatchObject({ message: 'query q3 FAILED: boom' });
   });
 });
@@ -121,14 +115,10 @@ describe('a large result', () => {
     const publishing = publishLarge(of.results, await publication(of));
     const [first, second] = await settled(Promise.all([gzip, plain, publishing]));
     const { key } = await publication(of);
-    expect([first, second].map((answer) => [keyOf(answer), statusOf(answer)])).toEqual([
-      [`${key}.gz`, 'collapsed'],
-      [key, 'miss'],
-    ]);
-    expect([first.ms < 5_000, second.ms > 14_000]).toEqual([true, true]);
+    expect([keyOf(first), statusOf(first), first.ms < 5_000]).toEqual([`${key}.gz`, 'collapsed', true]);
+    expect([keyOf(second), statusOf(second), second.ms > 14_000]).toEqual([key, 'miss', true]);
     expect(recordOf(of)).toMatchObject({ state: 'done', rows: 1 });
-    expect(of.results.callsOf('writeFile')).toEqual([]);
-    expect(of.finished).toEqual(['succeeded']);
+    expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
 
   it('is not started over if its publisher has died after its files', async () => {
@@ -144,11 +134,8 @@ describe('a large result', () => {
     [START + 1_000, undefined],
     [START + 1_001, 'waiting'],
   ])('is waited for until the time `publishUntil` (%d)', async (publishUntil, state) => {
-    const { delivery, error } = await ask(setting(large), {
-      waitUntil: START + 1_000,
-      giveUpAt: START + 900,
-      publishUntil,
-    });
+    const terms = { waitUntil: START + 1_000, giveUpAt: START + 900, publishUntil };
+    const { delivery, error } = await ask(setting(large), terms);
     expect([delivery?.state, error instanceof Unavailable]).toEqual([state, state === undefined]);
   });
 

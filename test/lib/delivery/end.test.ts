@@ -26,7 +26,6 @@ const hung: RunningExecution = {
   isQueued: false,
   bytesScanned: 1_000,
 };
-const nothing = { bytesScanned: 0, engineMs: 0 };
 type Given = Parameters<typeof endOf>[3];
 
 interface Circumstances {
@@ -60,189 +59,129 @@ const writeAgain = ({ lake }: Setting) => lake.writeAgain();
 const unlist = ({ lake }: Setting) => {
   lake.objects = undefined;
 };
-const listSlowly = ({ lake }: Setting) => {
-  const { list } = lake;
-  lake.list = async (...given) => {
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    return list.apply(lake, given);
-  };
-};
+const addFile = ({ lake }: Setting) => lake.add('2026-01-01', 'b.parquet');
+const seenAfter = <T extends Given>(execution: T, ms: number): T => ({
+  ...execution,
+  observedAt: START + ms,
+});
 
-describe.each([succeeded, overLimit])(
-  'an end is of the version if the closing listing equals that of the record: $state',
-  (execution) => {
-    const seenAfter = (ms: number) => ({ ...execution, observedAt: START + ms });
-    /** The target of a request that listed the lake after the files were written again. */
-    const later = async (of: Setting) => {
-      const { objects } = of.lake;
-      of.lake.writeAgain();
-      const target = await of.target();
-      of.lake.objects = objects;
-      return target;
-    };
-
-    // Who ends the attempt may have taken it over, and may have seen another listing than the one that began it.
-    it.each<[string, boolean, boolean, boolean]>([
-      ['the same listing, unchanged', false, false, true],
-      ['another listing, unchanged since the attempt began', true, false, true],
-      ['another listing, which is also the closing one', true, true, false],
-      ['the same listing, changed since the attempt began', false, true, false],
-    ])('by a request that saw %s', async (_, sawLater, isChanged, isOfVersion) => {
-      const of = setting();
-      const target = sawLater ? await later(of) : await of.target();
-      const change = isChanged ? writeAgain : undefined;
-      expect(await recordOf(of, execution, { target, ...(change && { change }) })).toMatchObject({
-        isOfVersion,
-      });
-    });
-
-    it.each<[string, boolean, EndedExecution, Circumstances]>([
-      ['a listing less than ten seconds after the end', true, seenAfter(9_999), {}],
-      ['a listing ten seconds after the end', false, seenAfter(10_000), {}],
-      ['a new file', false, execution, { change: ({ lake }) => lake.add('2026-01-01', 'b.parquet') }],
-      ['a lake that can’t be listed at the end', false, execution, { change: unlist }],
-    ])('after %s: %s', async (_, isOfVersion, seen, more) => {
-      expect(await recordOf(setting(), seen, more)).toMatchObject({ isOfVersion });
-    });
-
-    it('not for a request that could not list the lake', async () => {
-      const of = setting();
-      const { objects } = of.lake;
-      unlist(of);
-      const target = await of.target();
-      of.lake.objects = objects;
-      const { fingerprint } = target.data;
-      const ofIt = await recordOf(of, execution, { target, record: { fingerprint } });
-      expect(ofIt).toMatchObject({ isOfVersion: false });
-      expect(of.lake.looks).toHaveLength(2);
-    });
-  },
-);
-
-describe('the closing listing that was begun when the result was seen', () => {
-  const seen = async (of: Setting, place: string): Promise<EarlyReads> => ({
-    location: place,
-    result: of.results.readResult(location, LARGE),
-    closing: of.target().then(({ data }) => data),
+describe.each([succeeded, overLimit])('an end ($state) is of the version', (execution) => {
+  // The closing listing must equal that of the record. Who ends the attempt may have taken it over, and may have seen
+  // another listing than the one that began it.
+  it.each<[string, boolean, boolean, boolean]>([
+    ['seen by its request, unchanged', false, false, true],
+    ['not seen by its request, but unchanged since the attempt began', true, false, true],
+    ['seen by its request, but changed since the attempt began', true, true, false],
+    ['not seen by its request, and changed since the attempt began', false, true, false],
+  ])('if the closing listing is %s: %s, %s, %s', async (_, sawLater, isChanged, isOfVersion) => {
+    const of = setting();
+    const { objects } = of.lake;
+    if (sawLater) of.lake.writeAgain();
+    const target = await of.target();
+    of.lake.objects = objects;
+    const change = isChanged ? writeAgain : () => {};
+    expect(await recordOf(of, execution, { target, change })).toMatchObject({ isOfVersion });
   });
 
-  it.each([
-    [location, true, 1],
-    ['s3://results/athena/q0.csv', false, 2],
-  ])(
-    'counts for the result that was seen, not for one that Athena reuses: %s',
-    async (place, isOfVersion, reads) => {
-      const of = setting();
-      of.results.putResult(location, ENGINE_CSV);
-      const early = await seen(of, place);
-      expect(await recordOf(of, succeeded, { early, change: writeAgain })).toMatchObject({ isOfVersion });
-      expect(of.results.callsOf('readResult')).toHaveLength(reads);
-    },
-  );
+  it.each<[string, boolean, EndedExecution, Circumstances]>([
+    ['less than ten seconds after the end', true, seenAfter(execution, 9_999), {}],
+    ['ten seconds after the end', false, seenAfter(execution, 10_000), {}],
+    ['with a new file', false, execution, { change: addFile }],
+    ['if the lake can’t be listed', false, execution, { change: unlist }],
+  ])('with a listing %s: %s', async (_, isOfVersion, seen, more) => {
+    expect(await recordOf(setting(), seen, more)).toMatchObject({ isOfVersion });
+  });
 
-  it('is of no use if the result could not be read: the request fails', async () => {
-    const early = { ...(await seen(setting(), location)), result: Promise.reject(new Error('boom')) };
-    await expect(end(setting(), succeeded, { early })).rejects.toThrow('boom');
+  it('never for a request that could not list the lake', async () => {
+    const of = setting();
+    const { objects } = of.lake;
+    unlist(of);
+    const target = await of.target();
+    of.lake.objects = objects;
+    const record = { fingerprint: target.data.fingerprint };
+    expect(await recordOf(of, execution, { target, record })).toMatchObject({ isOfVersion: false });
+    expect(of.lake.looks).toHaveLength(2);
   });
 });
 
+it.each([
+  [location, true, 1],
+  ['s3://results/athena/q0.csv', false, 2],
+])('what was read early counts for the result that was seen, here %s', async (place, isOfVersion, reads) => {
+  const of = setting();
+  of.results.putResult(location, ENGINE_CSV);
+  const result = of.results.readResult(location, LARGE);
+  const early = { location: place, result, closing: of.target().then(({ data }) => data) };
+  expect(await recordOf(of, succeeded, { early, change: writeAgain })).toMatchObject({ isOfVersion });
+  expect(of.results.callsOf('readResult')).toHaveLength(reads);
+});
+
 describe('the record of an ended attempt', () => {
-  const every = {
-    form: 2,
-    writer: expect.stringMatching(UUID),
-    attempt: 'attempt-1',
-    attempts: 3,
-    isRetry: true,
-    follows: 'w',
-    fingerprint: expect.any(String),
-    slot: 's',
-    executionId: 'q1',
-    ...figures,
+  const attempt = { attempt: 'attempt-1', attempts: 3, isRetry: true, follows: 'w', slot: 's' };
+  const written = { form: 2, writer: expect.stringMatching(UUID), fingerprint: expect.any(String) };
+  const every = { ...written, ...attempt, executionId: 'q1', ...figures };
+  const made = async (execution: Given, more: Circumstances) => {
+    const outcome = await end(setting(), execution, {
+      ...more,
+      record: { ...attempt, hasRun: true, ...more.record },
+    });
+    if (outcome === 'late') throw new Error(outcome);
+    return outcome;
   };
   const result = (text: string, bytes?: number) => ({
     change: ({ results }: Setting) => results.putResult(location, text, bytes),
   });
-  const gone = { change: ({ results }: Setting) => results.objects.clear() };
-  const seenAfter = (ms: number) => ({ observedAt: START + ms });
-  const isStopped = { record: { isStopped: true } };
-  const ranSince = { record: { runningAt: START - 600_000 } };
-  const known = { attempts: 3, isRetry: true, follows: 'w', hasRun: true };
-  const made = async (execution: Given, more: Circumstances) => {
-    const outcome = await end(setting(), execution, { ...more, record: { ...known, ...more.record } });
-    if (outcome === 'late') throw new Error(outcome);
-    return outcome;
-  };
 
+  const files = { plain: CSV.length, gzip: expect.any(Number) };
   it.each<[string, Circumstances, object]>([
-    [
-      'a small result',
-      {},
-      { state: 'done', files: { plain: CSV.length, gzip: expect.any(Number) }, rows: 1 },
-    ],
+    ['a small result', {}, { state: 'done', files, rows: 1 }],
     ['a large result', result(ENGINE_CSV, LARGE), { state: 'publishing', files: {}, location }],
   ])('is that of a success: %s', async (_, more, record) => {
-    const { counted, ...end } = await made(succeeded, more);
-    expect([end.record, counted]).toEqual([{ ...every, isOfVersion: true, ...record }, succeeded]);
+    const outcome = await made(succeeded, more);
+    expect(outcome).toEqual({ record: { ...every, isOfVersion: true, ...record }, counted: succeeded });
   });
 
-  const hungFor = (ms: number) => ({ engineMs: ms, submittedAt: hung.submittedAt });
+  const forgotten: Given = { state: 'forgotten', id: 'q1' };
+  const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0 };
+  const gone = { change: ({ results }: Setting) => results.objects.clear() };
+  const isStopped = { isStopped: true };
+  const ranSince = { runningAt: START - 600_000 };
+  const atLimit = { ...cancelled, engineMs: 600_000 };
+  const hungFor = (engineMs: number) => ({ engineMs, submittedAt: hung.submittedAt });
+  const notCsv = { reason: expect.stringContaining('CSV') };
+  const listSlowly = ({ lake }: Setting) => {
+    const { list } = lake;
+    lake.list = (...given) =>
+      new Promise((resolve) => setTimeout(() => resolve(list.apply(lake, given)), 5_000));
+  };
   // How Athena's answer looks; the circumstances; the failure; what else the record says.
   it.each<[string, Given, Circumstances, string, object?]>([
-    ['not Athena’s CSV', succeeded, result('x'), 'unreadable', { reason: expect.stringContaining('CSV') }],
-    ['no result', { ...succeeded, ...seenAfter(30_000) }, gone, 'lost', { seenAfterMs: 30_000 }],
-    [
-      'forgotten',
-      { state: 'forgotten', id: 'q1' },
-      {},
-      'lost',
-      { submittedAt: 0, completedAt: 0, ...nothing },
-    ],
+    ['not Athena’s CSV', succeeded, result('x'), 'unreadable', notCsv],
+    ['without a result', seenAfter(succeeded, 30_000), gone, 'lost', { seenAfterMs: 30_000 }],
+    ['forgotten', forgotten, {}, 'lost', none],
     ['failed', failed, {}, 'engine', { reason: 'FAILED: x' }],
     ['retryable', retryable, {}, 'retryable'],
-    [
-      'seen late',
-      { ...failed, ...seenAfter(4_000) },
-      { change: listSlowly },
-      'engine',
-      { seenAfterMs: 9_000 },
-    ],
+    ['seen late', seenAfter(failed, 4_000), { change: listSlowly }, 'engine', { seenAfterMs: 9_000 }],
     ['failed while files changed', retryable, { change: writeAgain }, 'data-changed'],
     ['failed when the lake can’t be listed any more', failed, { change: unlist }, 'data-changed'],
     ['cancelled', cancelled, {}, 'engine'],
-    ['cancelled, marked as stopped', cancelled, isStopped, 'too-long'],
-    ['cancelled at its limit', { ...cancelled, engineMs: 600_000 }, {}, 'too-long', { engineMs: 600_000 }],
-    ['cancelled at its limit, as seen by a request', cancelled, ranSince, 'too-long'],
-    [
-      'failed at its limit, marked as stopped',
-      failed,
-      { record: { ...isStopped.record, ...ranSince.record } },
-      'engine',
-    ],
-    ['stopped while files changed', cancelled, { ...isStopped, change: writeAgain }, 'data-changed'],
-    [
-      'stopped now',
-      hung,
-      ranSince,
-      'too-long',
-      { ...hungFor(600_000), reason: 'took too long and was stopped' },
-    ],
+    ['cancelled, marked as stopped', cancelled, { record: isStopped }, 'too-long'],
+    ['cancelled at its limit', atLimit, {}, 'too-long', { engineMs: 600_000 }],
+    ['cancelled at its limit, as seen by a request', cancelled, { record: ranSince }, 'too-long'],
+    ['failed at its limit', failed, { record: { ...isStopped, ...ranSince } }, 'engine'],
+    ['stopped while files changed', cancelled, { record: isStopped, change: writeAgain }, 'data-changed'],
+    ['stopped now', hung, { record: ranSince }, 'too-long', hungFor(600_000)],
     ['stopped now, in the queue', hung, {}, 'too-long', hungFor(0)],
     ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true, limit: 10 }],
     [
-      'above an unknown limit',
+      'above no known limit',
       overLimit,
       { terms: { scanLimit: undefined } },
       'too-large',
       { isOfVersion: true },
     ],
     // Today's limit may be another one.
-    [
-      'above the limit long ago',
-      { ...overLimit, ...seenAfter(10_000) },
-      {},
-      'too-large',
-      { seenAfterMs: 10_000 },
-    ],
+    ['above a limit long ago', seenAfter(overLimit, 10_000), {}, 'too-large', { seenAfterMs: 10_000 }],
   ])('is that of a failure: %s', async (_, execution, more, why, others) => {
     const { record, counted } = await made(execution, more);
     const failure = { state: 'failed', isOfVersion: false, why, reason: expect.any(String), seenAfterMs: 0 };
@@ -252,23 +191,21 @@ describe('the record of an ended attempt', () => {
     expect(counted?.state).toBe(state);
   });
 
-  it('may be good for callers with the same listing, as long as the stage reuses this listing', async () => {
-    const good = async (
-      listingMs: number,
-      more: (target: Target) => Partial<Target['data']> = () => ({}),
-    ) => {
+  it.each<[string, number, Partial<Target['data']>, number | undefined]>([
+    ['as long as the stage reuses this listing', 60_000, {}, 59_980],
+    ['not if the stage reuses it no longer', 20, {}, undefined],
+    ['not if another listing was seen than the one that began it', 60_000, { fingerprint: 'f2' }, undefined],
+    ['not if this machine’s clock was set back', 60_000, { listedAt: START + 1 }, undefined],
+  ])(
+    'says how long it is good for callers with the same listing: %s',
+    async (_, listingMs, more, goodForMs) => {
       const of = setting();
       const { job, data } = await of.target();
-      const target = { job, data: { ...data, listedAt: START - 20, ...more({ job, data }) } };
+      const target = { job, data: { ...data, listedAt: START - 20, ...more } };
       const record = await recordOf(of, succeeded, { target, terms: { listingMs } });
-      return (record as RecordIn<'done'>).goodForMs;
-    };
-    expect(await good(60_000)).toBe(59_980);
-    expect(await good(20)).toBeUndefined();
-    expect(await good(60_000, () => ({ fingerprint: 'f2' }))).toBeUndefined();
-    // This machine's clock was set back.
-    expect(await good(60_000, () => ({ listedAt: START + 1 }))).toBeUndefined();
-  });
+      expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
+    },
+  );
 });
 
 describe('a result that appears after the end of its query', () => {

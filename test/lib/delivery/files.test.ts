@@ -1,30 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
-import {
-  abandonPublication,
-  awaitPublication,
-  MAX_SMALL_BYTES,
-  type Publication,
-  publishLarge,
-  readPublication,
-  writeReport,
-} from '../../../lib/delivery/files.ts';
+import * as files from '../../../lib/delivery/files.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
-import {
-  CSV,
-  doneRecord,
-  ENGINE_CSV,
-  failedRecord,
-  publishingRecord,
-  START,
-  setting,
-  underWayRecord,
-} from './setting.ts';
+import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
+
+const { abandonPublication, awaitPublication, publishLarge, readPublication, writeReport } = files;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
@@ -33,30 +17,32 @@ useFakeTime();
 const KEY = 'reports/q1/report.csv';
 const GZIPPED = `${KEY}.gz`;
 const REQUEST = 'publications/q1.json';
-const ABANDONED = 'abandoned/q1.json';
 const RECORD = 'jobs/job-1.json';
-const least: Publication = {
+const columns: files.Publication['columns'] = [
+  { name: 'Day', type: 'datetime' },
+  { name: 'Clicks', type: 'integer' },
+];
+const { location, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
+const least: files.Publication = {
   form: 1,
   executionId: 'q1',
-  location: 's3://results/athena/q1.csv',
+  location,
   key: KEY,
   fileName: 'report.csv',
-  columns: [
-    { name: 'Day', type: 'datetime' },
-    { name: 'Clicks', type: 'integer' },
-  ],
+  columns,
 };
-const publication: Publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' };
-const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
-const file = { fileName: 'report.csv', metadata };
-const waiting = publishingRecord({ goodForMs: 9, slot: 's' });
-const { location, ...published } = waiting;
+const publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' } as const;
+const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } };
 const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
 
 /** A bucket with the result of the publication's query, and the record that waits for its files. */
-function withResult(text = ENGINE_CSV, bytes?: number, record: JobRecord = waiting): MemoryBucket {
+function withResult(
+  text = ENGINE_CSV,
+  bytes?: number,
+  record: object = { ...published, location },
+): MemoryBucket {
   const results = memoryBucket();
-  results.putResult(publication.location, text, bytes);
+  results.putResult(location, text, bytes);
   results.put(RECORD, record);
   return results;
 }
@@ -76,25 +62,20 @@ describe('writeReport', () => {
 
   it('makes both files from the result, and returns their sizes and the number of rows', async () => {
     const results = memoryBucket();
-    expect(await write(results, `${ENGINE_CSV}"2026-01-02T00:00:00Z",\n`)).toEqual({
-      files: { plain: CSV.length + 24, gzip: results.objects.get(GZIPPED)?.bytes },
-      rows: 2,
-    });
+    const row = '"2026-01-02T00:00:00Z",\n';
+    const made = await write(results, ENGINE_CSV + row);
     const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
-    expect(plain).toMatchObject({ text: `${CSV}"2026-01-02T00:00:00Z",\n`, file });
-    expect(gzip).toMatchObject({ text: plain?.text, file: { ...file, encoding: 'gzip' } });
-    expect([...results.calls].sort()).toEqual([`writeFile ${KEY}`, `writeFile ${GZIPPED}`]);
-  });
-
-  it('names no data version in the files if the report has none', async () => {
-    const results = memoryBucket();
-    await settled(writeReport(results, least, Buffer.from(ENGINE_CSV)));
-    expect(results.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
+    expect(made).toEqual({ files: { plain: CSV.length + row.length, gzip: gzip?.bytes }, rows: 2 });
+    expect(plain).toMatchObject({ text: CSV + row, file });
+    expect(gzip).toMatchObject({ text: CSV + row, file: { ...file, encoding: 'gzip' } });
+    await settled(writeReport(results, { ...least, key: 'reports/q2/report.csv' }, Buffer.from(ENGINE_CSV)));
+    const { metadata } = results.objects.get('reports/q2/report.csv')?.file ?? {};
+    expect(metadata).toEqual({ 'query-execution-id': 'q1' });
   });
 
   it('tries to write the gzipped file once, and the plain one for as long as the request has time', async () => {
-    const results = memoryBucket();
     const tries = new Map<string, number | undefined>();
+    const results = memoryBucket();
     results.writeFile = async (key, _file, _content, most) => void tries.set(key, most);
     await write(results);
     expect([tries.get(KEY), tries.get(GZIPPED)]).toEqual([undefined, 1]);
@@ -104,68 +85,51 @@ describe('writeReport', () => {
     ['can’t be written', late, { plain: CSV.length }, 0],
     ['is not written within a second after the plain one', pause(60_000), { plain: CSV.length }, 1_000],
     ['is written within a second after the plain one', pause(999), SIZES, 999],
-  ])('waits for the gzipped file only a little: if it %s', async (_what, as, files, ms) => {
-    expect((await write(writing(GZIPPED, as))).files).toEqual(files);
+  ])('waits for the gzipped file only a little: if it %s', async (_, as, sizes, ms) => {
+    expect((await write(writing(GZIPPED, as))).files).toEqual(sizes);
     expect(Date.now() - START).toBe(ms);
   });
 
-  it('throws if the plain file can’t be written', async () => {
+  it("throws if the plain file can't be written; writes nothing of a result that is not the engine's CSV", async () => {
     await expect(write(writing(KEY, late))).rejects.toThrow(Overloaded);
-  });
-
-  it("writes nothing of a result that is not the engine's CSV", async () => {
     const results = memoryBucket();
     await expect(write(results, 'nonsense')).rejects.toThrow(NotEngineCsv);
     expect(results.calls).toEqual([]);
-  });
-
-  it('is for results of up to 16 MiB', () => {
-    expect(MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
+    expect(files.MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
   });
 });
 
 describe('publishLarge', () => {
-  /** The record's state and members each time that it is written. */
-  const writesOf = (results: MemoryBucket) => {
+  it('writes the gzipped file, then the plain one, and records each as soon as it is written', async () => {
+    const results = withResult();
     const writes: unknown[] = [];
     const { replace } = results;
     results.replace = (was, key, document) => {
       writes.push(document);
       return replace(was, key, document);
     };
-    return writes;
-  };
-
-  it('writes the gzipped file, then the plain one, and records each as soon as it is written', async () => {
-    const results = withResult();
-    const writes = writesOf(results);
     vi.setSystemTime(START + 4_000);
+    results.before(`uploadFile ${KEY}`, () =>
+      results.before(`uploadFile ${KEY}`, () => vi.setSystemTime(START + 7_000)),
+    );
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file });
     expect(results.objects.get(GZIPPED)?.file).toEqual({ ...file, encoding: 'gzip' });
     expect(gunzipSync(results.objects.get(GZIPPED)?.content as Buffer).toString()).toBe(CSV);
-    const { gzip } = SIZES;
-    const both = { ...published, rows: 1 };
+    // The time since the query's end goes on from record to record.
     expect(writes).toEqual([
-      { ...both, location, files: { gzip }, endedForMs: 4_000 },
-      { ...both, state: 'done', files: SIZES, endedForMs: 4_000 },
+      { ...published, rows: 1, location, files: { gzip: SIZES.gzip }, endedForMs: 4_000 },
+      { ...published, rows: 1, state: 'done', files: SIZES, endedForMs: 7_000 },
     ]);
   });
 
-  it('counts how long ago the query ended from record to record', async () => {
-    const results = withResult(ENGINE_CSV, undefined, publishingRecord({ endedForMs: 1_000 }));
-    results.before(`uploadFile ${KEY}`, () => vi.setSystemTime(START + 3_000));
-    await publishLarge(results, publication);
-    expect(results.document(RECORD)).toMatchObject({ state: 'done', endedForMs: 4_000 });
-  });
-
-  it.each<[string, string[], string[], object]>([
-    ['the gzipped file', [GZIPPED], [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
-    ['the plain file', [KEY], [], { files: { plain: 4 } }],
-    ['both files', [KEY, GZIPPED], [], { files: { plain: 4, gzip: 4 } }],
+  it.each<[string[], string[], object]>([
+    [[GZIPPED], [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
+    [[KEY], [], { files: { plain: 4 } }],
+    [[KEY, GZIPPED], [], { files: { plain: 4, gzip: 4 } }],
   ])(
-    'goes on after an earlier run was killed, and writes nothing twice: it had written %s',
-    async (_, were, uploads, more) => {
+    'writes nothing twice: after a run that was killed when it had written %j',
+    async (were, uploads, more) => {
       const results = withResult();
       for (const key of were) results.putFile(key, 'file');
       expect(await publishLarge(results, publication)).toBe(true);
@@ -188,7 +152,7 @@ describe('publishLarge', () => {
     ['already', 0, []],
     ['before it is opened', 1, []],
     ['between the gzipped file and the plain file', 2, [GZIPPED]],
-  ])('returns false if the result is gone %s', async (_, opened, files) => {
+  ])('returns false if the result is gone %s', async (_, opened, written) => {
     const results = withResult();
     const remove = () => void results.objects.delete('athena/q1.csv');
     // A hook runs once: the first one sets the second one, for the next call that opens the result.
@@ -197,7 +161,7 @@ describe('publishLarge', () => {
     if (opened === 2) results.before('openResult', () => results.before('openResult', remove));
     expect(await publishLarge(results, publication)).toBe(false);
     expect([results.keys(/^reports/), results.document(RECORD)]).toMatchObject([
-      files,
+      written,
       { state: 'publishing' },
     ]);
   });
@@ -208,111 +172,86 @@ describe('publishLarge', () => {
     expect([...results.objects.keys()]).toEqual(['athena/q1.csv', RECORD]);
   });
 
-  it.each<[string, unknown]>([
+  it.each<[string, object]>([
     ['of another execution', publishingRecord({ executionId: 'q2' })],
     ['of a report that is done', doneRecord()],
     ['of the next attempt', underWayRecord()],
     ['that can’t be read', { form: 1 }],
   ])('does not change a record %s', async (_, document) => {
-    const results = withResult();
-    const { etag } = results.put(RECORD, document);
+    const results = withResult(ENGINE_CSV, undefined, document);
     expect(await publishLarge(results, publication)).toBe(true);
-    expect(results.objects.get(RECORD)?.etag).toBe(etag);
+    expect([results.document(RECORD), results.callsOf('replace')]).toEqual([document, []]);
   });
 
-  it('records its files even if another request changes the record at the same moment', async () => {
+  it('records its files if another changes the record at the same moment, and creates no record', async () => {
     const results = withResult();
     results.before(`replace ${RECORD}`, () => results.put(RECORD, publishingRecord({ writer: 'other' })));
     await publishLarge(results, publication);
     expect(results.document(RECORD)).toMatchObject({ state: 'done', writer: 'other', rows: 1 });
-  });
-
-  it('creates no record: neither for release 1.0.0, which names none, nor if it was removed', async () => {
-    const results = withResult();
     results.objects.delete(RECORD);
-    expect(await publishLarge(results, publication)).toBe(true);
-    results.putResult(publication.location, ENGINE_CSV);
-    expect(await publishLarge(results, { ...least, key: 'reports/q1/other.csv' })).toBe(true);
+    // Release 1.0.0 names no record.
+    for (const wanted of [publication, least]) expect(await publishLarge(results, wanted)).toBe(true);
     expect(results.keys(/^jobs/)).toEqual([]);
   });
 });
 
 describe('awaitPublication', () => {
   const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
+  const NO_FILE = `${FILE}.gz`.replace('q1', 'q0');
 
   /** Waits for the files of a job, whose record is stored. */
   async function awaited(
-    before: (results: MemoryBucket, key: string) => void,
-    waitMs = 60_000,
+    before: (results: MemoryBucket, key: string) => unknown,
+    waitMs = 10,
     isOfVersion = true,
   ) {
     const of = setting();
     const target = await of.target();
-    const key = jobRecordKey(target.job);
     const record = publishingRecord({ isOfVersion });
-    const stored = of.results.put(key, record);
-    before(of.results, key);
+    const stored = of.results.put(jobRecordKey(target.job), record);
+    before(of.results, jobRecordKey(target.job));
     const run = of.run({ waitUntil: START + waitMs, partner: 'first-partner' });
     const latest = await settled(awaitPublication(run, target, stored, record));
-    return { ...of, target, key, latest, isChanged: latest?.etag !== stored.etag, ms: Date.now() - START };
+    const document = latest?.document as Record<string, unknown>;
+    return { ...of, target, document, isChanged: latest?.etag !== stored.etag, ms: Date.now() - START };
   }
 
   it('requests the publication, and waits until the record has changed', async () => {
     const done = doneRecord();
-    const made = await awaited((results, key) => void setTimeout(() => results.put(key, done), 3_000));
-    expect([made.latest?.document, made.isChanged]).toEqual([done, true]);
-    expect(made.ms).toBeGreaterThanOrEqual(3_000);
-    expect(made.ms).toBeLessThan(3_500);
-    expect(made.results.document(REQUEST)).toEqual({
-      ...publication,
-      key: FILE,
-      fileName: FILE.slice(11),
-      dataVersion: made.target.data.version,
-      record: made.key,
-    });
-    expect(made.results.calls.length).toBeLessThan(30);
+    const { document, isChanged, ms, results, target } = await awaited((bucket, key) => {
+      setTimeout(() => bucket.put(key, done), 3_000);
+    }, 60_000);
+    expect([document, isChanged, ms >= 3_000, ms < 3_500]).toEqual([done, true, true, true]);
+    const { version: dataVersion } = target.data;
+    const named = { key: FILE, fileName: FILE.slice(11), dataVersion, record: jobRecordKey(target.job) };
+    expect(results.document(REQUEST)).toEqual({ ...publication, ...named });
+    expect(results.calls.length).toBeLessThan(30);
   });
 
-  it('requests no version for a report that has none', async () => {
+  it('requests it once, and requests no version for a report that has none', async () => {
+    const again = await awaited((results) => results.put(REQUEST, publication));
+    expect(again.results.document(REQUEST)).toEqual(publication);
     const { results } = await awaited(() => {}, 0, false);
     expect(results.document(REQUEST)).not.toHaveProperty('dataVersion');
   });
 
-  it('requests a publication that is already requested no second time', async () => {
-    const { results } = await awaited((bucket) => bucket.put(REQUEST, publication), 0);
-    expect(results.document(REQUEST)).toEqual(publication);
+  it.each([0, 1_234])('ends when its request must be answered, after %d ms', async (waitMs) => {
+    expect(await awaited(() => {}, waitMs)).toMatchObject({ isChanged: false, ms: waitMs });
   });
 
-  it.each([
-    [0, 1],
-    [1_234, 1_234],
-  ])('ends when its request must be answered, after %d ms', async (waitMs, ms) => {
-    const made = await awaited(() => {}, waitMs);
-    expect([made.isChanged, made.ms <= ms]).toEqual([false, true]);
-  });
-
-  // The publishing function has died after it wrote the files, or is of release 1.0.0.
+  // The publishing function has died after it wrote the files, or is of release 1.0.0, which tells by an object of its
+  // own that it has given a publication up.
   it.each<[string, string[], boolean, object]>([
     ['both files', [FILE, `${FILE}.gz`], true, { state: 'done', files: { plain: 4, gzip: 4 } }],
     ['the plain file', [FILE], true, { state: 'done', files: { plain: 4 } }],
     ['the gzipped file', [`${FILE}.gz`], true, { state: 'publishing', files: { gzip: 4 } }],
-    ['no file', [], false, { state: 'publishing', files: {} }],
-  ])('records files of which the record does not know: %s', async (_, keys, isChanged, record) => {
-    const made = await awaited((results) => keys.map((key) => results.putFile(key, 'file')), 10);
-    expect([made.isChanged, made.latest?.document]).toMatchObject([isChanged, record]);
-    expect(made.latest?.document).not.toHaveProperty('rows');
-  });
-
-  it.each<[string, string[], object]>([
-    ['fails', [], { state: 'failed', why: 'unpublished' }],
-    ['is done nevertheless if its plain file exists', [FILE], { state: 'done' }],
-  ])('of a publication that release 1.0.0 has given up: it %s', async (_, keys, record) => {
-    const { isChanged, latest, results } = await awaited((bucket) => {
-      bucket.put(ABANDONED, {});
-      for (const key of keys) bucket.putFile(key, 'file');
-    }, 10);
-    expect([isChanged, latest?.document]).toMatchObject([true, record]);
-    expect(results.document(ABANDONED)).toEqual({});
+    ['no file', [NO_FILE], false, { state: 'publishing', files: {} }],
+    ['that it was given up', ['abandoned/q1.json'], true, { state: 'failed', why: 'unpublished' }],
+    ['that it was given up, and the plain file', ['abandoned/q1.json', FILE], true, { state: 'done' }],
+  ])('records what the record does not know: %s', async (_, keys, isChanged, record) => {
+    const made = await awaited((results) => keys.map((key) => results.putFile(key, 'file')));
+    expect(made).toMatchObject({ isChanged, document: record });
+    expect([made.document['rows'], made.results.callsOf('create abandoned')]).toEqual([undefined, []]);
   });
 });
 
@@ -328,17 +267,14 @@ describe('readPublication', () => {
     expect(await read(document)).toEqual(document);
   });
 
-  it.each<[string, unknown]>([
-    ...Object.keys(least).map((member): [string, unknown] => [
-      `without ${member}`,
-      { ...publication, [member]: undefined },
-    ]),
-    ['of another form', { ...publication, form: 2 }],
-    ['with a key of another prefix', { ...publication, key: 'elsewhere/q1/report.csv' }],
-    ['with a column of an unknown type', { ...publication, columns: [{ name: 'Day', type: 'day' }] }],
-    ['with a column without a name', { ...publication, columns: [{ type: 'float' }] }],
-  ])('treats a request %s as absent', async (_, document) => {
-    expect(await read(document)).toBeUndefined();
+  it.each<[string, object]>([
+    ...Object.keys(least).map((name): [string, object] => [`without ${name}`, { [name]: undefined }]),
+    ['of another form', { form: 2 }],
+    ['with a key of another prefix', { key: 'elsewhere/q1/report.csv' }],
+    ['with a column of an unknown type', { columns: [{ name: 'Day', type: 'day' }] }],
+    ['with a column without a name', { columns: [{ type: 'float' }] }],
+  ])('treats a request %s as absent', async (_, more) => {
+    expect(await read({ ...publication, ...more })).toBeUndefined();
   });
 
   it.each(['publications/q2.json', 'elsewhere/q1.json'])('finds nothing at another key: %s', async (key) => {
@@ -347,31 +283,27 @@ describe('readPublication', () => {
 });
 
 describe('abandonPublication', () => {
-  it('records in the job’s record that the report was not published', async () => {
+  it('records once in the job’s record that the report was not published', async () => {
     const results = withResult();
     results.put(REQUEST, publication);
     vi.setSystemTime(START + 4_000);
-    const named = { queryExecutionId: 'q1', partner: 'first-partner' };
-    expect(await abandonPublication(results, REQUEST)).toEqual(named);
-    const failed = failedRecord('unpublished', { isOfVersion: true, reason: 'was not published', slot: 's' });
-    expect(results.document(RECORD)).toMatchObject({ ...failed, endedForMs: 4_000 });
-    for (const member of ['files', 'location', 'goodForMs'])
-      expect(results.document(RECORD)).not.toHaveProperty(member);
-    // Twice is as once.
-    const { etag } = results.objects.get(RECORD) ?? {};
-    await abandonPublication(results, REQUEST);
-    expect([results.objects.get(RECORD)?.etag, results.keys(/^abandoned/)]).toEqual([etag, []]);
+    const told = { queryExecutionId: 'q1', partner: 'first-partner' };
+    for (const _ of [1, 2]) expect(await abandonPublication(results, REQUEST)).toEqual(told);
+    const { files: _, goodForMs: __, ...record } = published;
+    const failed = { state: 'failed', why: 'unpublished', reason: 'was not published', seenAfterMs: 0 };
+    expect(results.document(RECORD)).toEqual({ ...record, ...failed, endedForMs: 4_000 });
+    expect([results.callsOf('replace').length, results.keys(/^abandoned/)]).toEqual([1, []]);
   });
 
-  it.each<[string, unknown, object]>([
-    ['for release 1.0.0', least, { queryExecutionId: 'q1' }],
-    ['if the request can’t be read', { form: 2 }, { queryExecutionId: 'q1' }],
-  ])('writes an object of its own %s', async (_, document, named) => {
+  it.each<[string, object]>([
+    ['for release 1.0.0', least],
+    ['if the request can’t be read', { form: 2 }],
+  ])('writes an object of its own once, %s', async (_, document) => {
     const results = withResult();
     results.put(REQUEST, document);
-    expect(await abandonPublication(results, REQUEST)).toEqual(named);
-    await abandonPublication(results, REQUEST);
-    expect(results.objects.get(ABANDONED)).toMatchObject({ document: {}, etag: '"4"' });
-    expect(results.document(RECORD)).toEqual(waiting);
+    for (const _ of [1, 2])
+      expect(await abandonPublication(results, REQUEST)).toEqual({ queryExecutionId: 'q1' });
+    expect(results.objects.get('abandoned/q1.json')).toMatchObject({ document: {}, etag: '"4"' });
+    expect(results.document(RECORD)).toEqual({ ...published, location });
   });
 });

@@ -51,23 +51,18 @@ const slots = { queriesPerPartner: 5 };
 // Calls of one step run at the same time. The eight steps are: the listing; the job's record; the attempt; the start;
 // the look that finds the result; Athena's answer, the closing listing and the result; the files; the end. With a limit
 // of queries, one more step writes the slot before the attempt.
-const fresh = [
-  'create jobs',
-  'read jobs',
+const end = [
   'readResult athena',
   'replace jobs',
   'replace jobs',
   'writeFile reports',
   'writeFile reports.gz',
 ];
+const fresh = ['create jobs', 'read jobs', ...end];
+const withSlot = ['create jobs', 'create slots', 'read jobs', 'read slots', ...end];
 it.each<[string, Partial<DeliveryTerms>, number, string[]]>([
   ['without a limit of queries', {}, 8, fresh],
-  [
-    'with a limit of queries',
-    slots,
-    9,
-    ['create jobs', 'create slots', 'read jobs', 'read slots', ...fresh.slice(2)],
-  ],
+  ['with a limit of queries', slots, 9, withSlot],
 ])(
   'a fresh report makes these calls to S3, and waits for so many in a row: %s',
   async (_, terms, inARow, toS3) => {

@@ -1,15 +1,15 @@
 import type { DeliveryFacts, DeliveryTerms, Run, Target, Wanted } from '../../../lib/delivery/delivery.ts';
 import { makeJob } from '../../../lib/delivery/job.ts';
-import type { DataState } from '../../../lib/lake/data-version.ts';
 import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
-import type { RecordIn } from '../../../lib/results/job-record.ts';
-import type { Progress } from '../../../lib/results/ticket.ts';
+import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
+
+export { ENGINE_CSV } from './memory-queries.ts';
 
 /** The time at which the fake clock of these tests begins, a whole second. */
 export const START = 1_700_000_000_000;
@@ -33,8 +33,7 @@ export const wanted: Wanted = {
   client: 'client-1',
 };
 
-/** The usual result of the engine in memory, and the report that the service makes from it. */
-export const ENGINE_CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n';
+/** The report that the service makes from the usual result of the engine in memory. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
 /** The terms of a caller's first request, if the request comes now. */
@@ -88,15 +87,6 @@ export function setting(...plans: Plan[]) {
 
 export type Setting = ReturnType<typeof setting>;
 
-/** The state of the data from which a request's report is to be made. */
-export const dataFor = (
-  { lake }: Pick<Setting, 'lake'>,
-  { request }: Wanted,
-  listingMs: number,
-  left?: Progress,
-): Promise<DataState> =>
-  left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
-
 const every = {
   form: 2,
   writer: 'writer-1',
@@ -105,24 +95,6 @@ const every = {
   isRetry: false,
   fingerprint: 'f1',
 } as const;
-
-/** The record of an attempt that has not started its query yet. */
-export const startingRecord = (more: Partial<RecordIn<'starting'>> = {}): RecordIn<'starting'> => ({
-  ...every,
-  state: 'starting',
-  leaseMs: 25_000,
-  ...more,
-});
-
-/** The record of an attempt whose query runs. */
-export const underWayRecord = (more: Partial<RecordIn<'under-way'>> = {}): RecordIn<'under-way'> => ({
-  ...every,
-  state: 'under-way',
-  leaseMs: 25_000,
-  executionId: 'q1',
-  elapsedMs: 0,
-  ...more,
-});
 
 /** What is recorded of a query that ended when the fake clock began. */
 const ended = {
@@ -134,35 +106,42 @@ const ended = {
   engineMs: 7,
 } as const;
 
-/** The record of a report with both of its files. */
-export const doneRecord = (more: Partial<RecordIn<'done'>> = {}): RecordIn<'done'> => ({
+/** Gives a function that makes a record like the usual one. */
+const like =
+  <T extends JobRecord>(usual: T) =>
+  (more: Partial<T> = {}): T => ({ ...usual, ...more });
+
+export const startingRecord = like<RecordIn<'starting'>>({ ...every, state: 'starting', leaseMs: 25_000 });
+
+export const underWayRecord = like<RecordIn<'under-way'>>({
+  ...every,
+  state: 'under-way',
+  leaseMs: 25_000,
+  executionId: 'q1',
+  elapsedMs: 0,
+});
+
+export const doneRecord = like<RecordIn<'done'>>({
   ...ended,
   state: 'done',
   isOfVersion: true,
   files: { plain: 10, gzip: 5 },
-  ...more,
 });
 
-/** The record of a large result whose files are being made. */
-export const publishingRecord = (more: Partial<RecordIn<'publishing'>> = {}): RecordIn<'publishing'> => ({
+export const publishingRecord = like<RecordIn<'publishing'>>({
   ...ended,
   state: 'publishing',
   isOfVersion: true,
   files: {},
   location: 's3://results/athena/q1.csv',
-  ...more,
 });
 
-/** The record of a query that left no report. */
-export const failedRecord = (
-  why: RecordIn<'failed'>['why'],
-  more: Partial<RecordIn<'failed'>> = {},
-): RecordIn<'failed'> => ({
-  ...ended,
-  state: 'failed',
-  isOfVersion: false,
-  why,
-  reason: 'FAILED: x',
-  seenAfterMs: 0,
-  ...more,
-});
+export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
+  like<RecordIn<'failed'>>({
+    ...ended,
+    state: 'failed',
+    isOfVersion: false,
+    why,
+    reason: 'FAILED: x',
+    seenAfterMs: 0,
+  })(more);
