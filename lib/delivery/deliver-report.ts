@@ -32,20 +32,19 @@ const MAX_DATA_CHANGES = 3;
 /** What a request knows of its caller's wait. It changes as the request goes on. */
 interface Wait {
   target: Target;
+  /** The job's record, as it was read or written last. */
+  stored: StoredDocument | undefined;
   /** Whether the caller has waited for an attempt. */
   hasWaited: boolean;
   /** Token of the last attempt that was created for this caller. */
-  own?: string | undefined;
+  own: string | undefined;
   waitsForSlot: boolean;
   dataChanges: number;
   /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
   listedAfter?: string;
   /** The client's slots, read beside the record. */
-  slots?: Promise<StoredDocument | undefined> | undefined;
+  slots: Promise<StoredDocument | undefined> | undefined;
 }
-
-/** What a step of a request leads to: the answer, or the record as it is stored now. */
-type Step = { readonly answer: Delivery } | { readonly stored: StoredDocument | undefined };
 
 /**
  * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect):
@@ -61,6 +60,7 @@ export async function deliverReport(run: Run, data: DataState, left?: Progress):
   const hasSlots = terms.queriesPerPartner !== undefined && left?.waitsFor !== 'attempt';
   const wait: Wait = {
     target: targetOf(run, data),
+    stored: undefined,
     hasWaited: left?.cacheStatus !== undefined,
     own: left?.attempt,
     waitsForSlot: left?.waitsFor === 'slot',
@@ -68,25 +68,25 @@ export async function deliverReport(run: Run, data: DataState, left?: Progress):
     slots: hasSlots ? begun(results.read(slotsKey(wanted.client))) : undefined,
   };
   try {
-    for (let stored = await readJob(run, wait.target); ; ) {
-      const step = await nextStep(run, wait, stored);
-      if ('answer' in step) return step.answer;
-      stored = step.stored;
+    wait.stored = await readJob(run, wait);
+    for (;;) {
+      const answer = await nextStep(run, wait);
+      if (answer) return answer;
     }
   } catch (error) {
     // AWS throttles this request, and its caller has time left. The caller goes on waiting: meanwhile the query or the
     // publication continues, or a slot becomes free.
     const waits = wait.hasWaited || wait.waitsForSlot;
-    if (error instanceof Overloaded && waits && Date.now() < terms.publishUntil) return waiting(wait).answer;
+    if (error instanceof Overloaded && waits && Date.now() < terms.publishUntil) return waiting(wait);
     throw error;
   }
 }
 
-async function nextStep(run: Run, wait: Wait, stored: StoredDocument | undefined): Promise<Step> {
+/** Does what the record asks for. Resolves to the answer; to undefined if the record must be looked at again. */
+async function nextStep(run: Run, wait: Wait): Promise<Delivery | undefined> {
   const { terms, note } = run;
-  const { target } = wait;
-  const record = readRecord(stored);
-  const decision = decide(record, stored?.ageMs ?? 0, {
+  const { target, stored } = wait;
+  const decision = decide(readRecord(stored), stored?.ageMs ?? 0, {
     fingerprint: target.data.fingerprint,
     hasListed: !target.data.isListed || wait.listedAfter === (stored?.etag ?? 'none'),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
@@ -102,19 +102,23 @@ async function nextStep(run: Run, wait: Wait, stored: StoredDocument | undefined
   const mustAnswer = Date.now() >= terms.waitUntil;
   switch (decision.next) {
     case 'deliver':
-      return { answer: ready(run, wait, decision) };
+      return ready(run, wait, decision);
     case 'refuse':
       throw refusalOf(run, decision.record);
     case 'list-again':
-      return listAgain(run, wait, stored);
+      return listAgain(run, wait);
     case 'wait':
       startsWaiting(wait);
       if (isTimeUp) throw tookTooLong();
       if (mustAnswer || !stored) return waiting(wait);
-      return { stored: await watchRecord(run, target, stored, decision.record) };
+      wait.stored = await watchRecord(run, target, stored, decision.record);
+      return undefined;
     case 'publish':
       startsWaiting(wait);
-      return publish(run, wait, stored, decision.record);
+      wait.stored = await awaitPublication(run, target, stored, decision.record);
+      if (wait.stored?.etag !== stored?.etag) return undefined;
+      if (Date.now() >= terms.publishUntil) throw tookTooLong();
+      return waiting(wait);
     case 'take-over':
       startsWaiting(wait);
       // No query is started for a caller whose time is up. One that is under way is asked about once more.
@@ -122,11 +126,11 @@ async function nextStep(run: Run, wait: Wait, stored: StoredDocument | undefined
       // This request has no time left to ask Athena. Its lease would only block others, which may have time.
       if (mustAnswer && !isTimeUp) return waiting(wait);
       return decision.record.state === 'under-way'
-        ? lead(run, wait, stored, decision)
-        : withSlot(run, wait, stored, decision);
+        ? lead(run, wait, decision)
+        : withSlot(run, wait, decision);
     case 'start':
       if (isTimeUp) throw wait.waitsForSlot ? noSlotInTime() : tookTooLong();
-      return withSlot(run, wait, stored, decision);
+      return withSlot(run, wait, decision);
   }
 }
 
@@ -135,7 +139,8 @@ const targetOf = ({ wanted: { request, entitlement } }: Run, data: DataState): T
   job: makeJob(request, entitlement, data),
 });
 
-const readJob = ({ backends: { results } }: Run, { job }: Target) => results.read(jobRecordKey(job));
+const readJob = ({ backends: { results } }: Run, { target: { job } }: Wait) =>
+  results.read(jobRecordKey(job));
 
 function startsWaiting(wait: Wait): void {
   wait.hasWaited = true;
@@ -146,7 +151,7 @@ function startsWaiting(wait: Wait): void {
 const HAS_WAITED = { cacheStatus: 'collapsed' } as const;
 
 /** The answer that leads the caller to the waiting room. */
-function waiting({ target, hasWaited, own, waitsForSlot, dataChanges }: Wait): { readonly answer: Delivery } {
+function waiting({ target, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
   const cacheStatus = hasWaited && !waitsForSlot && own === undefined ? 'collapsed' : 'miss';
   const every = { dataChanges, ...(own !== undefined && { attempt: own }) };
   // `listedAt` is by this machine's clock, so another machine can't use it.
@@ -154,84 +159,59 @@ function waiting({ target, hasWaited, own, waitsForSlot, dataChanges }: Wait): {
   const progress: Progress = waitsForSlot
     ? { waitsFor: 'slot', ...every, ...(hasWaited && HAS_WAITED) }
     : { waitsFor: 'attempt', ...every, data, ...HAS_WAITED };
-  return { answer: { state: 'waiting', progress, cacheStatus } };
+  return { state: 'waiting', progress, cacheStatus };
 }
 
 /** Lists the lake again. If its files have changed, the request goes on with another job or another listing. */
-async function listAgain(run: Run, wait: Wait, stored: StoredDocument | undefined): Promise<Step> {
-  const data = await readDataState(run.backends.lake, run.wanted.request, 0);
-  const { job } = wait.target;
+async function listAgain(run: Run, wait: Wait): Promise<undefined> {
+  const { target, stored } = wait;
   const record = readRecord(stored);
   if (record?.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
+  const data = await readDataState(run.backends.lake, run.wanted.request, 0);
   if (wait.dataChanges > MAX_DATA_CHANGES) throw dataKeepChanging();
   wait.target = targetOf(run, data);
-  const latest = wait.target.job.id === job.id ? stored : await readJob(run, wait.target);
-  wait.listedAfter = latest?.etag ?? 'none';
-  return { stored: latest };
+  if (wait.target.job.id !== target.job.id) wait.stored = await readJob(run, wait);
+  wait.listedAfter = wait.stored?.etag ?? 'none';
 }
 
-/** Waits until a publication has ended, or until this request must answer. */
-async function publish(
-  run: Run,
-  wait: Wait,
-  stored: StoredDocument | undefined,
-  record: RecordIn<'publishing'>,
-): Promise<Step> {
-  const latest = await awaitPublication(run, wait.target, stored, record);
-  if (latest?.etag !== stored?.etag) return { stored: latest };
-  if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
-  return waiting(wait);
-}
+/** A decision by which this request asks Athena. */
+type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
 
 /** Takes a slot for the job's next query, if clients have a limited number, and then starts the query. */
-async function withSlot(
-  run: Run,
-  wait: Wait,
-  stored: StoredDocument | undefined,
-  decision: Extract<Decision, { next: 'start' | 'take-over' }>,
-): Promise<Step> {
+async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delivery | undefined> {
   const { terms, backends, wanted } = run;
-  if (terms.queriesPerPartner === undefined) return lead(run, wait, stored, decision);
-  const slot = await takeSlot(
-    backends.results,
-    wanted.client,
-    jobRecordKey(wait.target.job),
-    readRecord(stored),
-    {
-      count: terms.queriesPerPartner,
-      longestMs: terms.longestQueueMs + terms.longestQueryMs,
-      until: terms.waitUntil,
-    },
-    wait.slots,
-  );
+  const { queriesPerPartner: count, longestQueueMs, longestQueryMs, waitUntil, giveUpAt } = terms;
+  if (count === undefined) return lead(run, wait, decision);
+  const key = jobRecordKey(wait.target.job);
+  const limits = { count, longestMs: longestQueueMs + longestQueryMs, until: waitUntil };
+  const latest = readRecord(wait.stored);
+  const slot = await takeSlot(backends.results, wanted.client, key, latest, limits, wait.slots);
   wait.slots = undefined;
-  const leftMs = terms.giveUpAt - Date.now();
+  const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {
     if (leftMs <= 0) throw tookTooLong();
-    return lead(run, wait, stored, decision, slot);
+    return lead(run, wait, decision, slot);
   }
   run.note({ waitsForShare: true });
   wait.waitsForSlot = true;
   if (leftMs <= 0) throw noSlotInTime();
-  if (Date.now() >= terms.waitUntil) return waiting(wait);
-  await delay(Math.min(nextSlotLookMs(leftMs, Math.random()), leftMs, terms.waitUntil - Date.now()));
-  return { stored: await readJob(run, wait.target) };
+  if (Date.now() >= waitUntil) return waiting(wait);
+  await delay(Math.min(nextSlotLookMs(leftMs, Math.random()), leftMs, waitUntil - Date.now()));
+  wait.stored = await readJob(run, wait);
+  return undefined;
 }
 
-async function lead(
-  run: Run,
-  wait: Wait,
-  stored: StoredDocument | undefined,
-  decision: Extract<Decision, { next: 'start' | 'take-over' }>,
-  slot?: string,
-): Promise<Step> {
-  const outcome = await leadAttempt(run, wait.target, stored, { decision, slot }, (token) => {
+async function lead(run: Run, wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {
+  const outcome = await leadAttempt(run, wait.target, wait.stored, { decision, slot }, (token) => {
     startsWaiting(wait);
     if (decision.next === 'start') wait.own = token;
   });
-  if (outcome !== 'time-is-up') return { stored: outcome ?? (await readJob(run, wait.target)) };
-  if (Date.now() >= run.terms.giveUpAt) throw tookTooLong();
-  return waiting(wait);
+  if (outcome === 'time-is-up') {
+    if (Date.now() >= run.terms.giveUpAt) throw tookTooLong();
+    return waiting(wait);
+  }
+  wait.stored = outcome ?? (await readJob(run, wait));
+  return undefined;
 }
 
 /** The answer with a report. */

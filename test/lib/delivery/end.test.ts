@@ -148,6 +148,7 @@ describe('the record of an ended attempt', () => {
   const ranSince = { runningAt: START - 600_000 };
   const atLimit = { ...cancelled, engineMs: 600_000 };
   const hungFor = (engineMs: number) => ({ engineMs, submittedAt: hung.submittedAt });
+  const noLimit = { terms: { scanLimit: undefined } };
   const notCsv = { reason: expect.stringContaining('CSV') };
   const listSlowly = ({ lake }: Setting) => {
     const { list } = lake;
@@ -173,13 +174,7 @@ describe('the record of an ended attempt', () => {
     ['stopped now', hung, { record: ranSince }, 'too-long', hungFor(600_000)],
     ['stopped now, in the queue', hung, {}, 'too-long', hungFor(0)],
     ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true, limit: 10 }],
-    [
-      'above no known limit',
-      overLimit,
-      { terms: { scanLimit: undefined } },
-      'too-large',
-      { isOfVersion: true },
-    ],
+    ['above no known limit', overLimit, noLimit, 'too-large', { isOfVersion: true }],
     // Today's limit may be another one.
     ['above a limit long ago', seenAfter(overLimit, 10_000), {}, 'too-large', { seenAfterMs: 10_000 }],
   ])('is that of a failure: %s', async (_, execution, more, why, others) => {
@@ -197,7 +192,7 @@ describe('the record of an ended attempt', () => {
     ['not if another listing was seen than the one that began it', 60_000, { fingerprint: 'f2' }, undefined],
     ['not if this machine’s clock was set back', 60_000, { listedAt: START + 1 }, undefined],
   ])(
-    'says how long it is good for callers with the same listing: %s',
+    'tells callers with the same listing how long it is good: %s',
     async (_, listingMs, more, goodForMs) => {
       const of = setting();
       const { job, data } = await of.target();

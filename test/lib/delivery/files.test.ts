@@ -23,24 +23,14 @@ const columns: files.Publication['columns'] = [
   { name: 'Clicks', type: 'integer' },
 ];
 const { location, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
-const least: files.Publication = {
-  form: 1,
-  executionId: 'q1',
-  location,
-  key: KEY,
-  fileName: 'report.csv',
-  columns,
-};
+const of = { executionId: 'q1', location, key: KEY, fileName: 'report.csv', columns } as const;
+const least: files.Publication = { form: 1, ...of };
 const publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' } as const;
 const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } };
 const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
 
 /** A bucket with the result of the publication's query, and the record that waits for its files. */
-function withResult(
-  text = ENGINE_CSV,
-  bytes?: number,
-  record: object = { ...published, location },
-): MemoryBucket {
+function withResult(text = ENGINE_CSV, bytes?: number, record: object = { ...published, location }) {
   const results = memoryBucket();
   results.putResult(location, text, bytes);
   results.put(RECORD, record);
@@ -109,9 +99,8 @@ describe('publishLarge', () => {
       return replace(was, key, document);
     };
     vi.setSystemTime(START + 4_000);
-    results.before(`uploadFile ${KEY}`, () =>
-      results.before(`uploadFile ${KEY}`, () => vi.setSystemTime(START + 7_000)),
-    );
+    const later = () => void vi.setSystemTime(START + 7_000);
+    results.before(`uploadFile ${KEY}`, () => results.before(`uploadFile ${KEY}`, later));
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file });
     expect(results.objects.get(GZIPPED)?.file).toEqual({ ...file, encoding: 'gzip' });
@@ -128,7 +117,7 @@ describe('publishLarge', () => {
     [[KEY], [], { files: { plain: 4 } }],
     [[KEY, GZIPPED], [], { files: { plain: 4, gzip: 4 } }],
   ])(
-    'writes nothing twice: after a run that was killed when it had written %j',
+    'writes nothing twice if an earlier run wrote %j',
     async (were, uploads, more) => {
       const results = withResult();
       for (const key of were) results.putFile(key, 'file');

@@ -60,7 +60,7 @@ describe.each([0, 0.5, 0.999])('watchExecution, with Math.random at %d,', (numbe
     [8_000, 400, 3],
     [24_000, 1_100, 5],
   ])(
-    'sees the end of a query of %d ms within %d ms, by at most %d questions',
+    'sees the end of a query of %d ms within %d ms, asking at most %d times',
     async (afterMs, lostMs, most) => {
       const { execution, ms, athena } = await watch({ afterMs });
       expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
@@ -128,7 +128,7 @@ describe('watchExecution', () => {
 
   // Athena gives the time of its answer in whole seconds, and is seldom asked: the limit is noticed late.
   it.each([1, 999])(
-    'seldom asks about a query at its limit, submitted %d ms after a full second',
+    'seldom asks about a query at its limit, started %d ms after a second',
     async (afterMs) => {
       const terms = { longestQueryMs: 6_000, longestQueueMs: 0 };
       const { ms, athena } = await watch(never, { terms, answerMs: 1_000 - afterMs });
