@@ -191,16 +191,13 @@ describe('the record of an ended attempt', () => {
     ['not if the stage reuses it no longer', 20, {}, undefined],
     ['not if another listing was seen than the one that began it', 60_000, { fingerprint: 'f2' }, undefined],
     ['not if this machine’s clock was set back', 60_000, { listedAt: START + 1 }, undefined],
-  ])(
-    'tells callers with the same listing how long it is good: %s',
-    async (_, listingMs, more, goodForMs) => {
-      const of = setting();
-      const { job, data } = await of.target();
-      const target = { job, data: { ...data, listedAt: START - 20, ...more } };
-      const record = await recordOf(of, succeeded, { target, terms: { listingMs } });
-      expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
-    },
-  );
+  ])('tells callers with the same listing how long it is good: %s', async (_, listingMs, more, goodForMs) => {
+    const of = setting();
+    const { job, data } = await of.target();
+    const target = { job, data: { ...data, listedAt: START - 20, ...more } };
+    const record = await recordOf(of, succeeded, { target, terms: { listingMs } });
+    expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
+  });
 });
 
 describe('a result that appears after the end of its query', () => {

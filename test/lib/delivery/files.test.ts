@@ -116,16 +116,13 @@ describe('publishLarge', () => {
     [[GZIPPED], [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
     [[KEY], [], { files: { plain: 4 } }],
     [[KEY, GZIPPED], [], { files: { plain: 4, gzip: 4 } }],
-  ])(
-    'writes nothing twice if an earlier run wrote %j',
-    async (were, uploads, more) => {
-      const results = withResult();
-      for (const key of were) results.putFile(key, 'file');
-      expect(await publishLarge(results, publication)).toBe(true);
-      expect(results.callsOf('uploadFile')).toEqual(uploads.map((key) => `uploadFile ${key}`));
-      expect(results.document(RECORD)).toEqual({ ...published, state: 'done', endedForMs: 0, ...more });
-    },
-  );
+  ])('writes nothing twice if an earlier run wrote %j', async (were, uploads, more) => {
+    const results = withResult();
+    for (const key of were) results.putFile(key, 'file');
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.callsOf('uploadFile')).toEqual(uploads.map((key) => `uploadFile ${key}`));
+    expect(results.document(RECORD)).toEqual({ ...published, state: 'done', endedForMs: 0, ...more });
+  });
 
   it.each([
     [20 * 1024 ** 3, [GZIPPED, KEY]],

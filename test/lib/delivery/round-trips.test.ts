@@ -61,13 +61,10 @@ const withSlot = ['list', 'list', 'create jobs', 'create slots', 'read jobs', 'r
 it.each<[string, Partial<DeliveryTerms>, number, string[]]>([
   ['without a limit of queries', {}, 8, fresh],
   ['with a limit of queries', slots, 9, withSlot],
-])(
-  'a fresh report makes these calls: %s',
-  async (_, terms, inARow, toS3) => {
-    for (const acceptsGzip of [false, true])
-      expect(await callsOf(setting({}), { ...terms, acceptsGzip })).toEqual({ inARow, toS3 });
-  },
-);
+])('a fresh report makes these calls: %s', async (_, terms, inARow, toS3) => {
+  for (const acceptsGzip of [false, true])
+    expect(await callsOf(setting({}), { ...terms, acceptsGzip })).toEqual({ inARow, toS3 });
+});
 
 it('a report that exists makes two calls in a row, the listing and the read of its record', async () => {
   const of = setting({});
