@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { PublicationFailed } from '../../../lib/delivery/delivery.ts';
 import { abandonPublication, publishLarge, readPublication } from '../../../lib/delivery/files.ts';
 import { NoRecords, Unavailable } from '../../../lib/problems/problem.ts';
-import { ask, following, keyOf, leftBy, recordOf, request, statusOf, textOf, versionOf } from './ask.ts';
+import { ask, following, request } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
 import { CSV, LARGE, type Setting, START, setting } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
@@ -27,7 +27,7 @@ describe('a lake that changes', () => {
     const first = await ask(of);
     of.lake.add('2026-01-01', 'b.parquet');
     const second = await ask(of);
-    expect([statusOf(second), versionOf(second) === versionOf(first)]).toEqual(['miss', false]);
+    expect([second.status, second.version === first.version]).toEqual(['miss', false]);
     of.lake.objects = of.lake.objects?.slice(0, 1);
     of.lake.writeAgain();
     expect((await ask(of)).delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
@@ -37,12 +37,12 @@ describe('a lake that changes', () => {
     const of = changing({}, {});
     const listing = { listingMs: 60_000 };
     const first = await ask(of, listing);
-    expect([textOf(of, first), versionOf(first), of.lake.looks]).toEqual([CSV, undefined, [60_000, 0]]);
+    expect([first.text, first.version, of.lake.looks]).toEqual([CSV, undefined, [60_000, 0]]);
     // Another function may still have the listing from before the change.
     of.lake.objects = of.lake.objects?.slice(0, 1);
     expect((await ask(of, listing)).delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
     vi.setSystemTime(START + 60_000);
-    expect(keyOf(await ask(of, listing))).toContain('reports/q2/');
+    expect((await ask(of, listing)).key).toContain('reports/q2/');
   });
 
   it('in the times of its files only: who comes waits for the query, and then starts another', async () => {
@@ -51,16 +51,16 @@ describe('a lake that changes', () => {
     await vi.advanceTimersByTimeAsync(100);
     of.lake.writeAgain();
     const second = await ask(of);
-    expect([keyOf(second)?.slice(0, 11), versionOf(second)]).toEqual(['reports/q2/', expect.any(String)]);
+    expect([second.key?.slice(0, 11), second.version]).toEqual(['reports/q2/', expect.any(String)]);
     const answer = await settled(first);
-    expect([keyOf(answer)?.slice(0, 11), versionOf(answer)]).toEqual(['reports/q1/', undefined]);
+    expect([answer.key?.slice(0, 11), answer.version]).toEqual(['reports/q1/', undefined]);
   });
 
   it('during a query that fails, starts one query of the new version for all who wait', async () => {
     const of = changing(failing, { ...soon, onStart: () => {} });
     const answers = await settled(Promise.all([request(of), request(of)]));
-    expect(answers.map((answer) => textOf(of, answer))).toEqual([CSV, CSV]);
-    expect(answers.map(statusOf).sort()).toEqual(['collapsed', 'miss']);
+    expect(answers.map(({ text }) => text)).toEqual([CSV, CSV]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['collapsed', 'miss']);
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
@@ -77,17 +77,17 @@ describe('a lake that changes', () => {
     const onStart = () => Object.assign(of.lake, { objects: [], isTableMissing: true });
     const of: Setting = setting({ ...soon, ends, onStart });
     const answer = await ask(of);
-    expect([answer.error ?? textOf(of, answer), versionOf(answer)]).toEqual([outcome, undefined]);
+    expect([answer.error ?? answer.text, answer.version]).toEqual([outcome, undefined]);
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
   });
 
   it('so that it can’t be listed: each request starts a query, and no report has a version', async () => {
     const of = setting({ afterMs: 9_000 }, {}, { ends: 'failed' });
     of.lake.objects = undefined;
-    const left = leftBy(await ask(of, { waitUntil: START + 3_000 }));
+    const left = (await ask(of, { waitUntil: START + 3_000 })).left;
     const answers = [await ask(of, {}, left), await ask(of)];
-    expect(answers.map(statusOf)).toEqual(['miss', 'miss']);
-    expect(answers.map(versionOf)).toEqual([undefined, undefined]);
+    expect(answers.map(({ status }) => status)).toEqual(['miss', 'miss']);
+    expect(answers.map(({ version }) => version)).toEqual([undefined, undefined]);
     expect((await ask(of)).error).toMatchObject({ message: 'query q3 FAILED: boom' });
   });
 });
@@ -106,7 +106,7 @@ describe('a large result', () => {
     const gzip = request(of, { acceptsGzip: true });
     await vi.advanceTimersByTimeAsync(2_000);
     // Who comes now waits too, for longer than its query may take.
-    expect(statusOf(await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() }))).toBe('waiting');
+    expect((await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() })).status).toBe('waiting');
     const { uploadFile } = of.results;
     of.results.uploadFile = async (key, ...given) => {
       await new Promise((resolve) => setTimeout(resolve, key.endsWith('.gz') ? 2_000 : 10_000));
@@ -115,9 +115,9 @@ describe('a large result', () => {
     const publishing = publishLarge(of.results, await publication(of));
     const [first, second] = await settled(Promise.all([gzip, plain, publishing]));
     const { key } = await publication(of);
-    expect([keyOf(first), statusOf(first), first.ms < 5_000]).toEqual([`${key}.gz`, 'collapsed', true]);
-    expect([keyOf(second), statusOf(second), second.ms > 14_000]).toEqual([key, 'miss', true]);
-    expect(recordOf(of)).toMatchObject({ state: 'done', rows: 1 });
+    expect([first.key, first.status, first.ms < 5_000]).toEqual([`${key}.gz`, 'collapsed', true]);
+    expect([second.key, second.status, second.ms > 14_000]).toEqual([key, 'miss', true]);
+    expect(of.record()).toMatchObject({ state: 'done', rows: 1 });
     expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
 
@@ -126,8 +126,8 @@ describe('a large result', () => {
     await ask(of);
     const { key } = await publication(of);
     of.results.putFile(key, CSV);
-    expect(keyOf(await ask(of))).toBe(key);
-    expect(recordOf(of)).toMatchObject({ state: 'done', files: { plain: CSV.length } });
+    expect((await ask(of)).key).toBe(key);
+    expect(of.record()).toMatchObject({ state: 'done', files: { plain: CSV.length } });
   });
 
   it.each([
@@ -145,6 +145,6 @@ describe('a large result', () => {
     await vi.advanceTimersByTimeAsync(40_000);
     await abandonPublication(of.results, 'publications/q1.json');
     for (const { error } of await settled(answering)) expect(error).toBeInstanceOf(PublicationFailed);
-    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect((await ask(of)).text).toBe(CSV);
   });
 });

@@ -3,29 +3,9 @@ import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
-import {
-  ask,
-  follow,
-  following,
-  keyOf,
-  leftBy,
-  recordOf,
-  request,
-  statusOf,
-  textOf,
-  versionOf,
-} from './ask.ts';
+import { ask, follow, following, request } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
-import {
-  CSV,
-  doneRecord,
-  type Setting,
-  START,
-  setting,
-  startingRecord,
-  UUID,
-  underWayRecord,
-} from './setting.ts';
+import { CSV, doneRecord, type Setting, setting, startingRecord, UUID, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -56,22 +36,22 @@ describe('a report that nobody has requested before', () => {
       cacheStatus: 'miss',
       dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
-    expect([textOf(of, answer), answer.ms < 700]).toEqual([CSV, true]);
+    expect([answer.text, answer.ms < 700]).toEqual([CSV, true]);
     const { fingerprint } = (await of.target()).data;
     const attempt = { attempt: of.queries.started[0]?.token, attempts: 1, isRetry: false, fingerprint };
-    expect(recordOf(of)).toMatchObject({ state: 'done', isOfVersion: true, rows: 1, ...attempt });
+    expect(of.record()).toMatchObject({ state: 'done', isOfVersion: true, rows: 1, ...attempt });
     expect(attempt.attempt).toMatch(UUID);
     expect(of.facts).toEqual({
       queryExecutionId: 'q1',
       job: expect.stringMatching(/^[0-9a-f]{64}$/),
-      dataVersion: versionOf(answer),
+      dataVersion: answer.version,
       bytesScanned: 1_000,
       engineMs: 7,
       queryMs: 500,
       finishedQueries: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 500 }],
     });
     const again = await ask(of, { acceptsGzip: true });
-    const gzip = { key: `${keyOf(answer)}.gz`, bytes: of.results.objects.get(`${keyOf(answer)}.gz`)?.bytes };
+    const gzip = { key: `${answer.key}.gz`, bytes: of.results.objects.get(`${answer.key}.gz`)?.bytes };
     expect(again.delivery).toEqual({ ...answer.delivery, ...gzip, cacheStatus: 'hit' });
     expect([of.finished, of.queries.asked.get('q1')]).toEqual([['succeeded'], 1]);
   });
@@ -80,8 +60,8 @@ describe('a report that nobody has requested before', () => {
     const of = setting({ afterMs: 60_000 });
     const answers = await settled(Promise.all([following(of), following(of), following(of)]));
     expect(answers.map(({ hops }) => hops)).toEqual([2, 2, 2]);
-    expect(answers.map(statusOf).sort()).toEqual(['collapsed', 'collapsed', 'miss']);
-    expect([of.finished, new Set(answers.map(keyOf)).size]).toEqual([['succeeded'], 1]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['collapsed', 'collapsed', 'miss']);
+    expect([of.finished, new Set(answers.map(({ key }) => key)).size]).toEqual([['succeeded'], 1]);
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
@@ -100,15 +80,15 @@ describe('a report that nobody has requested before', () => {
     const own = { ...progress, attempt: of.queries.started[0]?.token };
     const { delivery } = await settled(first);
     expect(delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: own });
-    const left = recordOf(of);
+    const left = of.record();
     expect(left).toMatchObject({ state: 'under-way', hasRun: true, runningAt: expect.any(Number) });
     expect(left).not.toHaveProperty('leaseMs');
     await vi.advanceTimersByTimeAsync(60_000);
     // Athena does not answer the next request.
     of.queries.onGet = throttle;
-    await ask(of, {}, leftBy(joined));
-    expect(recordOf(of)).toEqual({ ...left, writer: expect.any(String), elapsedMs: expect.any(Number) });
-    expect(recordOf(of)['elapsedMs']).toBeGreaterThanOrEqual(109_000);
+    await ask(of, {}, joined.left);
+    expect(of.record()).toEqual({ ...left, writer: expect.any(String), elapsedMs: expect.any(Number) });
+    expect(of.record()['elapsedMs']).toBeGreaterThanOrEqual(109_000);
   });
 });
 
@@ -136,18 +116,14 @@ describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (querie
     const of = setting(...plans, soon);
     const got = async () => {
       const answer = await follow(of, { queriesPerPartner });
-      return answer.error ?? textOf(of, answer);
+      return answer.error ?? answer.text;
     };
     expect([await got(), of.finished]).toEqual([outcome, finished]);
-    expect(of.facts).toMatchObject({
-      queryExecutionId: recordOf(of)['executionId'],
-      engineMs: expect.any(Number),
-    });
+    const id = of.record()['executionId'];
+    expect(of.facts).toMatchObject({ queryExecutionId: id, engineMs: expect.any(Number) });
     const before = of.queries.started.length;
-    expect([await got(), of.queries.started.length > before]).toEqual([
-      next,
-      next === CSV && outcome !== CSV,
-    ]);
+    expect(await got()).toEqual(next);
+    expect(of.queries.started.length > before).toBe(next === CSV && outcome !== CSV);
   });
 
   it('gets a new token if its token belongs to another query', async () => {
@@ -157,8 +133,8 @@ describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (querie
     of.queries.start = async (query, token) =>
       tokens.add(token).size === 1 ? undefined : start(query, token);
     const answer = await ask(of, { queriesPerPartner });
-    expect([textOf(of, answer), statusOf(answer), tokens.size]).toEqual([CSV, 'miss', 2]);
-    expect(recordOf(of)).toMatchObject({ attempts: 1, attempt: [...tokens][1] });
+    expect([answer.text, answer.status, tokens.size]).toEqual([CSV, 'miss', 2]);
+    expect(of.record()).toMatchObject({ attempts: 1, attempt: [...tokens][1] });
     of.queries.start = async () => undefined;
     of.lake.add('2026-01-01', 'b.parquet');
     expect((await ask(of, { queriesPerPartner })).error).toEqual(told('knows the token of a new attempt'));
@@ -172,9 +148,9 @@ it('a query that nobody has asked about for an hour is stopped, and run again fo
   const { stop } = of.queries;
   of.queries.stop = async () => throttle();
   const first = await ask(of);
-  expect([statusOf(first), recordOf(of)]).toMatchObject(['waiting', { isStopped: true }]);
+  expect([first.status, of.record()]).toMatchObject(['waiting', { isStopped: true }]);
   of.queries.stop = stop;
-  expect(textOf(of, await ask(of, {}, leftBy(first)))).toBe(CSV);
+  expect((await ask(of, {}, first.left)).text).toBe(CSV);
   expect([of.queries.stopped, of.finished]).toEqual([['q1'], ['failed', 'succeeded']]);
 });
 
@@ -207,8 +183,8 @@ describe('a caller whose time is up', () => {
   it('does not take a lease that it has no time to use', async () => {
     const of = setting();
     await recorded(of, underWayRecord(free));
-    expect(statusOf(await ask(of, { waitUntil: Date.now() }))).toBe('waiting');
-    expect(recordOf(of)).toMatchObject({ writer: 'writer-1' });
+    expect((await ask(of, { waitUntil: Date.now() })).status).toBe('waiting');
+    expect(of.record()).toMatchObject({ writer: 'writer-1' });
   });
 });
 
@@ -227,9 +203,9 @@ describe('a client that has as many queries under way as slots', () => {
     expect(first.delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress });
     expect([of.facts.waitsForShare, of.results.keys(/^jobs/)]).toEqual([true, ['jobs/other.json']]);
     setTimeout(() => of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' })), 5_000);
-    const second = await ask(of, one, leftBy(first));
-    expect([textOf(of, second), statusOf(second), second.ms < 8_000]).toEqual([CSV, 'miss', true]);
-    expect(recordOf(of)['slot']).toMatch(UUID);
+    const second = await ask(of, one, first.left);
+    expect([second.text, second.status, second.ms < 8_000]).toEqual([CSV, 'miss', true]);
+    expect(of.record()['slot']).toMatch(UUID);
   });
 
   it('gets a report that exists, and a query of another, without a slot', async () => {
@@ -238,9 +214,9 @@ describe('a client that has as many queries under way as slots', () => {
     full(of);
     const { read } = of.results;
     of.results.read = (key) => (key.startsWith('slots/') ? new Promise(() => {}) : read(key));
-    expect(statusOf(await ask(of, one))).toBe('hit');
+    expect((await ask(of, one)).status).toBe('hit');
     await recorded(of, underWayRecord({ leaseMs: undefined }));
-    expect(textOf(of, await ask(of, one))).toBe(CSV);
+    expect((await ask(of, one)).text).toBe(CSV);
   });
 
   it('waits on as one who has waited, when its attempt has failed', async () => {
@@ -250,7 +226,7 @@ describe('a client that has as many queries under way as slots', () => {
     full(of);
     const attempt = of.queries.started[0]?.token;
     const left = { waitsFor: 'slot', dataChanges: 0, attempt, cacheStatus: 'collapsed' };
-    expect(leftBy(await settled(first))).toEqual(left);
+    expect((await settled(first)).left).toEqual(left);
   });
 });
 
@@ -260,10 +236,10 @@ describe('a request that AWS throttles', () => {
     const { start } = of.queries;
     of.queries.start = async () => throttle();
     const first = await ask(of);
-    expect([statusOf(first), recordOf(of)['leaseMs']]).toEqual(['waiting', undefined]);
+    expect([first.status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
     of.queries.start = start;
-    const second = await ask(of, {}, leftBy(first));
-    expect([textOf(of, second), statusOf(second), second.ms < 300]).toEqual([CSV, 'miss', true]);
+    const second = await ask(of, {}, first.left);
+    expect([second.text, second.status, second.ms < 300]).toEqual([CSV, 'miss', true]);
   });
 
   it.each([
@@ -273,7 +249,7 @@ describe('a request that AWS throttles', () => {
     const of = setting(plan);
     of.results.before(call, throttle);
     const answer = await follow(of);
-    expect([textOf(of, answer), statusOf(answer), answer.hops]).toEqual([CSV, 'miss', 1]);
+    expect([answer.text, answer.status, answer.hops]).toEqual([CSV, 'miss', 1]);
     expect(of.finished).toEqual(['succeeded']);
   });
 
@@ -283,7 +259,7 @@ describe('a request that AWS throttles', () => {
     expect((await ask(of)).error).toBeInstanceOf(Overloaded);
     of.results.before('read jobs/', throttle);
     const left = { waitsFor: 'slot', dataChanges: 0 } as const;
-    expect(statusOf(await ask(of, {}, left))).toBe('waiting');
+    expect((await ask(of, {}, left)).status).toBe('waiting');
     of.results.before('read jobs/', throttle);
     expect((await ask(of, { publishUntil: Date.now() }, left)).error).toBeInstanceOf(Overloaded);
   });
@@ -315,7 +291,7 @@ describe('a write of the record', () => {
     const of = setting(plan);
     answering(of, state, of.results.put);
     const answer = await ask(of);
-    const outcome = answer.error ?? [textOf(of, answer), statusOf(answer), answer.ms < 300];
+    const outcome = answer.error ?? [answer.text, answer.status, answer.ms < 300];
     expect(outcome).toEqual(plan.ends ? expect.any(QueryFailed) : [CSV, 'miss', true]);
     expect([of.queries.started.length, of.finished]).toEqual([1, [plan.ends ?? 'succeeded']]);
   });
@@ -341,7 +317,7 @@ describe('a write of the record', () => {
       started,
       undefined,
     ]);
-    expect(keyOf(answer)).toContain(state === 'starting' ? 'reports/q9/' : `reports/q${started}/`);
+    expect(answer.key).toContain(state === 'starting' ? 'reports/q9/' : `reports/q${started}/`);
   });
 
   it('fails: the request answers as usual, or with its first error', async () => {
@@ -349,7 +325,7 @@ describe('a write of the record', () => {
     const { replace } = of.results;
     of.results.replace = (was, key, document) =>
       'leaseMs' in (document as object) ? replace(was, key, document) : Promise.reject(new Error('second'));
-    expect(statusOf(await ask(of))).toBe('waiting');
+    expect((await ask(of)).status).toBe('waiting');
     await vi.advanceTimersByTimeAsync(60_000);
     of.queries.onGet = () => {
       throw new Error('first');

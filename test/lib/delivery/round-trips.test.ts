@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { following, textOf } from './ask.ts';
+import { following } from './ask.ts';
 import { CSV, type Setting, setting } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
@@ -35,7 +35,7 @@ async function callsOf(of: Setting, more: Partial<DeliveryTerms> = {}) {
   const from = Date.now();
   of.results.calls.length = 0;
   const answer = await settled(following({ ...of, lake, backends: { lake, results, queries } }, more));
-  expect([textOf(of, answer), answer.hops]).toEqual([CSV, 0]);
+  expect([answer.text, answer.hops]).toEqual([CSV, 0]);
   const ms = Date.now() - from;
   // The pauses between the calls must not add up to the time of a call.
   expect(ms % CALL_MS).toBeLessThan(CALL_MS / 10);

@@ -77,6 +77,9 @@ export function setting(...plans: Plan[]) {
     finished,
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
+    /** The record of the job that was created last. */
+    record: () =>
+      results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,
     /** The target of a request that comes now. */
     target: async (): Promise<Target> => {
       const data = await readDataState(lake, wanted.request, 0);

@@ -59,16 +59,11 @@ describe.each([0, 0.5, 0.999])('watchExecution, with Math.random at %d,', (numbe
     [2_000, 130, 2],
     [8_000, 400, 3],
     [24_000, 1_100, 5],
-  ])(
-    'sees the end of a query of %d ms within %d ms, asking at most %d times',
-    async (afterMs, lostMs, most) => {
-      const { execution, ms, athena } = await watch({ afterMs });
-      expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
-      expect([ms >= afterMs, ms <= afterMs + lostMs, athena > 0, athena <= most]).toEqual(
-        Array(4).fill(true),
-      );
-    },
-  );
+  ])('sees the end of a query of %d ms within %d ms, by %d questions', async (afterMs, lostMs, most) => {
+    const { execution, ms, athena } = await watch({ afterMs });
+    expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
+    expect([ms >= afterMs, ms <= afterMs + lostMs, athena > 0, athena <= most]).not.toContain(false);
+  });
 });
 
 describe('watchExecution', () => {
@@ -103,10 +98,7 @@ describe('watchExecution', () => {
   });
 
   it('treats an error of S3 as a result that does not exist yet, and throws an error of Athena', async () => {
-    const change = ({ results }: Setting) =>
-      results.before('head athena/', () => {
-        throw busy;
-      });
+    const change = ({ results }: Setting) => vi.spyOn(results, 'head').mockRejectedValueOnce(busy);
     expect((await watch({ afterMs: 500 }, { change })).execution?.state).toBe('succeeded');
     await expect(watch(never, { change: failing(new Error('boom')) })).rejects.toThrow('boom');
   });
@@ -127,20 +119,15 @@ describe('watchExecution', () => {
   });
 
   // Athena gives the time of its answer in whole seconds, and is seldom asked: the limit is noticed late.
-  it.each([1, 999])(
-    'seldom asks about a query at its limit, started %d ms after a second',
-    async (afterMs) => {
-      const terms = { longestQueryMs: 6_000, longestQueueMs: 0 };
-      const { ms, athena } = await watch(never, { terms, answerMs: 1_000 - afterMs });
-      expect([ms <= 8_000, athena <= 5]).toEqual([true, true]);
-    },
-  );
+  it.each([1, 999])('asks seldom at the limit of a query that is %d ms older', async (afterMs) => {
+    const terms = { longestQueryMs: 6_000, longestQueueMs: 0 };
+    const { ms, athena } = await watch(never, { terms, answerMs: 1_000 - afterMs });
+    expect([ms <= 8_000, athena <= 5]).toEqual([true, true]);
+  });
 
   it('goes on, and seldom asks, while Athena throttles the questions about a query that takes too long', async () => {
-    const { execution, ms, athena } = await watch(never, {
-      terms: { longestQueryMs: 5_000 },
-      change: failing(busy),
-    });
+    const terms = { longestQueryMs: 5_000 };
+    const { execution, ms, athena } = await watch(never, { terms, change: failing(busy) });
     expect([execution, ms, athena < 10]).toEqual([undefined, 25_000, true]);
   });
 });
@@ -158,10 +145,9 @@ describe('watchRecord', () => {
     const of = setting();
     const target = await of.target();
     const stored = of.results.put(jobRecordKey(target.job), record);
-    expect(await settled(watchRecord(of.run(terms), target, stored, record))).toMatchObject({
-      etag: stored.etag,
-    });
-    expect([Date.now() - START, of.results.callsOf('read').length]).toEqual([endMs, reads]);
+    const latest = await settled(watchRecord(of.run(terms), target, stored, record));
+    expect([latest?.etag, Date.now() - START]).toEqual([stored.etag, endMs]);
+    expect(of.results.callsOf('read')).toHaveLength(reads);
   });
 
   it('soon sees a changed record', async () => {
