@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Decision,
-  decide,
-  LONGEST_KEPT_MS,
-  MAX_ATTEMPTS,
-  type RequestFacts,
-} from '../../../lib/delivery/decide.ts';
+import type { Decision, RequestFacts } from '../../../lib/delivery/decide.ts';
+import { decide, LONGEST_KEPT_MS, MAX_ATTEMPTS } from '../../../lib/delivery/decide.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { doneRecord, failedRecord, publishingRecord, startingRecord, underWayRecord } from './setting.ts';
 

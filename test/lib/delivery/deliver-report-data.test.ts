@@ -45,17 +45,6 @@ describe('a lake that changes', () => {
     expect((await ask(of, listing)).key).toContain('reports/q2/');
   });
 
-  it('in the times of its files only: who comes waits for the query, and then starts another', async () => {
-    const of = setting({ afterMs: 1_000 }, soon);
-    const first = request(of);
-    await vi.advanceTimersByTimeAsync(100);
-    of.lake.writeAgain();
-    const second = await ask(of);
-    expect([second.key?.slice(0, 11), second.version]).toEqual(['reports/q2/', expect.any(String)]);
-    const answer = await settled(first);
-    expect([answer.key?.slice(0, 11), answer.version]).toEqual(['reports/q1/', undefined]);
-  });
-
   it('during a query that fails, starts one query of the new version for all who wait', async () => {
     const of = changing(failing, { ...soon, onStart: () => {} });
     const answers = await settled(Promise.all([request(of), request(of)]));

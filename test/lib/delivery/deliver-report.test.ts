@@ -3,9 +3,11 @@ import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { ask, follow, following, request } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
-import { CSV, doneRecord, type Setting, setting, startingRecord, UUID, underWayRecord } from './setting.ts';
+import type { Setting } from './setting.ts';
+import { CSV, doneRecord, START, setting, startingRecord, UUID, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -14,10 +16,10 @@ useFakeTime();
 
 const soon = { afterMs: 100 };
 const one = { queriesPerPartner: 1 };
-const throttle = () => {
-  throw new Overloaded('Later.', 30);
-};
+const late = new Overloaded('Later.', 30);
 const told = (message: string) => expect.objectContaining({ message: expect.stringContaining(message) });
+const WAITS_FOR_SLOT = { waitsFor: 'slot', dataChanges: 0 } as const;
+const NO_SLOT = told('Too many reports of this client');
 const TOO_LONG = told('took too long and was given up');
 /** Puts a record of the usual job into the bucket, for the lake as it is now. */
 async function recorded(of: Setting, record: JobRecord) {
@@ -85,7 +87,7 @@ describe('a report that nobody has requested before', () => {
     expect(left).not.toHaveProperty('leaseMs');
     await vi.advanceTimersByTimeAsync(60_000);
     // Athena does not answer the next request.
-    of.queries.onGet = throttle;
+    vi.spyOn(of.queries, 'get').mockRejectedValue(late);
     await ask(of, {}, joined.left);
     expect(of.record()).toEqual({ ...left, writer: expect.any(String), elapsedMs: expect.any(Number) });
     expect(of.record()['elapsedMs']).toBeGreaterThanOrEqual(109_000);
@@ -128,14 +130,12 @@ describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (querie
 
   it('gets a new token if its token belongs to another query', async () => {
     const of = setting(soon);
-    const { start } = of.queries;
-    const tokens = new Set<string>();
-    of.queries.start = async (query, token) =>
-      tokens.add(token).size === 1 ? undefined : start(query, token);
+    const start = vi.spyOn(of.queries, 'start').mockResolvedValueOnce(undefined);
     const answer = await ask(of, { queriesPerPartner });
-    expect([answer.text, answer.status, tokens.size]).toEqual([CSV, 'miss', 2]);
-    expect(of.record()).toMatchObject({ attempts: 1, attempt: [...tokens][1] });
-    of.queries.start = async () => undefined;
+    const [first, second] = start.mock.calls.map(([, token]) => token);
+    expect([answer.text, answer.status, first === second]).toEqual([CSV, 'miss', false]);
+    expect(of.record()).toMatchObject({ attempts: 1, attempt: second });
+    start.mockResolvedValue(undefined);
     of.lake.add('2026-01-01', 'b.parquet');
     expect((await ask(of, { queriesPerPartner })).error).toEqual(told('knows the token of a new attempt'));
   });
@@ -145,46 +145,34 @@ it('a query that nobody has asked about for an hour is stopped, and run again fo
   const of = setting({ ends: 'never' }, soon);
   await ask(of);
   await vi.advanceTimersByTimeAsync(3_600_000);
-  const { stop } = of.queries;
-  of.queries.stop = async () => throttle();
+  vi.spyOn(of.queries, 'stop').mockRejectedValueOnce(late);
   const first = await ask(of);
   expect([first.status, of.record()]).toMatchObject(['waiting', { isStopped: true }]);
-  of.queries.stop = stop;
   expect((await ask(of, {}, first.left)).text).toBe(CSV);
   expect([of.queries.stopped, of.finished]).toEqual([['q1'], ['failed', 'succeeded']]);
 });
 
-describe('a caller whose time is up', () => {
-  const now = () => ({ giveUpAt: Date.now() });
+describe('for a caller whose time is up', () => {
   const free = { leaseMs: undefined };
+  const later = { waitUntil: START, giveUpAt: START + 1 };
 
-  it.each<[string, JobRecord | undefined, object, unknown]>([
+  it.each<[string, JobRecord | undefined, object, unknown, Progress?]>([
     ['no query is started', undefined, {}, TOO_LONG],
     ['no query is started, with slots', undefined, one, TOO_LONG],
+    ['no query is started when it has waited for a slot', undefined, one, NO_SLOT, WAITS_FOR_SLOT],
     ['a query that has not been started is not taken over', startingRecord(free), one, TOO_LONG],
     ['a query that others ask about is not waited for', underWayRecord(), {}, TOO_LONG],
-    ['a query that nobody asks about is asked about once more', underWayRecord(free), {}, undefined],
-  ])('%s', async (_, record, terms, error) => {
-    const of = setting({ afterMs: 0 });
+    ['a query that nobody asks about is asked about once more', underWayRecord(free), {}, 'collapsed'],
+    ['no lease is taken, if only the time of this request is up', underWayRecord(free), later, 'waiting'],
+  ])('%s', async (_, record, terms, outcome, left) => {
+    const of = setting({});
     of.queries.startNow({ sql: '', parameters: [] }, 'a'.repeat(32));
     if (record) await recorded(of, record);
-    const before = [...of.results.objects.keys()];
-    expect((await ask(of, { ...terms, ...now() })).error).toEqual(error);
+    const { error, status } = await ask(of, { giveUpAt: START, ...terms }, left);
+    expect(error ?? status).toEqual(outcome);
     expect(of.queries.started).toHaveLength(1);
-    if (error) expect([...of.results.objects.keys()]).toEqual(before);
-  });
-
-  it('has waited for a slot in vain', async () => {
-    const of = setting();
-    const { error } = await ask(of, { ...one, ...now() }, { waitsFor: 'slot', dataChanges: 0 });
-    expect(error).toEqual(told('Too many reports of this client'));
-  });
-
-  it('does not take a lease that it has no time to use', async () => {
-    const of = setting();
-    await recorded(of, underWayRecord(free));
-    expect((await ask(of, { waitUntil: Date.now() })).status).toBe('waiting');
-    expect(of.record()).toMatchObject({ writer: 'writer-1' });
+    if (status !== 'collapsed')
+      expect(of.results.calls.filter((call) => !call.startsWith('read '))).toEqual([]);
   });
 });
 
@@ -199,8 +187,7 @@ describe('a client that has as many queries under way as slots', () => {
     const of = setting(soon);
     full(of);
     const first = await ask(of, one);
-    const progress = { waitsFor: 'slot', dataChanges: 0 };
-    expect(first.delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress });
+    expect(first.delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: WAITS_FOR_SLOT });
     expect([of.facts.waitsForShare, of.results.keys(/^jobs/)]).toEqual([true, ['jobs/other.json']]);
     setTimeout(() => of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' })), 5_000);
     const second = await ask(of, one, first.left);
@@ -225,43 +212,39 @@ describe('a client that has as many queries under way as slots', () => {
     await vi.advanceTimersByTimeAsync(10);
     full(of);
     const attempt = of.queries.started[0]?.token;
-    const left = { waitsFor: 'slot', dataChanges: 0, attempt, cacheStatus: 'collapsed' };
-    expect((await settled(first)).left).toEqual(left);
+    expect((await settled(first)).left).toEqual({ ...WAITS_FOR_SLOT, attempt, cacheStatus: 'collapsed' });
   });
 });
 
 describe('a request that AWS throttles', () => {
   it('keeps its caller waiting if the engine is at its limit; the next one starts the query', async () => {
     const of = setting(soon);
-    const { start } = of.queries;
-    of.queries.start = async () => throttle();
+    vi.spyOn(of.queries, 'start').mockRejectedValueOnce(late);
     const first = await ask(of);
     expect([first.status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
-    of.queries.start = start;
     const second = await ask(of, {}, first.left);
     expect([second.text, second.status, second.ms < 300]).toEqual([CSV, 'miss', true]);
   });
 
   it.each([
-    ['the start', 'replace jobs/', soon],
+    ['the start', 'replace', soon],
     ['the report', 'writeFile', { afterMs: 24_500 }],
-  ])('keeps its caller waiting if %s can’t be written', async (_, call, plan) => {
+  ] as const)('keeps its caller waiting if %s can’t be written', async (_, call, plan) => {
     const of = setting(plan);
-    of.results.before(call, throttle);
+    vi.spyOn(of.results, call).mockRejectedValueOnce(late);
     const answer = await follow(of);
-    expect([answer.text, answer.status, answer.hops]).toEqual([CSV, 'miss', 1]);
-    expect(of.finished).toEqual(['succeeded']);
+    expect([answer.text, answer.status, answer.hops, of.finished]).toEqual([CSV, 'miss', 1, ['succeeded']]);
   });
 
-  it('throws Overloaded if its caller does not wait yet, or has no time left', async () => {
-    const of = setting({ ends: 'never' });
-    of.results.before('read jobs/', throttle);
-    expect((await ask(of)).error).toBeInstanceOf(Overloaded);
-    of.results.before('read jobs/', throttle);
-    const left = { waitsFor: 'slot', dataChanges: 0 } as const;
-    expect((await ask(of, {}, left)).status).toBe('waiting');
-    of.results.before('read jobs/', throttle);
-    expect((await ask(of, { publishUntil: Date.now() }, left)).error).toBeInstanceOf(Overloaded);
+  it.each<[string, object, Progress | undefined, unknown]>([
+    ['does not wait yet', {}, undefined, late],
+    ['waits for a slot', {}, WAITS_FOR_SLOT, 'waiting'],
+    ['has no time left', { publishUntil: 0 }, WAITS_FOR_SLOT, late],
+  ])('throws Overloaded unless its caller can go on waiting: it %s', async (_, terms, left, outcome) => {
+    const of = setting();
+    vi.spyOn(of.results, 'read').mockRejectedValueOnce(late);
+    const { error, status } = await ask(of, terms, left);
+    expect(error ?? status).toBe(outcome);
   });
 });
 
@@ -271,13 +254,9 @@ describe('a write of the record', () => {
   const answering = ({ results }: Setting, state: JobRecord['state'], act: Act) => {
     for (const name of ['create', 'replace'] as const) {
       const write = results[name] as (...given: unknown[]) => ReturnType<typeof results.create>;
-      Object.assign(results, {
-        [name]: async (...given: unknown[]) => {
-          const [key, record] = given.slice(-2) as [string, JobRecord];
-          if (record.state !== state) return write(...given);
-          act(key, record);
-          return undefined;
-        },
+      vi.spyOn(results, name).mockImplementation(async (...given: unknown[]) => {
+        const [key, record] = given.slice(-2) as [string, JobRecord];
+        return record.state === state ? void act(key, record) : write(...given);
       });
     }
   };
@@ -312,24 +291,19 @@ describe('a write of the record', () => {
     });
     const answer = await ask(of);
     const started = state === 'starting' ? 0 : times;
-    expect([of.finished.length, of.queries.started.length, answer.error]).toEqual([
-      counted,
-      started,
-      undefined,
-    ]);
+    expect([of.finished.length, of.queries.started.length]).toEqual([counted, started]);
     expect(answer.key).toContain(state === 'starting' ? 'reports/q9/' : `reports/q${started}/`);
   });
 
   it('fails: the request answers as usual, or with its first error', async () => {
     const of = setting({ ends: 'never' });
     const { replace } = of.results;
-    of.results.replace = (was, key, document) =>
-      'leaseMs' in (document as object) ? replace(was, key, document) : Promise.reject(new Error('second'));
+    vi.spyOn(of.results, 'replace').mockImplementation((was, key, document) =>
+      'leaseMs' in (document as object) ? replace(was, key, document) : Promise.reject(late),
+    );
     expect((await ask(of)).status).toBe('waiting');
     await vi.advanceTimersByTimeAsync(60_000);
-    of.queries.onGet = () => {
-      throw new Error('first');
-    };
+    vi.spyOn(of.queries, 'get').mockRejectedValue(new Error('first'));
     expect((await ask(of)).error).toEqual(new Error('first'));
   });
 });

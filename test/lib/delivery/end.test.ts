@@ -18,14 +18,8 @@ const overLimit: EndedExecution = { state: 'scan-limit-exceeded', ...ended };
 const failed: FailedExecution = { state: 'failed', ...ended, reason: 'FAILED: x', isRetryable: false };
 const retryable: FailedExecution = { ...failed, isRetryable: true };
 const cancelled: FailedExecution = { ...failed, isCancelled: true };
-const hung: RunningExecution = {
-  state: 'under-way',
-  id: 'q1',
-  submittedAt: START - 700_000,
-  observedAt: START,
-  isQueued: false,
-  bytesScanned: 1_000,
-};
+const running = { submittedAt: START - 700_000, observedAt: START, isQueued: false, bytesScanned: 1_000 };
+const hung: RunningExecution = { state: 'under-way', id: 'q1', ...running };
 type Given = Parameters<typeof endOf>[3];
 
 interface Circumstances {
@@ -39,16 +33,13 @@ interface Circumstances {
 }
 
 /** Ends an attempt that was started for the lake as `of` shows it, and whose result is there. */
-async function end(
-  of: Setting,
-  execution: Given,
-  { target, record, early, change, terms }: Circumstances = {},
-) {
-  const first = await of.target();
-  const open = underWayRecord({ fingerprint: first.data.fingerprint, slot: 's', elapsedMs: 9, ...record });
+async function end(of: Setting, execution: Given, more: Circumstances = {}) {
+  const { target = await of.target(), early, terms } = more;
+  const { fingerprint } = (await of.target()).data;
+  const open = underWayRecord({ fingerprint, slot: 's', elapsedMs: 9, ...more.record });
   of.results.putResult(location, ENGINE_CSV);
-  change?.(of);
-  return settled(endOf(of.run(terms), target ?? first, open, execution, early, Date.now()));
+  more.change?.(of);
+  return settled(endOf(of.run(terms), target, open, execution, early, Date.now()));
 }
 
 const recordOf = async (...given: Parameters<typeof end>) => {
@@ -60,10 +51,7 @@ const unlist = ({ lake }: Setting) => {
   lake.objects = undefined;
 };
 const addFile = ({ lake }: Setting) => lake.add('2026-01-01', 'b.parquet');
-const seenAfter = <T extends Given>(execution: T, ms: number): T => ({
-  ...execution,
-  observedAt: START + ms,
-});
+const seen = <T extends Given>(ms: number, execution: T): T => ({ ...execution, observedAt: START + ms });
 
 describe.each([succeeded, overLimit])('an end ($state) is of the version', (execution) => {
   // The closing listing must equal that of the record. Who ends the attempt may have taken it over, and may have seen
@@ -84,22 +72,19 @@ describe.each([succeeded, overLimit])('an end ($state) is of the version', (exec
   });
 
   it.each<[string, boolean, EndedExecution, Circumstances]>([
-    ['less than ten seconds after the end', true, seenAfter(execution, 9_999), {}],
-    ['ten seconds after the end', false, seenAfter(execution, 10_000), {}],
+    ['less than ten seconds after the end', true, seen(9_999, execution), {}],
+    ['ten seconds after the end', false, seen(10_000, execution), {}],
     ['with a new file', false, execution, { change: addFile }],
     ['if the lake can’t be listed', false, execution, { change: unlist }],
-  ])('with a listing %s: %s', async (_, isOfVersion, seen, more) => {
-    expect(await recordOf(setting(), seen, more)).toMatchObject({ isOfVersion });
+  ])('with a listing %s: %s', async (_, isOfVersion, given, more) => {
+    expect(await recordOf(setting(), given, more)).toMatchObject({ isOfVersion });
   });
 
   it('never for a request that could not list the lake', async () => {
     const of = setting();
-    const { objects } = of.lake;
-    unlist(of);
-    const target = await of.target();
-    of.lake.objects = objects;
-    const record = { fingerprint: target.data.fingerprint };
-    expect(await recordOf(of, execution, { target, record })).toMatchObject({ isOfVersion: false });
+    const { job, data } = await of.target();
+    const target = { job, data: { ...data, isListed: false } };
+    expect(await recordOf(of, execution, { target })).toMatchObject({ isOfVersion: false });
     expect(of.lake.looks).toHaveLength(2);
   });
 });
@@ -158,11 +143,11 @@ describe('the record of an ended attempt', () => {
   // How Athena's answer looks; the circumstances; the failure; what else the record says.
   it.each<[string, Given, Circumstances, string, object?]>([
     ['not Athena’s CSV', succeeded, result('x'), 'unreadable', notCsv],
-    ['without a result', seenAfter(succeeded, 30_000), gone, 'lost', { seenAfterMs: 30_000 }],
+    ['without a result', seen(30_000, succeeded), gone, 'lost', { seenAfterMs: 30_000 }],
     ['forgotten', forgotten, {}, 'lost', none],
     ['failed', failed, {}, 'engine', { reason: 'FAILED: x' }],
     ['retryable', retryable, {}, 'retryable'],
-    ['seen late', seenAfter(failed, 4_000), { change: listSlowly }, 'engine', { seenAfterMs: 9_000 }],
+    ['seen late', seen(4_000, failed), { change: listSlowly }, 'engine', { seenAfterMs: 9_000 }],
     ['failed while files changed', retryable, { change: writeAgain }, 'data-changed'],
     ['failed when the lake can’t be listed any more', failed, { change: unlist }, 'data-changed'],
     ['cancelled', cancelled, {}, 'engine'],
@@ -176,7 +161,7 @@ describe('the record of an ended attempt', () => {
     ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true, limit: 10 }],
     ['above no known limit', overLimit, noLimit, 'too-large', { isOfVersion: true }],
     // Today's limit may be another one.
-    ['above a limit long ago', seenAfter(overLimit, 10_000), {}, 'too-large', { seenAfterMs: 10_000 }],
+    ['above a limit long ago', seen(10_000, overLimit), {}, 'too-large', { seenAfterMs: 10_000 }],
   ])('is that of a failure: %s', async (_, execution, more, why, others) => {
     const { record, counted } = await made(execution, more);
     const failure = { state: 'failed', isOfVersion: false, why, reason: expect.any(String), seenAfterMs: 0 };

@@ -11,14 +11,10 @@ const NOW = 1_700_000_000_000;
 const [RUN, QUEUE] = [10_000, 4_000];
 const limits = { longestQueryMs: RUN, longestQueueMs: QUEUE };
 
-const running = (ageMs: number, isQueued = false): RunningExecution => ({
-  state: 'under-way',
-  id: 'q1',
-  submittedAt: NOW - ageMs,
-  observedAt: NOW,
-  isQueued,
-  bytesScanned: 1,
-});
+const running = (ageMs: number, isQueued = false): RunningExecution => {
+  const times = { submittedAt: NOW - ageMs, observedAt: NOW };
+  return { state: 'under-way', id: 'q1', ...times, isQueued, bytesScanned: 1 };
+};
 
 it.each<[string, RunningExecution, number | undefined, boolean, number]>([
   ['queued', running(1_000, true), undefined, false, QUEUE - 1_000],
@@ -31,18 +27,10 @@ it.each<[string, RunningExecution, number | undefined, boolean, number]>([
 });
 
 /** A query that was cancelled this long after its submission, and that the engine ran for `engineMs`. */
-const cancelled = (ageMs: number, engineMs = ageMs): FailedExecution => ({
-  state: 'failed',
-  id: 'q1',
-  submittedAt: NOW - ageMs,
-  completedAt: NOW,
-  observedAt: NOW,
-  bytesScanned: 1,
-  engineMs,
-  reason: 'CANCELLED: x',
-  isRetryable: false,
-  isCancelled: true,
-});
+const cancelled = (ageMs: number, engineMs = ageMs): FailedExecution => {
+  const seen = { submittedAt: NOW - ageMs, completedAt: NOW, observedAt: NOW, bytesScanned: 1, engineMs };
+  return { state: 'failed', id: 'q1', ...seen, reason: 'CANCELLED: x', isRetryable: false };
+};
 
 // A query counts as stopped from 95 % of a limit on.
 it.each<[string, FailedExecution, number | undefined, boolean]>([

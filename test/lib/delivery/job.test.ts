@@ -10,10 +10,9 @@ const usual = {
   endExclusive: ['2026-02-01T12:30:45Z'],
   'api-version': ['1.0'],
 };
-const jobOf = (
-  more: Record<string, string[]> = {},
-  { of = publisherReport, rows = 'every-company' as Entitlement, version = 'v1' } = {},
-) => makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, { version });
+const all = 'every-company' as Entitlement;
+const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1' } = {}) =>
+  makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, { version });
 const job = jobOf();
 
 it('a job has an id, a file name, and columns in the requested order', () => {

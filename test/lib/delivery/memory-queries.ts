@@ -42,8 +42,6 @@ export interface MemoryQueries extends QueryService {
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
-  /** Called before an execution's state is returned. If it throws, `get` throws that error. */
-  onGet: ((id: string) => void) | undefined;
 }
 
 /** More questions than any test needs: a guard against endless loops. */
@@ -86,14 +84,12 @@ export function memoryQueries(
     started,
     stopped,
     asked,
-    onGet: undefined,
     start: async (query, token) => startNow(query, token),
     startNow,
     async get(id) {
       const times = (asked.get(id) ?? 0) + 1;
       if (times > MAX_QUESTIONS) throw new Error('unplanned: questions without end');
       asked.set(id, times);
-      this.onGet?.(id);
       return stateOf(find(id), clock);
     },
     async stop(id) {

@@ -100,14 +100,8 @@ const every = {
 } as const;
 
 /** What is recorded of a query that ended when the fake clock began. */
-const ended = {
-  ...every,
-  executionId: 'q1',
-  submittedAt: START - 100,
-  completedAt: START,
-  bytesScanned: 1_000,
-  engineMs: 7,
-} as const;
+const times = { submittedAt: START - 100, completedAt: START, bytesScanned: 1_000, engineMs: 7 };
+const ended = { ...every, executionId: 'q1', ...times };
 
 /** Gives a function that makes a record like the usual one. */
 const like =
@@ -116,20 +110,11 @@ const like =
 
 export const startingRecord = like<RecordIn<'starting'>>({ ...every, state: 'starting', leaseMs: 25_000 });
 
-export const underWayRecord = like<RecordIn<'under-way'>>({
-  ...every,
-  state: 'under-way',
-  leaseMs: 25_000,
-  executionId: 'q1',
-  elapsedMs: 0,
-});
+const underWay = { leaseMs: 25_000, executionId: 'q1', elapsedMs: 0 };
+export const underWayRecord = like<RecordIn<'under-way'>>({ ...every, state: 'under-way', ...underWay });
 
-export const doneRecord = like<RecordIn<'done'>>({
-  ...ended,
-  state: 'done',
-  isOfVersion: true,
-  files: { plain: 10, gzip: 5 },
-});
+const both = { plain: 10, gzip: 5 };
+export const doneRecord = like<RecordIn<'done'>>({ ...ended, state: 'done', isOfVersion: true, files: both });
 
 export const publishingRecord = like<RecordIn<'publishing'>>({
   ...ended,
@@ -142,9 +127,5 @@ export const publishingRecord = like<RecordIn<'publishing'>>({
 export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
   like<RecordIn<'failed'>>({
     ...ended,
-    state: 'failed',
-    isOfVersion: false,
-    why,
-    reason: 'FAILED: x',
-    seenAfterMs: 0,
+    ...{ state: 'failed', isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 },
   })(more);

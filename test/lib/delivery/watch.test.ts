@@ -22,7 +22,7 @@ interface Circumstances {
   /** How long Athena took to answer the start of the query. */
   readonly answerMs?: number;
   readonly watched?: Partial<WatchedExecution>;
-  readonly change?: (of: Setting) => void;
+  readonly change?: (of: Setting) => unknown;
 }
 
 /** Starts a query and watches it from START on; resolves when the watch has ended. */
@@ -33,9 +33,10 @@ async function watch(plan: Plan, { terms, answerMs = 0, watched, change }: Circu
   await vi.advanceTimersByTimeAsync(answerMs);
   change?.(of);
   const begin = vi.fn(() => 'begun');
+  const get = vi.spyOn(of.queries, 'get');
   const execution = { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false, ...watched };
   const state = await settled(watchExecution(of, execution, termsNow(terms), begin));
-  const ended = { ...state, ms: Date.now() - START, athena: of.queries.asked.get(id) ?? 0 };
+  const ended = { ...state, ms: Date.now() - START, athena: get.mock.calls.length };
   const looks = of.results.calls.length;
   // After the watch has ended, it makes at most one more call to S3.
   await vi.advanceTimersByTimeAsync(60_000);
@@ -44,11 +45,7 @@ async function watch(plan: Plan, { terms, answerMs = 0, watched, change }: Circu
 }
 
 const never: Plan = { ends: 'never' };
-const failing = (error: Error) => (of: Setting) => {
-  of.queries.onGet = () => {
-    throw error;
-  };
-};
+const failing = (error: Error) => (of: Setting) => vi.spyOn(of.queries, 'get').mockRejectedValue(error);
 const busy = new Unavailable('busy', 30);
 
 describe.each([0, 0.5, 0.999])('watchExecution, with Math.random at %d,', (number) => {
