@@ -110,15 +110,6 @@ describe('a large result', () => {
     expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
 
-  it('is not started over if its publisher has died after its files', async () => {
-    const of = setting(large);
-    await ask(of);
-    const { key } = await publication(of);
-    of.results.putFile(key, CSV);
-    expect((await ask(of)).key).toBe(key);
-    expect(of.record()).toMatchObject({ state: 'done', files: { plain: CSV.length } });
-  });
-
   it.each([
     [START + 1_000, undefined],
     [START + 1_001, 'waiting'],

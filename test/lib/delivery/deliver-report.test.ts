@@ -94,6 +94,17 @@ describe('a report that nobody has requested before', () => {
   });
 });
 
+it('a query that fails causes the error for who had joined it, however late the next request comes', async () => {
+  const of = setting({ ends: 'failed', afterMs: 9_000 });
+  const first = request(of);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const askedAt = Date.now();
+  const joined = await ask(of, { waitUntil: askedAt + 2_000 });
+  await settled(first);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect((await ask(of, { askedAt }, joined.left)).error).toBeInstanceOf(QueryFailed);
+});
+
 // The plans of the queries; what the caller gets; the counted queries; what the next caller gets.
 describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (queriesPerPartner) => {
   const lost = { ...soon, isLost: true };
@@ -184,15 +195,16 @@ describe('a client that has as many queries under way as slots', () => {
   };
 
   it('waits, and starts its query when one has ended', async () => {
-    const of = setting(soon);
+    const of = setting({ afterMs: 30_000 });
     full(of);
     const first = await ask(of, one);
     expect(first.delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: WAITS_FOR_SLOT });
     expect([of.facts.waitsForShare, of.results.keys(/^jobs/)]).toEqual([true, ['jobs/other.json']]);
     setTimeout(() => of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' })), 5_000);
     const second = await ask(of, one, first.left);
-    expect([second.text, second.status, second.ms < 8_000]).toEqual([CSV, 'miss', true]);
-    expect(of.record()['slot']).toMatch(UUID);
+    expect([second.left?.waitsFor, of.record()['slot']]).toEqual(['attempt', expect.stringMatching(UUID)]);
+    const third = await ask(of, one, second.left);
+    expect([third.text, third.status, Date.now() < START + 65_000]).toEqual([CSV, 'miss', true]);
   });
 
   it('gets a report that exists, and a query of another, without a slot', async () => {

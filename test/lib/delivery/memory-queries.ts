@@ -44,9 +44,6 @@ export interface MemoryQueries extends QueryService {
   readonly asked: Map<string, number>;
 }
 
-/** More questions than any test needs: a guard against endless loops. */
-const MAX_QUESTIONS = 1_000;
-
 /** An engine that runs one execution for each plan. A start for which no plan is left throws. */
 export function memoryQueries(
   bucket: MemoryBucket,
@@ -87,9 +84,7 @@ export function memoryQueries(
     start: async (query, token) => startNow(query, token),
     startNow,
     async get(id) {
-      const times = (asked.get(id) ?? 0) + 1;
-      if (times > MAX_QUESTIONS) throw new Error('unplanned: questions without end');
-      asked.set(id, times);
+      asked.set(id, (asked.get(id) ?? 0) + 1);
       return stateOf(find(id), clock);
     },
     async stop(id) {
