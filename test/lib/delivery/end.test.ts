@@ -50,7 +50,6 @@ const writeAgain = ({ lake }: Setting) => lake.writeAgain();
 const unlist = ({ lake }: Setting) => {
   lake.objects = undefined;
 };
-const addFile = ({ lake }: Setting) => lake.add('2026-01-01', 'b.parquet');
 const seen = <T extends Given>(ms: number, execution: T): T => ({ ...execution, observedAt: START + ms });
 
 describe.each([succeeded, overLimit])('an end ($state) is of the version', (execution) => {
@@ -74,7 +73,6 @@ describe.each([succeeded, overLimit])('an end ($state) is of the version', (exec
   it.each<[string, boolean, EndedExecution, Circumstances]>([
     ['less than ten seconds after the end', true, seen(9_999, execution), {}],
     ['ten seconds after the end', false, seen(10_000, execution), {}],
-    ['with a new file', false, execution, { change: addFile }],
     ['if the lake can’t be listed', false, execution, { change: unlist }],
   ])('with a listing %s: %s', async (_, isOfVersion, given, more) => {
     expect(await recordOf(setting(), given, more)).toMatchObject({ isOfVersion });

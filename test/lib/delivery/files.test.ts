@@ -188,9 +188,7 @@ describe('awaitPublication', () => {
     expect(results.calls.length).toBeLessThan(30);
   });
 
-  it('requests it once, and requests no version for a report that has none', async () => {
-    const again = await awaited((results) => results.put(REQUEST, publication));
-    expect(again.results.document(REQUEST)).toEqual(publication);
+  it('requests no version for a report that has none', async () => {
     const { results } = await awaited(() => {}, 0, false);
     expect(results.document(REQUEST)).not.toHaveProperty('dataVersion');
   });
@@ -231,8 +229,7 @@ describe('readPublication', () => {
     ['with a column without a name', { columns: [{ type: 'float' }] }],
   ])('treats a request %s as absent', async (_, more) => {
     expect(await read({ ...publication, ...more })).toBeUndefined();
-    for (const key of ['publications/q2.json', 'elsewhere/q1.json'])
-      expect(await read(publication, key)).toBeUndefined();
+    expect(await read(publication, 'elsewhere/q1.json')).toBeUndefined();
   });
 });
 

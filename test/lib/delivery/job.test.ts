@@ -39,7 +39,6 @@ it('a job is the same for an equal request for the same rows of the same data, a
 });
 
 it.each([
-  ['DateTime', ['2026-01-02T03:00:00Z', '2026-01-02T03:00:00Z']],
   ['Day', ['2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z']],
   ['DeviceOrProxy', ['phone', 'phone']],
   ['PlacementId', ['7', '007']],

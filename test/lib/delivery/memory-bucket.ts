@@ -46,8 +46,7 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
   const results = memoryResults(s3, {
-    // Not async: an async function would take extra turns of the event loop, and some tests need two requests in the
-    // same turn.
+    // Not async: that would take extra turns of the event loop, and some tests need two requests in the same turn.
     call({ method, key }, tryOnce) {
       try {
         called(method, key);

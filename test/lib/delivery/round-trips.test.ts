@@ -11,8 +11,6 @@ useFakeTime();
 /** How long each call takes, in milliseconds: longer than all other pauses of a delivery together. */
 const CALL_MS = 1_000;
 
-type Call = (...given: never[]) => Promise<unknown>;
-
 /** Makes the calls of a service slow. Calls that start at the same time end at the same time. */
 const slow = <T extends object>(service: T): T =>
   new Proxy(service, {
@@ -21,7 +19,7 @@ const slow = <T extends object>(service: T): T =>
       if (typeof member !== 'function' || ['folderOf', 'locationOf'].includes(String(name))) return member;
       return async (...given: never[]) => {
         await new Promise((resolve) => setTimeout(resolve, CALL_MS));
-        return (member as Call).apply(target, given);
+        return member.apply(target, given);
       };
     },
   });
