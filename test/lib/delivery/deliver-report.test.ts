@@ -273,8 +273,8 @@ describe('a request that can’t go on', () => {
 });
 
 describe('a write of the record', () => {
-  /** Answers a write in this state as if another had come first, after `act`. */
   type Act = (key: string, record: JobRecord) => void;
+  /** Answers a write in this state as if another had come first, after `act`. */
   const answering = ({ results }: Setting, state: JobRecord['state'], act: Act) => {
     for (const name of ['create', 'replace'] as const) {
       const write = results[name] as (...given: unknown[]) => ReturnType<typeof results.create>;
