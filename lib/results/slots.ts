@@ -34,7 +34,7 @@ const slotsDocument = v.object({
 
 /** A slot: a query that counts against its client's limit, even before its attempt is created. */
 export type Slot = v.InferOutput<typeof slot>;
-export type SlotsDocument = v.InferOutput<typeof slotsDocument>;
+type SlotsDocument = v.InferOutput<typeof slotsDocument>;
 
 /** A client's slots, with `heldMs` as of now; empty if the document can't be read. */
 export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
