@@ -122,9 +122,8 @@ export async function awaitPublication(
   // If the publishing function has died, or is of release 1.0.0, the files are there and the record is as it was.
   // Release 1.0.0 tells by an object of its own that it has given a publication up.
   const isAbandoned = (await results.head(abandonedKey(executionId))) !== undefined;
-  const latest = await recordFiles(results, publication);
-  if (isAbandoned && readRecord(latest)?.state === 'publishing')
-    await abandonPublication(results, publicationKey(executionId));
+  await recordFiles(results, publication);
+  if (isAbandoned) await abandonPublication(results, publicationKey(executionId));
   for (;;) {
     const latest = await results.read(publication.record);
     const leftMs = terms.waitUntil - Date.now();

@@ -76,7 +76,7 @@ export async function leadAttempt(
         ),
       );
     }
-    const { executionId, elapsedMs, runningAt, hasRun = runningAt !== undefined } = record;
+    const { executionId, elapsedMs, runningAt, hasRun = false } = record;
     run.note({ queryExecutionId: executionId });
     const isTakenOver = wanted.decision.next === 'take-over';
     const execution = { id: executionId, elapsedMs, runningAt, hasRun, isTakenOver };
@@ -92,10 +92,10 @@ export async function leadAttempt(
     if (now?.state === 'under-way' && limitLeftMs(now, { ...run.terms, ...seen }) <= 0) {
       // Athena may throttle the next call for longer than the lease lasts. Who takes over must know the running time.
       const free = await release(run, target, mine, { ...known, isStopped: true });
-      if (free) latest = free;
       held = Promise.resolve(undefined);
       await run.backends.queries.stop(now.id);
       if (!free) return undefined;
+      latest = free;
     } else if (!now || now.state === 'under-way') {
       held = Promise.resolve(undefined);
       await release(run, target, mine, known).catch(() => {});
