@@ -101,10 +101,16 @@ export const PROBE_ENV = {
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
-/** Environment variable of the release check, in addition to those of the probe. */
-export const RELEASE_CHECK_ENV = {
-  /** JSON: ARNs of the versions to ask, by the function's name. */
-  versions: 'VERSIONS',
+/** Members of the release gate's properties in the template, and of its answer. */
+export const GATE = {
+  /** Name of the release that the template deploys. */
+  release: 'Release',
+  /** ARNs of the versions to ask, by the function's name. */
+  versions: 'Versions',
+  /** `true` if the release passes without a check. CloudFormation sends it as text. */
+  isOpen: 'IsOpen',
+  /** In the answer: what the gate did, for the operator. */
+  outcome: 'Outcome',
 } as const;
 
 export const METRIC_NAMESPACE = 'PerformanceReports';

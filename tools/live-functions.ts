@@ -1,6 +1,6 @@
 import {
-  GetAliasCommand,
   LambdaClient,
+  paginateListAliases,
   paginateListVersionsByFunction,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
@@ -9,11 +9,14 @@ import { serviceFunctions } from '../infra/api/service-functions.ts';
 import { LIVE_ALIAS, resourceNames } from '../infra/resource-names.ts';
 import { ENV } from '../lib/names.ts';
 
-/** A published version of a function: the release of one commit. */
+/** A published version of a function: its part of a release. */
 export interface PublishedVersion {
   readonly number: number;
-  readonly commit: string;
+  /** Name of the release (`infra/release-name.ts`). */
+  readonly release: string;
   readonly publishedMs: number;
+  /** Whether an operator has gone back from this version to an earlier one. */
+  readonly isTakenBack: boolean;
 }
 
 /** A deployed function: all its versions, and the versions that its alias `live` leads to. */
@@ -25,6 +28,12 @@ export interface LiveFunction {
   /** The versions that the alias leads to: first its main version, then those that get a part of the requests. */
   readonly live: readonly number[];
 }
+
+/**
+ * The alias that marks a version as taken back. Lambda keeps it when CloudFormation moves the alias `live`, so the
+ * next rollback knows which releases not to go to.
+ */
+export const takenBackAlias = (version: number): string => `taken-back-${version}`;
 
 /** A client that retries often. All functions are read and moved at once, but Lambda allows only 15 calls a second. */
 export const retryingLambda = () => new LambdaClient({ maxAttempts: 10 });
@@ -38,20 +47,24 @@ export async function readLiveFunctions(client: LambdaClient, stage: string): Pr
 async function readLiveFunction(client: LambdaClient, stage: string, name: string): Promise<LiveFunction[]> {
   const FunctionName = resourceNames(stage).functionName(name);
   try {
-    const { FunctionVersion, RoutingConfig } = await client.send(
-      new GetAliasCommand({ FunctionName, Name: LIVE_ALIAS }),
-    );
+    const aliases = new Map<string, readonly number[]>();
+    for await (const { Aliases = [] } of paginateListAliases({ client }, { FunctionName }))
+      for (const { Name = '', FunctionVersion, RoutingConfig } of Aliases) {
+        const weighted = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {});
+        aliases.set(Name, [FunctionVersion, ...weighted].map(Number));
+      }
+    const live = aliases.get(LIVE_ALIAS);
+    if (!live) return [];
     const versions: PublishedVersion[] = [];
     for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName }))
       for (const { Version, Environment, LastModified = '' } of Versions)
         if (Version !== '$LATEST')
           versions.push({
             number: Number(Version),
-            commit: Environment?.Variables?.[ENV.commit] ?? 'unknown',
+            release: Environment?.Variables?.[ENV.commit] ?? 'unknown',
             publishedMs: Date.parse(LastModified),
+            isTakenBack: aliases.has(takenBackAlias(Number(Version))),
           });
-    const weighted = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {});
-    const live = [FunctionVersion, ...weighted].map(Number);
     return [{ name, versions: versions.sort((one, other) => one.number - other.number), live }];
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return [];

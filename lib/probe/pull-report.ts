@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { isYounger } from '../is-younger.ts';
-import { ENV, PROBE_ENV, RELEASE_CHECK_ENV } from '../names.ts';
+import { ENV, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
@@ -120,26 +119,5 @@ export function readProbeConfig(env: Readonly<Record<string, string | undefined>
     serviceUrl: values[PROBE_ENV.serviceUrl],
     tokenUrl: values[PROBE_ENV.tokenUrl],
     clientSecretId: values[PROBE_ENV.clientSecretId],
-  });
-}
-
-const release = v.object({
-  [ENV.commit]: text,
-  [RELEASE_CHECK_ENV.versions]: v.pipe(v.string(), v.parseJson(), v.record(v.string(), text)),
-});
-
-/** Does the same for the release check. */
-export function readReleaseConfig(env: Readonly<Record<string, string | undefined>>) {
-  const { [ENV.commit]: commit, [RELEASE_CHECK_ENV.versions]: versions } = v.parse(release, env);
-  const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
-  return Object.freeze({
-    commit,
-    /** ARNs of the versions, by the function's name. */
-    versions,
-    /**
-     * Start of the window, in seconds after midnight. It differs for each release. Otherwise the report could come from
-     * the cache, and would prove nothing about the release.
-     */
-    secondsLate: 1 + (digest.readUInt16BE() % 3_600),
   });
 }

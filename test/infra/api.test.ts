@@ -6,9 +6,8 @@ import type { StageInput } from '../../infra/stage.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
 import { functionSettings, TICKET_MS } from '../../lib/function-settings.ts';
-import { readProbeConfig, readReleaseConfig } from '../../lib/probe/pull-report.ts';
+import { readProbeConfig } from '../../lib/probe/pull-report.ts';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
-import { reports } from '../../lib/report/catalogue.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
@@ -78,7 +77,7 @@ describe('the functions', () => {
 
   it('are those of functions/, on Node 24 and arm64; each has its own log, which expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      [...serviceFunctions.map(({ name }) => name), 'probe'].map(
+      [...serviceFunctions.map(({ name }) => name), 'probe', 'release-check'].map(
         (name) => `performance-reports-test-${name}`,
       ),
     );
@@ -115,7 +114,7 @@ describe('the functions', () => {
       const { token, ...config } = readConfig(environment(each));
       expect(token.apiScope).toBe('api://performance-reports');
       expect(config).toMatchObject({
-        commit: '0123456789ab',
+        commit: '0123456789ab-c0ffee',
         entitlements: { by: 'partners', bucket: 'made-partners' },
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
@@ -274,14 +273,16 @@ describe('the probe', () => {
 
 describe('a release', () => {
   const aliases = (resources: typeof made) => ofType(resources, 'AWS::Lambda::Alias');
-  const atOnce = resourcesOf(buildStacks(grownAccount, { isAtOnce: true }).api);
-  const shifted = [...reports.flatMap(({ name }) => [name, `${name}-days`]), 'downloads']
-    .map((name) => `performance-reports-test-${name}`)
-    .sort();
+  const { probe: _, ...unprobed } = newAccount;
 
   it('is a version of each function, which all callers reach through the live alias', () => {
     const names = aliases(made).map(({ Properties }) => Properties['Name']);
-    expect(names).toEqual(ofType(made, 'AWS::Lambda::Function').map(() => 'live'));
+    // `release-check` is part of a deployment and not of the service, so it has no alias.
+    expect(names).toEqual(
+      ofType(made, 'AWS::Lambda::Function')
+        .slice(1)
+        .map(() => 'live'),
+    );
     for (const { Properties } of [
       ...ofType(made, 'AWS::Lambda::Permission'),
       ...ofType(made, 'AWS::ApiGateway::Method').map(({ Properties: { Integration } }) => ({
@@ -313,83 +314,39 @@ describe('a release', () => {
       });
   });
 
-  it('gets all requests at once if the stage does not shift requests, or if the operator says so', () => {
-    for (const resources of [made, atOnce])
-      for (const alias of aliases(resources)) expect(alias).not.toHaveProperty('UpdatePolicy');
-    expect(ofType(made, 'AWS::CodeDeploy::Application')).toEqual([]);
-    expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
-  });
-
-  it('gets requests for reports, days and downloads in two steps after a check, if the stage says so', () => {
-    const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
-    expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
-    const [alarmId] = named(grown, 'ReleaseCrashes');
-    for (const group of groups)
-      expect(resolved(group)).toMatchObject({
-        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent15Minutes',
-        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: `<${alarmId}>` }] },
-        AutoRollbackConfiguration: {
-          Enabled: true,
-          Events: expect.arrayContaining([
-            'DEPLOYMENT_FAILURE',
-            'DEPLOYMENT_STOP_ON_REQUEST',
-            'DEPLOYMENT_STOP_ON_ALARM',
-          ]),
-        },
+  it('passes a gate before any alias moves', () => {
+    for (const resources of [made, grown, resourcesOf(buildStacks(unprobed).api)]) {
+      const [gateId, gate] = named(resources, 'ReleaseGate');
+      expect(aliases(resources).length).toBeGreaterThanOrEqual(10);
+      for (const { DependsOn } of aliases(resources)) expect(DependsOn).toContain(gateId);
+      expect(resolved(gate.Properties)).toMatchObject({
+        ServiceToken: expect.stringMatching(/^<releasecheck\w+\.Arn>$/),
+        // Longer than the function, which so can say itself why it refuses.
+        ServiceTimeout: '420',
+        Release: '0123456789ab-c0ffee',
+        IsOpen: false,
       });
-    const policies = aliases(grown).flatMap(({ UpdatePolicy }) => UpdatePolicy ?? []);
-    expect(policies).toHaveLength(shifted.length);
-    for (const policy of policies)
-      expect(resolved(policy)).toMatchObject({
-        CodeDeployLambdaAliasUpdate: { BeforeAllowTrafficHook: expect.stringMatching(/^<releasecheck\w+>$/) },
-      });
-  });
-
-  it('shifts an alias once its deployment group and the release check exist, and then moves the others', () => {
-    const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
-    for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
-      ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
-    ))
-      expect(DependsOn, String(resolved(Properties['FunctionName']))).toEqual(
-        UpdatePolicy ? named(/^releasecheck/) : named(/^downloadslive/),
-      );
-    for (const { DependsOn } of aliases(grown).filter(({ UpdatePolicy }) => UpdatePolicy))
-      expect(DependsOn).toEqual(named(/shift/));
-  });
-
-  it('is rolled back if its own alarm sees one crash of the new versions', () => {
-    const [, { Properties }] = named(grown, 'ReleaseCrashes');
-    expect(Properties['AlarmName']).toBe('performance-reports-test-release-crashes-0123456789ab');
-    expect(resolved(Properties)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
-    const metrics = (Properties['Metrics'] as { MetricStat?: { Metric: object; Period: number } }[]).flatMap(
-      ({ MetricStat }) => MetricStat ?? [],
-    );
-    const dimensions = metrics.map(({ Metric }) =>
-      Object.fromEntries(
-        (resolved(Metric) as { Dimensions: { Name: string; Value: string }[] }).Dimensions.map(
-          ({ Name, Value }) => [Name, Value],
-        ),
-      ),
-    );
-    expect(dimensions.map(({ FunctionName }) => FunctionName).sort()).toEqual(shifted);
-    for (const { FunctionName, Resource, ExecutedVersion } of dimensions) {
-      expect(Resource).toBe(`${FunctionName}:live`);
-      expect(ExecutedVersion).toMatch(/^<\w+CurrentVersion\w+\.Version>$/);
+      expect(functionOf(resources, 'release-check').Properties['Timeout']).toBe(300);
     }
-    for (const { Period } of metrics) expect(Period).toBe(60);
   });
 
-  it('is checked by `release-check`, which calls the release’s own versions with the probe’s client', () => {
-    const check = functionOf(grown, 'release-check');
-    const { versions, commit } = readReleaseConfig(environment(check));
-    expect(commit).toBe('0123456789ab');
-    expect(
-      Object.keys(versions)
-        .map((name) => `performance-reports-test-${name}`)
-        .sort(),
-    ).toEqual(shifted);
+  it('has a gate that asks the new versions of all functions that requests reach', () => {
+    const [, { Properties }] = named(grown, 'ReleaseGate');
+    const versions = resolved(Properties['Versions']) as Record<string, string>;
+    expect(Object.keys(versions).sort()).toEqual(
+      [...new Set([...routes.map(({ functionName }) => functionName), 'notfound'])].sort(),
+    );
     for (const arn of Object.values(versions)) expect(arn).toMatch(/^<\w+CurrentVersion\w+>$/);
-    expect(readProbeConfig(environment(check)).serviceUrl).toBe('https://reports.example.com');
+    expect(readProbeConfig(environment(functionOf(grown, 'release-check'))).serviceUrl).toBe(
+      'https://reports.example.com',
+    );
+  });
+
+  it('keeps its gate if the operator opens it, and never asks for its deletion', () => {
+    const [, open] = named(resourcesOf(buildStacks(grownAccount, { isOpen: true }).api), 'ReleaseGate');
+    const [, closed] = named(grown, 'ReleaseGate');
+    expect(open).toEqual({ ...closed, Properties: { ...closed.Properties, IsOpen: true } });
+    expect(closed).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
   });
 });
 

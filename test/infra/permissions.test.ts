@@ -89,7 +89,7 @@ describe('public access', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
-        ['lambda', 'apigateway', 'events', 'cloudwatch', 'backup', 'codedeploy'].map((service) =>
+        ['lambda', 'apigateway', 'events', 'cloudwatch', 'backup'].map((service) =>
           JSON.stringify({ Service: `${service}.amazonaws.com` }),
         ),
       ),
@@ -141,7 +141,7 @@ describe('grants', () => {
       ).toBe(true);
   });
 
-  it('come from inline policies, except for the roles of API Gateway’s log, AWS Backup and CodeDeploy', () => {
+  it('come from inline policies, except for the roles of API Gateway’s log and AWS Backup', () => {
     for (const resources of all)
       expect(
         ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
@@ -154,7 +154,6 @@ describe('grants', () => {
       expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Backup$/),
       expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Restore$/),
       expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
-      expect.stringMatching(/AWSCodeDeployRoleForLambdaLimited$/),
     ]);
   });
 });

@@ -69,17 +69,17 @@ describe('the operator’s own stages', () => {
 describe('readFlags', () => {
   const flags = (given: Readonly<Record<string, string>>) => readFlags((key) => given[key]);
 
-  it('reads `first=yes` and `shift=no`, and is false for a flag that is not given', () => {
-    expect(flags({})).toEqual({ isFirst: false, isAtOnce: false });
-    expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isAtOnce: false });
-    expect(flags({ shift: 'no' })).toEqual({ isFirst: false, isAtOnce: true });
+  it('reads `first=yes` and `gate=open`, and is false for a flag that is not given', () => {
+    expect(flags({})).toEqual({ isFirst: false, isOpen: false });
+    expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isOpen: false });
+    expect(flags({ gate: 'open' })).toEqual({ isFirst: false, isOpen: true });
   });
 
   it.each([
     ['first', 'no', "first=yes` until a stage's first deployment has succeeded"],
     ['first', 'true', 'first=yes` until'],
     ['first', '', 'first=yes` until'],
-    ['shift', 'yes', 'shift=no` for a deployment that takes all requests at once'],
+    ['gate', 'no', 'gate=open` for a release that no check may stop'],
   ])('refuses the unclear flag "-c %s=%s"', (key, value, cure) => {
     expect(() => flags({ [key]: value })).toThrow(`\`-c ${key}=${value}\` means nothing. Say \`-c ${cure}`);
   });
@@ -101,6 +101,12 @@ describe('readStage', () => {
       { throttling: { requestsPerSecond: 40, burst: 80 } },
       'throttling: throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, ' +
         'from which the limits follow (docs/scale.md, "The limits of the stage")',
+    ],
+    [
+      'the setting of shifted releases',
+      { shiftMinutes: 10 },
+      'shiftMinutes: `shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it ' +
+        'gets any request (docs/deploy.md, "Releases")',
     ],
     [
       'fewer executions than any account has',

@@ -38,7 +38,7 @@ export function buildStacks(
     treeMetadata: false,
     builtinCloudFormationValidation: isChecked,
   });
-  const release = { code: () => Code.fromInline('// bundled'), commit: '0123456789ab' };
+  const release = { code: () => Code.fromInline('// bundled'), name: '0123456789ab-c0ffee' };
   const stacks = addStage(app, readStage('test', input), release, flags);
   // CDK applies its rule packs after the synthesis, when its tokens are resolved.
   app.synth();

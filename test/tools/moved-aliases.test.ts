@@ -3,13 +3,14 @@ import { findMovedAliases, readMovedAliases } from '../../tools/doctor/moved-ali
 import { startReleaseStandIn } from './release-stand-in.ts';
 
 describe('findMovedAliases', () => {
-  const versions = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((commit, index) => ({
+  const versions = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((release, index) => ({
     number: index + 1,
-    commit,
+    release,
     publishedMs: index,
+    isTakenBack: false,
   }));
   const functionAt = (...live: number[]) => [{ name: 'page', versions, live }];
-  const stack = { versions: new Map([['performance-reports-prod-page', 2]]), shiftGroups: [] };
+  const stack = new Map([['performance-reports-prod-page', 2]]);
 
   it.each([
     ['1 (aaaaaaaaaaaa)', functionAt(1)],
@@ -24,16 +25,6 @@ describe('findMovedAliases', () => {
         remedy: expect.stringMatching(/^Nothing to do/),
       },
     ]);
-  });
-
-  it('names the flag that the next deployment needs if CodeDeploy shifts the function’s requests', () => {
-    const remedyWith = (group: string) =>
-      findMovedAliases('prod', functionAt(1), {
-        ...stack,
-        shiftGroups: [`performance-reports-prod-${group}`],
-      })[0]?.remedy;
-    expect(remedyWith('page')).toContain('npx cdk deploy --all -c stage=prod -c shift=no');
-    expect(remedyWith('downloads')).toMatch(/^Nothing to do/);
   });
 
   it('finds nothing if each alias leads to the version of the stack', () => {

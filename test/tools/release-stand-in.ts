@@ -11,9 +11,11 @@ const SERVICE = `performance-reports-${STAGE}`;
 interface Released {
   /** The commits of the function's versions 1, 2 and so on. */
   readonly commits: readonly string[];
-  /** The version to which the alias leads. */
+  /** The version to which the alias `live` leads. */
   version: string;
   weights: Readonly<Record<string, number>>;
+  /** Versions with an alias that marks them as taken back. */
+  readonly takenBack: Set<number>;
 }
 
 interface Refusal {
@@ -21,7 +23,7 @@ interface Refusal {
   readonly type: string;
 }
 
-/** A stand-in at one address for Lambda, CodeDeploy, CloudFormation, and the service that the aliases lead to. */
+/** A stand-in at one address for Lambda, CloudFormation, and the service that the aliases lead to. */
 export interface ReleaseStandIn {
   readonly env: Readonly<Record<string, string>>;
   readonly url: string;
@@ -31,9 +33,7 @@ export interface ReleaseStandIn {
   stackStatus: string;
   /** The version of each function in the stack's template. */
   stackVersions: Readonly<Record<string, number>>;
-  /** CodeDeploy's running deployments, by the names of their deployment groups. */
-  readonly deployments: Map<string, string>;
-  /** The received calls, for example `UpdateAlias page 1` or `StopDeployment d-1 true`. */
+  /** The received calls, for example `UpdateAlias page 1` or `CreateAlias page taken-back-2`. */
   readonly calls: string[];
   /** Decides whether a call, given in the form of `calls`, is refused. Undefined allows the call. */
   refuse: (call: string) => Refusal | undefined;
@@ -41,8 +41,8 @@ export interface ReleaseStandIn {
    * Called when CloudFormation rolls a cancelled update back, at the first DescribeStacks after the cancellation.
    */
   onPutBack: () => void;
-  /** The paths whose answers name no commit. */
-  readonly silent: Set<string>;
+  /** The paths whose answers name no commit, with the status of these answers. */
+  readonly silent: Map<string, number>;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,6 @@ export async function startReleaseStandIn(
     } = answer(standIn, {
       method: request.method ?? '',
       url: new URL(request.url ?? '', 'http://aws'),
-      target: String(request.headers['x-amz-target'] ?? '').split('.')[1],
       text: await text(request),
     });
     response.writeHead(status, headers).end(typeof body === 'object' ? JSON.stringify(body) : body);
@@ -76,18 +75,17 @@ export async function startReleaseStandIn(
     functions: new Map(
       Object.entries(releases).map(([name, commits]) => [
         name,
-        { commits, version: String(commits.length), weights: {} },
+        { commits, version: String(commits.length), weights: {}, takenBack: new Set<number>() },
       ]),
     ),
     stackStatus: 'UPDATE_COMPLETE',
     stackVersions: Object.fromEntries(
       Object.entries(releases).map(([name, commits]) => [name, commits.length]),
     ),
-    deployments: new Map(),
     calls: [],
     refuse: () => undefined,
     onPutBack: () => {},
-    silent: new Set(),
+    silent: new Map(),
     async close() {
       server.close();
       server.closeAllConnections();
@@ -99,8 +97,6 @@ export async function startReleaseStandIn(
 interface Call {
   readonly method: string;
   readonly url: URL;
-  /** The operation, if a header names it. */
-  readonly target: string | undefined;
   readonly text: string;
 }
 
@@ -111,17 +107,20 @@ interface Answer {
   readonly body?: object | string;
 }
 
-function answer(standIn: ReleaseStandIn, { method, url, target, text }: Call): Answer {
-  if (target) return codeDeploy(standIn, target, JSON.parse(text));
-  const [, name, what] =
-    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)/.exec(url.pathname) ?? [];
+function answer(standIn: ReleaseStandIn, { method, url, text }: Call): Answer {
+  const [, name, what, alias] =
+    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)(?:\/([\w-]+))?/.exec(url.pathname) ??
+    [];
   if (name !== undefined) {
     const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
     const found = standIn.functions.get(short);
     if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
     if (what === 'versions') return versions(found, Number(url.searchParams.get('Marker') ?? 0));
     if (what === 'configuration') return configuration(found, url.searchParams.get('Qualifier'));
-    return method === 'PUT' ? updateAlias(standIn, short, found, JSON.parse(text)) : aliasOf(found);
+    if (method === 'PUT') return updateAlias(standIn, short, found, JSON.parse(text));
+    return method === 'GET'
+      ? { body: { Aliases: aliasesOf(found) } }
+      : mark(standIn, short, found, alias ?? JSON.parse(text).Name, method === 'DELETE');
   }
   return method === 'POST'
     ? cloudFormation(standIn, new URLSearchParams(text))
@@ -168,9 +167,34 @@ const configuration = ({ commits, version }: Released, qualifier: string | null)
 const lastModified = (commit: string): string =>
   `2026-01-${String((commit.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`;
 
-const aliasOf = ({ version, weights }: Released): Answer => ({
-  body: { FunctionVersion: version, RoutingConfig: { AdditionalVersionWeights: weights } },
+const aliasOf = ({ version, weights }: Released) => ({
+  Name: 'live',
+  FunctionVersion: version,
+  RoutingConfig: { AdditionalVersionWeights: weights },
 });
+
+const MARK = 'taken-back-';
+
+const aliasesOf = (found: Released) => [
+  ...[...found.takenBack].map((number) => ({ Name: `${MARK}${number}`, FunctionVersion: String(number) })),
+  aliasOf(found),
+];
+
+/** Makes or deletes the alias that marks a version. */
+function mark(
+  standIn: ReleaseStandIn,
+  name: string,
+  { takenBack }: Released,
+  alias: string,
+  isDeleted: boolean,
+): Answer {
+  const refusal = refused(standIn, `${isDeleted ? 'DeleteAlias' : 'CreateAlias'} ${name} ${alias}`);
+  if (refusal) return refusal;
+  const number = Number(alias.slice(MARK.length));
+  if (isDeleted) takenBack.delete(number);
+  else takenBack.add(number);
+  return { status: isDeleted ? 204 : 201, body: {} };
+}
 
 interface AliasUpdate {
   readonly FunctionVersion: string;
@@ -187,19 +211,7 @@ function updateAlias(
   if (refusal) return refusal;
   found.version = FunctionVersion;
   found.weights = RoutingConfig.AdditionalVersionWeights;
-  return aliasOf(found);
-}
-
-function codeDeploy(
-  standIn: ReleaseStandIn,
-  operation: string,
-  { deploymentGroupName, deploymentId, autoRollbackEnabled }: Readonly<Record<string, unknown>>,
-): Answer {
-  if (operation === 'ListDeployments') {
-    const id = standIn.deployments.get(String(deploymentGroupName));
-    return { body: { deployments: id ? [id] : [] } };
-  }
-  return refused(standIn, `${operation} ${deploymentId} ${autoRollbackEnabled}`) ?? { body: {} };
+  return { body: aliasOf(found) };
 }
 
 function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer {
@@ -229,7 +241,7 @@ function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer 
   );
 }
 
-function stackResources({ stackVersions, deployments }: ReleaseStandIn): string {
+function stackResources({ stackVersions }: ReleaseStandIn): string {
   const resource = (type: string, id: string, status = 'UPDATE_COMPLETE') =>
     `<member><ResourceType>${type}</ResourceType><PhysicalResourceId>${id}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
   const version = (of: string, number: number, status?: string) =>
@@ -243,7 +255,6 @@ function stackResources({ stackVersions, deployments }: ReleaseStandIn): string 
       version(of, number),
       version(of, number - 1, 'DELETE_SKIPPED'),
     ]),
-    ...[...deployments.keys()].map((group) => resource('AWS::CodeDeploy::DeploymentGroup', group)),
   ];
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
@@ -254,5 +265,7 @@ function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
   const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);
   const [version] = [...Object.keys(released?.weights ?? {}), released?.version];
   const commit = released?.commits[Number(version) - 1] ?? '';
-  return { status: found ? 401 : 404, headers: silent.has(path) ? {} : { 'Service-Version': commit } };
+  const status = silent.get(path);
+  if (status) return { status };
+  return { status: found ? 401 : 404, headers: { 'Service-Version': commit } };
 }

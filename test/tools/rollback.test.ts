@@ -39,6 +39,9 @@ const aliases = () =>
   );
 const allAt = (version: string) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
 const allAtNumber = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+/** The versions of all functions that are marked as taken back. */
+const takenBack = () =>
+  [...new Set([...aws.functions.values()].flatMap((each) => [...each.takenBack]))].sort();
 const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
 
 const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
@@ -53,7 +56,9 @@ describe('npm run rollback', () => {
         `Stage prod goes from ${B} (published 2026-01-03T00:00:00Z) to ${A} (published 2026-01-02T00:00:00Z).`,
         `Moved: ${FUNCTIONS.join(', ')}.`,
         withSeconds,
-        expect.stringMatching(/^Not gone back: tables, roles, routes, alarms/),
+        expect.stringMatching(
+          /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, routes/,
+        ),
         'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
         expect.stringContaining(
           `puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`,
@@ -63,10 +68,32 @@ describe('npm run rollback', () => {
     });
   });
 
-  it('goes forward again to a commit that the operator names by its beginning', async () => {
+  it('goes forward again to a release that the operator names by its beginning', async () => {
     await rollback();
+    expect(takenBack()).toEqual([4]);
     expect((await rollback(['ccccccc'])).code).toBe(0);
     expect(aliases()).toEqual(allAt('4'));
+    expect(takenBack()).toEqual([]);
+  });
+
+  it('does not go to a release that was itself taken back', async () => {
+    await rollback();
+    const D = 'd'.repeat(12);
+    for (const each of aws.functions.values())
+      Object.assign(each, { commits: [Z, A, A, B, D], version: '5' });
+    aws.stackVersions = allAtNumber(5);
+    expect((await rollback()).lines[0]).toMatch(RegExp(`goes from ${D} .* to ${A} `));
+    expect(aliases()).toEqual(allAt('3'));
+    expect(takenBack()).toEqual([4, 5]);
+  });
+
+  it('finishes if another command has marked a version meanwhile', async () => {
+    aws.refuse = (call) => {
+      if (!call.startsWith('CreateAlias')) return undefined;
+      functionOf(call.split(' ')[1] ?? '').takenBack.add(4);
+      return { status: 409, type: 'ResourceConflictException' };
+    };
+    expect((await rollback()).code).toBe(0);
   });
 
   it('moves nothing if every function already has the commit', async () => {
@@ -108,25 +135,50 @@ describe('npm run rollback', () => {
     const { code, lines } = await rollback();
     expect(aliases()).toEqual({ ...allAt('3'), page: '4' });
     expect(code).toBe(1);
-    expect(lines).toContain('NOT moved: page: AccessDeniedException: made to refuse');
-    expect(lines.at(-1)).toBe(`Not at ${A}: page. Repeat this command: it finishes what is half done.`);
+    expect(lines).toContain('FAILED: page: AccessDeniedException: made to refuse');
+    expect(lines.slice(-2)).toEqual([
+      `To undo this: npm run rollback -- prod ${B}`,
+      `Not at ${A}: page. Repeat this command: it finishes what is half done.`,
+    ]);
   });
 
   it('does not move a function that is new in the release, and does not wait for its routes', async () => {
-    aws.functions.set('fields', { commits: [B], version: '1', weights: {} });
+    aws.functions.set('fields', { commits: [B], version: '1', weights: {}, takenBack: new Set() });
     const { code, lines } = await rollback();
     expect(code).toBe(0);
     expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
   });
 
-  it('fails if routes do not answer with the commit in time, and names these routes', async () => {
-    aws.silent.add('/').add('/reporting/downloads/rollback/rollback');
-    const { code, lines } = await rollback([], { ...WAITS, answers: 0 });
+  it('ends well if the gateway’s limits let it hear no function', async () => {
+    for (const path of ['/', '/nothing', '/rollback', '/reporting/publisherperformance'])
+      aws.silent.set(path, 429);
+    const { code, lines } = await rollback([], { ...WAITS, answers: 1_000 });
+    expect(code).toBe(0);
+    expect(lines.slice(2, 4)).toEqual([
+      'Not heard, because the gateway lets few requests in: /reporting/publisherperformance, /, /rollback. Their aliases are moved.',
+      expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
+    ]);
+    expect(aliases()).toEqual(allAt('3'));
+  });
+
+  it('asks again after 429, and then believes the answers', async () => {
+    aws.silent.set('/', 429);
+    setTimeout(() => aws.silent.clear(), 50);
+    const { code, lines } = await rollback();
+    expect(code).toBe(0);
+    expect(lines.join('\n')).not.toContain('Not heard');
+  });
+
+  it('fails if routes do not answer with the release in time, names these routes, and says how to go on', async () => {
+    aws.silent.set('/', 500).set('/reporting/downloads/rollback/rollback', 401);
+    const { code, lines } = await rollback([], { ...WAITS, answers: 1_000 });
     expect(code).toBe(1);
-    expect(lines.slice(-3)).toEqual([
+    expect(lines.slice(-5)).toEqual([
+      expect.stringContaining('Then again: npm run rollback -- prod'),
+      `To undo this: npm run rollback -- prod ${B}`,
       `The aliases are moved, but these do not answer with ${A}:`,
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
-      '  /: 401 without Service-Version',
+      '  /: 500 without Service-Version',
     ]);
     // A repeated command does not go back further.
     aws.silent.clear();
@@ -135,58 +187,53 @@ describe('npm run rollback', () => {
       code: 0,
       lines: [
         `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-        'Name a commit to go elsewhere.',
+        'Name a release to go elsewhere.',
       ],
     });
     expect(aliases()).toEqual(allAt('3'));
   });
 
-  it.each([
-    ['while CodeDeploy shifts requests', undefined, []],
-    [
-      'when CodeDeploy has just ended its shift',
-      { status: 400, type: 'DeploymentAlreadyCompletedException' },
-      [],
-    ],
-    [
-      'even if CodeDeploy refuses to stop its shift',
-      { status: 403, type: 'AccessDeniedException' },
-      ['CodeDeploy does not stop its shift: AccessDeniedException: made to refuse'],
-    ],
-  ])(
-    'stops a deployment %s, and does not change what CloudFormation has put back',
-    async (_, refusal, told) => {
-      aws.refuse = () => refusal;
-      aws.stackVersions = allAtNumber(3);
-      for (const name of FUNCTIONS) functionOf(name).version = '3';
-      functionOf('downloads').weights = { 4: 0.1 };
-      aws.stackStatus = 'UPDATE_IN_PROGRESS';
-      aws.deployments.set('performance-reports-prod-downloads', 'd-1');
-      aws.onPutBack = () => {
-        functionOf('downloads').weights = {};
-      };
-      const { code, lines } = await rollback();
-      expect(code).toBe(0);
-      expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
-      expect(lines).toEqual([
-        ...told,
-        'A deployment was under way, and is stopped.',
-        'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
-        'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-        'Name a commit to go elsewhere.',
-        withSeconds,
-        expect.stringMatching(/^Not gone back/),
-        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
-        expect.stringContaining('Then again: npm run rollback -- prod'),
-      ]);
-      // The same command runs again, as if the first had been killed while it waited.
-      const again = await rollback();
-      expect(again.code).toBe(1);
-      expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
-      expect(aliases()).toEqual(allAt('3'));
-    },
-  );
+  it('stops a deployment, and does not change what CloudFormation has put back', async () => {
+    aws.stackVersions = allAtNumber(3);
+    for (const name of FUNCTIONS) functionOf(name).version = '3';
+    functionOf('downloads').version = '4';
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    aws.onPutBack = () => {
+      functionOf('downloads').version = '3';
+    };
+    const { code, lines } = await rollback();
+    expect(code).toBe(0);
+    expect(aws.calls).toEqual(['CancelUpdateStack']);
+    expect(lines).toEqual([
+      'A deployment was under way, and is stopped.',
+      'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
+      'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
+      `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+      'Name a release to go elsewhere.',
+      withSeconds,
+      expect.stringMatching(/^Gone back/),
+      'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
+      expect.stringContaining('Then again: npm run rollback -- prod'),
+    ]);
+    // The same command runs again, as if the first had been killed while it waited.
+    const again = await rollback();
+    expect(again.code).toBe(1);
+    expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
+    expect(aliases()).toEqual(allAt('3'));
+  });
+
+  it('moves the aliases of a stack that is stuck, and says where to read on', async () => {
+    aws.stackVersions = allAtNumber(3);
+    aws.stackStatus = 'UPDATE_ROLLBACK_FAILED';
+    const { code, lines } = await rollback();
+    expect({ code, first: lines[0] }).toEqual({
+      code: 0,
+      first: expect.stringMatching(
+        /could not put the stack .* back\. .*"the-stack-is-stuck" in docs\/runbook\.md/,
+      ),
+    });
+    expect(aliases()).toEqual(allAt('3'));
+  });
 
   it('moves nothing if CloudFormation has not put the stack back in time', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';

@@ -1,9 +1,10 @@
+import { inspect } from 'node:util';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type StackEvent, stackAnswerer } from '../../../lib/aws/answer-stack.ts';
 import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
 import { secretReader } from '../../../lib/aws/read-secret.ts';
-import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;
@@ -51,6 +52,16 @@ describe('a call to a version of a function', () => {
     await expect(versionInvoker(client)(arn, event)).rejects.toThrow(new Error(`${arn} fails: `));
   });
 
+  it('waits while Lambda throttles', async () => {
+    let throttled = 3;
+    server.answer = (_, response) => {
+      if (throttled-- > 0)
+        response.writeHead(429, { 'X-Amzn-ErrorType': 'TooManyRequestsException', 'Retry-After': '0' }).end();
+      else response.writeHead(200).end(JSON.stringify(answer));
+    };
+    expect(await versionInvoker()(arn, event)).toEqual(answer);
+  });
+
   it('ends once the caller has given up', async () => {
     const caller = new AbortController();
     server.answer = (_, response) => {
@@ -61,12 +72,56 @@ describe('a call to a version of a function', () => {
   });
 });
 
-describe('deploymentTeller', () => {
-  it.each(['Succeeded', 'Failed'] as const)('reports to CodeDeploy that its hook has %s', async (status) => {
-    answering({});
-    await deploymentTeller()({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' }, status);
-    expect(target).toBe('CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus');
-    expect(bodies()).toEqual([{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }]);
+describe('stackAnswerer', () => {
+  const event = {
+    RequestType: 'Update',
+    ResponseURL: 'https://answers.example/?X-Amz-Signature=s3cret',
+    StackId: 'stack',
+    RequestId: 'request',
+    LogicalResourceId: 'Gate',
+    PhysicalResourceId: 'gate-1',
+  } as const;
+  const verdict = { Status: 'FAILED', Reason: 'no report', Data: {} } as const;
+  /** Answers, with these statuses one after the other. Resolves to what was put, and the error. */
+  async function answer(event: StackEvent, ...statuses: (number | Error)[]) {
+    const put: RequestInit[] = [];
+    const fetch = async (url: unknown, init?: RequestInit) => {
+      expect(url).toBe(event.ResponseURL);
+      put.push(init ?? {});
+      const status = statuses[put.length - 1];
+      if (status instanceof Error) throw status;
+      return new Response('', { status: status ?? 200 });
+    };
+    const error = await stackAnswerer(fetch as typeof globalThis.fetch, 0)(event, verdict).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    return { put, error };
+  }
+
+  it('puts the answer to CloudFormation’s address, with the id that the resource had before', async () => {
+    const { put, error } = await answer(event);
+    expect(error).toBeUndefined();
+    expect(put).toMatchObject([{ method: 'PUT', headers: { 'Content-Type': '' } }]);
+    const { RequestType: _, ResponseURL: __, ...ids } = event;
+    expect(JSON.parse(String(put[0]?.body))).toEqual({ ...ids, ...verdict });
+  });
+
+  it('gives a new resource the same id each time', async () => {
+    const { PhysicalResourceId: _, ...created } = event;
+    const { put } = await answer(created);
+    expect(JSON.parse(String(put[0]?.body)).PhysicalResourceId).toBe('Gate');
+  });
+
+  it('tries again if the address does not take the answer', async () => {
+    const { put, error } = await answer(event, 503, new TypeError('fetch failed'));
+    expect([put.length, error]).toEqual([3, undefined]);
+  });
+
+  it('gives up after five tries, with an error that does not show the address', async () => {
+    const { put, error } = await answer(event, ...Array<number>(9).fill(403));
+    expect([put.length, error?.message]).toEqual([5, 'CloudFormation does not take the answer: 403']);
+    expect(inspect(error, { depth: 9 })).not.toContain('s3cret');
   });
 });
 
