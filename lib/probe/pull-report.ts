@@ -21,6 +21,15 @@ export interface ProbeParts {
   readonly secondsLate?: number;
 }
 
+/** The service has no table for the report, as before its first events. Everything up to the listing has worked. */
+export class TableMissing extends Error {
+  override readonly name = 'TableMissing';
+
+  constructor() {
+    super("The report's table is missing: the lake has no events yet");
+  }
+}
+
 /** Time limit of each step: the token, and the report with all its redirects. */
 const LONGEST_MS = 90_000;
 
@@ -78,8 +87,10 @@ export function reportPuller({
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (response.status === 401) kept = undefined;
+    const text = await response.text();
+    if (response.status === 404 && text.includes(':no-records"')) throw new TableMissing();
     if (response.status !== 200) throw new Error(`The report's request ends with ${response.status}`);
-    const [header, ...rows] = (await response.text()).trimEnd().split('\n');
+    const [header, ...rows] = text.trimEnd().split('\n');
     if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
     return rows.length;
   };

@@ -5,7 +5,7 @@ import type { InvokeVersion } from '../aws/invoke-version.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
 import { askEach, fetchFromVersions } from './fetch-from-versions.ts';
-import { type ProbeParts, readProbeConfig, reportPuller } from './pull-report.ts';
+import { type ProbeParts, readProbeConfig, reportPuller, TableMissing } from './pull-report.ts';
 
 /** The check ends before its function times out (`lib/function-settings.ts`), so that CloudFormation gets an answer. */
 const LONGEST_CHECK_MS = 280_000;
@@ -56,7 +56,13 @@ export const releaseChecker =
       now,
       secondsLate: 1 + (digest.readUInt16BE() % 3_600),
     });
-    return `${answered}; a report was pulled, with rows: ${await pull()}`;
+    return pull().then(
+      (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
+      (error: unknown) => {
+        if (!(error instanceof TableMissing)) throw error;
+        return `${answered}; no report was pulled, because the lake has no events yet`;
+      },
+    );
   };
 
 /**

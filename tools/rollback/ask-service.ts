@@ -20,8 +20,8 @@ export interface ServiceAnswers {
 
 /**
  * Asks the functions, one after the other, until each has answered twice in a row with the release, or until the time
- * is up. A stage with few executions lets few requests pass, so it pauses between two rounds, and 429 says nothing. It
- * skips functions that no request reaches.
+ * is up. A stage with few executions lets few requests pass: so it pauses between two rounds, 429 says nothing, and one
+ * good answer before a 429 is enough. It skips functions that no request reaches.
  */
 export async function askService(
   apiUrl: string,
@@ -42,7 +42,8 @@ export async function askService(
       if (answered !== undefined) {
         state.last = answered;
         state.inARow = answered === release ? state.inARow + 1 : 0;
-      }
+        // To ask again would take the place of an honest caller.
+      } else if (state.inARow > 0) state.inARow = ANSWERS_IN_A_ROW;
       if (!mayWait()) break;
     }
     if (open().length === 0 || !mayWait()) break;

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { StackAnswer } from '../../../lib/aws/answer-stack.ts';
 import { fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
 import { type GateEvent, releaseChecker, releaseGate } from '../../../lib/probe/release-gate.ts';
+import { NoRecords } from '../../../lib/problems/problem.ts';
+import { problemResponse } from '../../../lib/problems/problem-response.ts';
 
 const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
@@ -136,6 +138,14 @@ describe('the gate of a release', () => {
     expect(starts[0]).not.toEqual(starts[1]);
   });
 
+  it('passes if the lake has no events yet, which the report’s 404 says', async () => {
+    const missing = () => problemResponse(new NoRecords('Report'), 'request');
+    const { answer } = await pass(update, { ...delivering, 'arn:publisher:8': missing });
+    expect(answer?.Reason).toMatch(
+      /^checked: 2 functions .*; no report was pulled, because the lake has no events yet$/,
+    );
+  });
+
   it('only asks the versions if the stage has no probe', async () => {
     const { answer, asked } = await pass(update, delivering, { env: { SERVICE_URL: PROBE.SERVICE_URL } });
     expect(answer?.Reason).toMatch(/^checked: 2 functions .*; no report was pulled, because .* no probe$/);
@@ -147,6 +157,11 @@ describe('the gate of a release', () => {
       'answers 500',
       { 'arn:publisher:8': () => ({ statusCode: 500, body: '{}' }) },
       /The report's request ends with 500/,
+    ],
+    [
+      'answers 404 for another reason',
+      { 'arn:publisher:8': () => ({ statusCode: 404, body: '{"type":"x#not-found"}' }) },
+      /The report's request ends with 404/,
     ],
     ['can’t start', { 'arn:publisher:8': undefined as never }, /arn:publisher:8 fails/],
     [
