@@ -19,14 +19,14 @@ export interface PublishedVersion {
   readonly isTakenBack: boolean;
 }
 
-/** A deployed function: all its versions, and the versions that its alias `live` leads to. */
+/** A deployed function: all its versions, and the one that its alias `live` leads to. */
 export interface LiveFunction {
   /** The name of its file in `functions/`. */
   readonly name: string;
   /** All published versions, the oldest first. */
   readonly versions: readonly PublishedVersion[];
-  /** The versions that the alias leads to: first its main version, then those that get a part of the requests. */
-  readonly live: readonly number[];
+  /** The number of the version that the alias leads to. */
+  readonly live: number;
 }
 
 /**
@@ -47,14 +47,11 @@ export async function readLiveFunctions(client: LambdaClient, stage: string): Pr
 async function readLiveFunction(client: LambdaClient, stage: string, name: string): Promise<LiveFunction[]> {
   const FunctionName = resourceNames(stage).functionName(name);
   try {
-    const aliases = new Map<string, readonly number[]>();
+    const aliases = new Map<string, number>();
     for await (const { Aliases = [] } of paginateListAliases({ client }, { FunctionName }))
-      for (const { Name = '', FunctionVersion, RoutingConfig } of Aliases) {
-        const weighted = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {});
-        aliases.set(Name, [FunctionVersion, ...weighted].map(Number));
-      }
+      for (const { Name = '', FunctionVersion } of Aliases) aliases.set(Name, Number(FunctionVersion));
     const live = aliases.get(LIVE_ALIAS);
-    if (!live) return [];
+    if (live === undefined) return [];
     const versions: PublishedVersion[] = [];
     for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName }))
       for (const { Version, Environment, LastModified = '' } of Versions)

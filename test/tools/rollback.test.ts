@@ -6,6 +6,7 @@ import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand
 const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];
 const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'page', 'notfound'];
 const WAITS = { pause: 1, stack: 60_000, answers: 60_000 };
+const SHORT = { ...WAITS, answers: 1_000 };
 
 let aws: ReleaseStandIn;
 beforeEach(async () => {
@@ -24,158 +25,134 @@ const rollback = async (args: readonly string[] = [], waits = WAITS) => {
   }
 };
 
-const functionOf = (name: string) => {
-  const found = aws.functions.get(name);
-  if (!found) throw new TypeError(name);
-  return found;
-};
-/** The versions of each function's alias: `2`, or `2+3` if version 3 gets a part of the requests. */
-const aliases = () =>
-  Object.fromEntries(
-    [...aws.functions].map(([name, { version, weights }]) => [
-      name,
-      [version, ...Object.keys(weights)].join('+'),
-    ]),
-  );
-const allAt = (version: string) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
-const allAtNumber = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
-/** The versions of all functions that are marked as taken back. */
-const takenBack = () =>
-  [...new Set([...aws.functions.values()].flatMap((each) => [...each.takenBack]))].sort();
+const all = () => [...aws.functions.values()];
+const named = (name: string) => aws.functions.get(name) ?? expect.fail(name);
+const versions = () => Object.fromEntries([...aws.functions].map(([name, { version }]) => [name, version]));
+const allAt = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+/** The versions that are marked as taken back. */
+const takenBack = () => [...new Set(all().flatMap((each) => [...each.takenBack]))].sort();
 const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
+const deployed = (version: number) => {
+  aws.stackVersions = allAt(version);
+  for (const each of all()) each.version = version;
+};
 
-const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
+const withSeconds = expect.stringMatching(/ answer with it, after \d+ s\.$/);
+const published = (release: string) =>
+  `${release} (published 2026-01-0${'abc'.indexOf(release[0] as string) + 1}T00:00:00Z)`;
+/** The last lines, whatever has happened. */
+const closing = (from?: string) => [
+  expect.stringMatching(
+    /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, rou/,
+  ),
+  'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
+  expect.stringContaining(`puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`),
+  ...(from ? [`To undo this: npm run rollback -- prod ${from}`] : []),
+];
 
 describe('npm run rollback', () => {
   it('moves every function to its last version of the previous release, and says what it did', async () => {
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual(allAt('3'));
-    expect({ code, lines }).toEqual({
-      code: 0,
-      lines: [
-        `Stage prod goes from ${B} (published 2026-01-03T00:00:00Z) to ${A} (published 2026-01-02T00:00:00Z).`,
-        `Moved: ${FUNCTIONS.join(', ')}.`,
-        withSeconds,
-        expect.stringMatching(
-          /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, routes/,
-        ),
-        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
-        expect.stringContaining(
-          `puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`,
-        ),
-        `To undo this: npm run rollback -- prod ${B}`,
-      ],
-    });
+    expect([code, versions(), takenBack()]).toEqual([0, allAt(3), [4]]);
+    expect(lines).toEqual([
+      `Stage prod goes from ${published(B)} to ${published(A)}.`,
+      `Moved: ${FUNCTIONS.join(', ')}.`,
+      withSeconds,
+      ...closing(B),
+    ]);
   });
 
   it('goes forward again to a release that the operator names by its beginning', async () => {
     await rollback();
-    expect(takenBack()).toEqual([4]);
     expect((await rollback(['ccccccc'])).code).toBe(0);
-    expect(aliases()).toEqual(allAt('4'));
-    expect(takenBack()).toEqual([]);
+    expect([versions(), takenBack()]).toEqual([allAt(4), []]);
   });
 
   it('does not go to a release that was itself taken back', async () => {
     await rollback();
     const D = 'd'.repeat(12);
-    for (const each of aws.functions.values())
-      Object.assign(each, { commits: [Z, A, A, B, D], version: '5' });
-    aws.stackVersions = allAtNumber(5);
+    for (const each of all()) Object.assign(each, { releases: [Z, A, A, B, D] });
+    deployed(5);
     expect((await rollback()).lines[0]).toMatch(RegExp(`goes from ${D} .* to ${A} `));
-    expect(aliases()).toEqual(allAt('3'));
-    expect(takenBack()).toEqual([4, 5]);
+    expect([versions(), takenBack()]).toEqual([allAt(3), [4, 5]]);
   });
 
-  it('finishes if another command has marked a version meanwhile', async () => {
-    aws.refuse = (call) => {
-      if (!call.startsWith('CreateAlias')) return undefined;
-      functionOf(call.split(' ')[1] ?? '').takenBack.add(4);
-      return { status: 409, type: 'ResourceConflictException' };
-    };
-    expect((await rollback()).code).toBe(0);
-  });
-
-  it('moves nothing if every function already has the commit', async () => {
+  it('moves nothing if every function already has the release', async () => {
     await rollback();
     aws.calls.splice(0);
     const { code, lines } = await rollback([A]);
-    expect({ code, first: lines[0] }).toEqual({
-      code: 0,
-      first: `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-    });
-    expect(moves()).toEqual([]);
-  });
-
-  it('removes the share of requests that another version gets', async () => {
-    Object.assign(functionOf('downloads'), { version: '3', weights: { 4: 0.1 } });
-    expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect([code, lines[0], aws.calls]).toEqual([0, `Stage prod is at ${published(A)} already.`, []]);
   });
 
   it('finishes the work of a killed command', async () => {
-    functionOf('downloads').version = '3';
+    named('downloads').version = 3;
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
-    expect(moves()).toHaveLength(FUNCTIONS.length - 1);
+    expect([versions(), takenBack(), moves().length]).toEqual([allAt(3), [4], FUNCTIONS.length - 1]);
   });
 
-  it('tries again if Lambda throttles', async () => {
+  it.each([
+    ['UpdateAlias', { status: 429, type: 'TooManyRequestsException' }, 'Lambda throttles'],
+    [
+      'CreateAlias',
+      { status: 409, type: 'ResourceConflictException' },
+      'another command makes the same mark',
+    ],
+  ])('goes on after the answer to %s %j: %s', async (operation, refusal) => {
     aws.refuse = (call) => {
+      if (!call.startsWith(operation)) return undefined;
       aws.refuse = () => undefined;
-      return call.startsWith('UpdateAlias') ? { status: 429, type: 'TooManyRequestsException' } : undefined;
+      if (operation === 'CreateAlias') named(call.split(' ')[1] ?? '').takenBack.add(4);
+      return refusal;
     };
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect(versions()).toEqual(allAt(3));
   });
 
   it('moves the other functions if one cannot be moved, names that one, and ends with exit code 1', async () => {
     aws.refuse = (call) =>
       call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual({ ...allAt('3'), page: '4' });
-    expect(code).toBe(1);
+    expect([code, versions()]).toEqual([1, { ...allAt(3), page: 4 }]);
     expect(lines).toContain('FAILED: page: AccessDeniedException: made to refuse');
-    expect(lines.slice(-2)).toEqual([
-      `To undo this: npm run rollback -- prod ${B}`,
+    expect(lines.slice(-5)).toEqual([
+      ...closing(B),
       `Not at ${A}: page. Repeat this command: it finishes what is half done.`,
     ]);
   });
 
   it('does not move a function that is new in the release, and does not wait for its routes', async () => {
-    aws.functions.set('fields', { commits: [B], version: '1', weights: {}, takenBack: new Set() });
+    aws.functions.set('fields', { releases: [B], version: 1, takenBack: new Set() });
     const { code, lines } = await rollback();
     expect(code).toBe(0);
     expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
   });
 
-  it('ends well if the gateway’s limits let it hear no function', async () => {
-    for (const path of ['/', '/nothing', '/rollback', '/reporting/publisherperformance'])
-      aws.silent.set(path, 429);
-    const { code, lines } = await rollback([], { ...WAITS, answers: 1_000 });
-    expect(code).toBe(0);
-    expect(lines.slice(2, 4)).toEqual([
-      'Not heard, because the gateway lets few requests in: /reporting/publisherperformance, /, /rollback. Their aliases are moved.',
-      expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
+  it('ends well if the gateway’s limits let it not hear some functions', async () => {
+    for (const path of ['/', '/rollback']) aws.silent.set(path, 429);
+    const { code, lines } = await rollback([], SHORT);
+    expect([code, versions(), lines.slice(2, 4)]).toEqual([
+      0,
+      allAt(3),
+      [
+        'Not heard, because the gateway lets few requests in: /, /rollback. Their aliases are moved.',
+        expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
+      ],
     ]);
-    expect(aliases()).toEqual(allAt('3'));
   });
 
   it('asks again after 429, and then believes the answers', async () => {
     aws.silent.set('/', 429);
     setTimeout(() => aws.silent.clear(), 50);
     const { code, lines } = await rollback();
-    expect(code).toBe(0);
-    expect(lines.join('\n')).not.toContain('Not heard');
+    expect([code, lines[2]]).toEqual([0, withSeconds]);
   });
 
   it('fails if routes do not answer with the release in time, names these routes, and says how to go on', async () => {
     aws.silent.set('/', 500).set('/reporting/downloads/rollback/rollback', 401);
-    const { code, lines } = await rollback([], { ...WAITS, answers: 1_000 });
-    expect(code).toBe(1);
-    expect(lines.slice(-5)).toEqual([
-      expect.stringContaining('Then again: npm run rollback -- prod'),
-      `To undo this: npm run rollback -- prod ${B}`,
+    const { code, lines } = await rollback([], SHORT);
+    expect([code, ...lines.slice(-7)]).toEqual([
+      1,
+      ...closing(B),
       `The aliases are moved, but these do not answer with ${A}:`,
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
       '  /: 500 without Service-Version',
@@ -183,85 +160,68 @@ describe('npm run rollback', () => {
     // A repeated command does not go back further.
     aws.silent.clear();
     const again = await rollback();
-    expect({ code: again.code, lines: again.lines.slice(0, 2) }).toEqual({
-      code: 0,
-      lines: [
-        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-        'Name a release to go elsewhere.',
-      ],
-    });
-    expect(aliases()).toEqual(allAt('3'));
+    expect([again.code, ...again.lines.slice(0, 2)]).toEqual([
+      0,
+      `Stage prod is at ${published(A)} already.`,
+      'Name a release to go elsewhere.',
+    ]);
+    expect(versions()).toEqual(allAt(3));
   });
 
   it('stops a deployment, and does not change what CloudFormation has put back', async () => {
-    aws.stackVersions = allAtNumber(3);
-    for (const name of FUNCTIONS) functionOf(name).version = '3';
-    functionOf('downloads').version = '4';
+    deployed(3);
+    named('downloads').version = 4;
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     aws.onPutBack = () => {
-      functionOf('downloads').version = '3';
+      named('downloads').version = 3;
     };
     const { code, lines } = await rollback();
-    expect(code).toBe(0);
-    expect(aws.calls).toEqual(['CancelUpdateStack']);
+    expect([code, aws.calls]).toEqual([0, ['CancelUpdateStack']]);
     expect(lines).toEqual([
       'A deployment was under way, and is stopped.',
       'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
       'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-      `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+      `Stage prod is at ${published(A)} already.`,
       'Name a release to go elsewhere.',
       withSeconds,
-      expect.stringMatching(/^Gone back/),
-      'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
-      expect.stringContaining('Then again: npm run rollback -- prod'),
+      ...closing(),
     ]);
     // The same command runs again, as if the first had been killed while it waited.
     const again = await rollback();
     expect(again.code).toBe(1);
     expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
-    expect(aliases()).toEqual(allAt('3'));
+    expect(versions()).toEqual(allAt(3));
   });
 
   it('moves the aliases of a stack that is stuck, and says where to read on', async () => {
-    aws.stackVersions = allAtNumber(3);
+    aws.stackVersions = allAt(3);
     aws.stackStatus = 'UPDATE_ROLLBACK_FAILED';
     const { code, lines } = await rollback();
-    expect({ code, first: lines[0] }).toEqual({
-      code: 0,
-      first: expect.stringMatching(
-        /could not put the stack .* back\. .*"the-stack-is-stuck" in docs\/runbook\.md/,
-      ),
-    });
-    expect(aliases()).toEqual(allAt('3'));
+    expect([code, versions()]).toEqual([0, allAt(3)]);
+    expect(lines[0]).toMatch(/could not put the stack .* back, .*"the-stack-is-stuck" in docs\/runbook\.md/);
   });
 
   it('moves nothing if CloudFormation has not put the stack back in time', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
-    expect(code).toBe(1);
+    expect([code, moves()]).toEqual([1, []]);
     expect(lines.at(-1)).toMatch(
       /is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this command/,
     );
-    expect(moves()).toEqual([]);
   });
 
   it('succeeds if the deployment that it stops was the first one with aliases', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     aws.onPutBack = () => aws.functions.clear();
     const { code, lines } = await rollback();
-    expect({ code, last: lines.at(-1) }).toEqual({
-      code: 0,
-      last: 'Stage prod is as it was before that deployment: a release without aliases.',
-    });
+    const last = 'Stage prod is as it was before that deployment: a release without aliases.';
+    expect([code, lines.at(-1)]).toEqual([0, last]);
   });
 
-  it('stops no deployment if no function has a version of the named commit', async () => {
+  it('stops no deployment if no function has a version of the named release', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback(['fffffff']);
-    expect({ code, first: lines[0] }).toEqual({
-      code: 1,
-      first: 'No function has a version of fffffff. There are:',
-    });
-    expect(aws.calls).toEqual([]);
+    const first = 'No function has a version of fffffff. There are:';
+    expect([code, lines[0], aws.calls]).toEqual([1, first, []]);
   });
 });

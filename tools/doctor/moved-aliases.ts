@@ -22,11 +22,11 @@ export function findMovedAliases(
 ): Finding[] {
   const moved = functions.flatMap(({ name, versions: published, live }) => {
     const deployed = stackVersions.get(resourceNames(stage).functionName(name));
-    if (deployed === undefined || (live.length === 1 && live[0] === deployed)) return [];
+    if (deployed === undefined || live === deployed) return [];
     const releaseOf = (number: number) =>
       published.find((version) => version.number === number)?.release ?? '?';
     const told = (number: number) => `${number} (${releaseOf(number)})`;
-    return { name, line: `  ${name}: ${live.map(told).join(' and ')}, deployed: ${told(deployed)}` };
+    return { name, line: `  ${name}: ${told(live)}, deployed: ${told(deployed)}` };
   });
   if (moved.length === 0) return [];
   return [

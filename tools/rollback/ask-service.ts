@@ -11,49 +11,42 @@ const PATHS = new Map(
     .map(({ path, functionName }) => [functionName, path.replaceAll(/\{\w+\}/g, 'rollback')]),
 );
 
-export interface ServiceAnswers {
-  /** The paths whose last answer did not name the release, with what they answered. */
-  readonly others: readonly string[];
-  /** The paths that gave no answer of a function in this time, because of the stage's limits. */
-  readonly unheard: readonly string[];
+export interface Waits {
+  readonly pause: () => Promise<unknown>;
+  readonly mayWait: () => boolean;
 }
 
 /**
  * Asks the functions, one after the other, until each has answered twice in a row with the release, or until the time
  * is up. A stage with few executions lets few requests pass: so it pauses between two rounds, 429 says nothing, and one
- * good answer before a 429 is enough. It skips functions that no request reaches.
+ * good answer before a 429 is enough. It skips functions that no request reaches. Resolves to the paths whose last answer
+ * was another one, with that answer; and to those that the stage's limits let it not hear.
  */
 export async function askService(
   apiUrl: string,
   release: string,
   functionNames: readonly string[],
-  { pause, mayWait }: { readonly pause: () => Promise<unknown>; readonly mayWait: () => boolean },
-): Promise<ServiceAnswers> {
-  const heard = new Map(
-    functionNames.flatMap((name) => {
-      const path = PATHS.get(name);
-      return path === undefined ? [] : [[path, { last: undefined as string | undefined, inARow: 0 }]];
-    }),
-  );
-  const open = () => [...heard].filter(([, { inARow }]) => inARow < ANSWERS_IN_A_ROW);
+  { pause, mayWait }: Waits,
+): Promise<{ readonly others: readonly string[]; readonly unheard: readonly string[] }> {
+  const paths = functionNames.flatMap((name) => PATHS.get(name) ?? []);
+  const heard = new Map<string, { readonly last: string; readonly inARow: number }>();
+  const isSettled = (path: string) => (heard.get(path)?.inARow ?? 0) >= ANSWERS_IN_A_ROW;
   for (;;) {
-    for (const [path, state] of open()) {
+    for (const path of paths.filter((path) => !isSettled(path))) {
+      const { last, inARow } = heard.get(path) ?? { last: '', inARow: 0 };
       const answered = await releaseAt(apiUrl.replace(/\/$/, '') + path);
-      if (answered !== undefined) {
-        state.last = answered;
-        state.inARow = answered === release ? state.inARow + 1 : 0;
-        // To ask again would take the place of an honest caller.
-      } else if (state.inARow > 0) state.inARow = ANSWERS_IN_A_ROW;
+      if (answered !== undefined)
+        heard.set(path, { last: answered, inARow: answered === release ? inARow + 1 : 0 });
+      // To ask again would take the place of an honest caller.
+      else if (inARow > 0) heard.set(path, { last, inARow: ANSWERS_IN_A_ROW });
       if (!mayWait()) break;
     }
-    if (open().length === 0 || !mayWait()) break;
+    if (paths.every(isSettled) || !mayWait()) break;
     await pause();
   }
   return {
-    others: [...heard].flatMap(([path, { last }]) =>
-      last === undefined || last === release ? [] : [`${path}: ${last}`],
-    ),
-    unheard: [...heard].flatMap(([path, { last }]) => (last === undefined ? [path] : [])),
+    others: [...heard].flatMap(([path, { last }]) => (last === release ? [] : [`${path}: ${last}`])),
+    unheard: paths.filter((path) => !heard.has(path)),
   };
 }
 
@@ -62,9 +55,8 @@ async function releaseAt(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) });
     await answer.body?.cancel();
-    const release = answer.headers.get('Service-Version');
-    if (release === null && answer.status === 429) return undefined;
-    return release ?? `${answer.status} without Service-Version`;
+    const release = answer.headers.get('Service-Version') ?? undefined;
+    return answer.status === 429 ? release : (release ?? `${answer.status} without Service-Version`);
   } catch (error) {
     return `no answer: ${error instanceof Error ? String(error.cause ?? error.message) : error}`;
   }

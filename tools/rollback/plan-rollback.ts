@@ -7,16 +7,14 @@ const SHORTEST_NAME = 7;
 /** How many releases a fault lists at most. */
 const LISTED = 20;
 
-/** The versions of one function that a rollback moves and marks. */
+/** What a rollback does with one function. */
 export interface Step {
   readonly name: string;
-  /** The version of the release to go to. */
+  /** The version of the release to go to, and whether the alias must be moved there. */
   readonly version: number;
-  /** Whether the alias must be moved there. */
   readonly isMoved: boolean;
-  /** The later versions that are to be marked as taken back. */
+  /** The later versions that are to be marked as taken back, and whether the version itself loses its mark. */
   readonly marked: readonly number[];
-  /** Whether the version itself is no longer to be marked as taken back. */
   readonly isUnmarked: boolean;
 }
 
@@ -61,7 +59,7 @@ export function releaseToGoTo(
   deployed: (name: string) => number | undefined,
   end: DeploymentEnd,
 ): string {
-  const live = releasesOf(functions.flatMap(liveVersions));
+  const live = liveReleases(functions);
   const [latestLive] = live;
   if (latestLive === undefined)
     throw new OperatorFault(
@@ -72,9 +70,10 @@ export function releaseToGoTo(
     versions.filter(({ number }) => number === deployed(name)),
   );
   const [last = latestLive] = releasesOf(inStack);
+  // It has been taken back already; or CloudFormation has put back the stack, but not the aliases.
   if (!live.includes(last)) {
-    const [latest] = releasesOf([...inStack, ...functions.flatMap(liveVersions)]);
-    return latest === last ? latestLive : last;
+    const inOrder = allReleases(functions);
+    return inOrder.indexOf(last) < inOrder.indexOf(latestLive) ? latestLive : last;
   }
   if (end === 'done' || inStack.some(({ isTakenBack }) => isTakenBack)) return releaseBefore(functions, last);
   if (end === 'put-back' && live.length === 1)
@@ -122,27 +121,21 @@ export function planRollback(
   to: string,
   deployed: (name: string) => number | undefined,
 ): Plan {
-  const targets = functions.map((each) => ({
-    ...each,
-    target: each.versions.findLast(({ release }) => release === to),
-  }));
+  const targetOf = ({ versions }: LiveFunction) => versions.findLast(({ release }) => release === to);
   return {
-    from: releasesOf(functions.flatMap(liveVersions)).filter((release) => release !== to),
-    steps: targets.flatMap(({ name, versions, live, target }) =>
-      target === undefined
-        ? []
-        : {
-            name,
-            version: target.number,
-            isMoved: live.length !== 1 || live[0] !== target.number,
-            marked: versions
-              .filter(({ number, isTakenBack }) => number > target.number && !isTakenBack)
-              .filter(({ number }) => number <= (deployed(name) ?? 0) || live.includes(number))
-              .map(({ number }) => number),
-            isUnmarked: target.isTakenBack,
-          },
-    ),
-    left: targets.filter(({ target }) => target === undefined).map(({ name }) => name),
+    from: liveReleases(functions).filter((release) => release !== to),
+    steps: functions.flatMap((each): Step[] => {
+      const { name, versions, live } = each;
+      const target = targetOf(each);
+      if (!target) return [];
+      const marked = versions
+        .filter(({ number, isTakenBack }) => number > target.number && !isTakenBack)
+        .map(({ number }) => number)
+        .filter((number) => number <= (deployed(name) ?? 0) || number === live);
+      const isMoved = live !== target.number;
+      return [{ name, version: target.number, isMoved, marked, isUnmarked: target.isTakenBack }];
+    }),
+    left: functions.filter((each) => !targetOf(each)).map(({ name }) => name),
   };
 }
 
@@ -159,8 +152,8 @@ export function withDate(functions: readonly LiveFunction[], release: string): s
   return `${release} (published ${time.replace(/\.\d+Z$/, 'Z')}${takenBack})`;
 }
 
-const liveVersions = ({ versions, live }: LiveFunction): readonly PublishedVersion[] =>
-  versions.filter(({ number }) => live.includes(number));
+const liveReleases = (functions: readonly LiveFunction[]): readonly string[] =>
+  releasesOf(functions.flatMap(({ versions, live }) => versions.filter(({ number }) => number === live)));
 
 const allReleases = (functions: readonly LiveFunction[]): readonly string[] =>
   releasesOf(functions.flatMap(({ versions }) => versions));

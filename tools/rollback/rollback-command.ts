@@ -52,7 +52,7 @@ export async function rollbackCommand(
   const look = () => readLiveFunctions(lambda, stage);
   // The name is checked first, so that a command with an unknown release does not stop a running deployment.
   if (given !== undefined) releaseNamed(await look(), given);
-  const end = await stopDeployment({ stage, client, say, ...within(waits.stack) });
+  const end = await stopDeployment(client, stage, say, within(waits.stack));
 
   const began = Date.now();
   const functions = await look();
@@ -72,45 +72,6 @@ export async function rollbackCommand(
     say(`Stage ${stage} goes from ${origin} to ${target}.`);
   }
   for (const name of left) say(`${name} has no version of ${to}: it stays as it is.`);
-  const failed = await takeAll(lambda, stage, steps);
-  const moved = steps.filter(({ name, isMoved }) => isMoved && !failed.has(name)).map(({ name }) => name);
-  if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
-  for (const [name, reason] of failed) say(`FAILED: ${name}: ${reason}`);
-
-  const there = steps.map(({ name }) => name).filter((name) => !failed.has(name));
-  const { others, unheard } = await askService(values.url ?? apiUrl, to, there, within(waits.answers));
-  const again = planRollback(await look(), to, deployed).steps.filter(
-    ({ isMoved, marked, isUnmarked }) => isMoved || marked.length > 0 || isUnmarked,
-  );
-  const faults = [
-    ...(again.length > 0
-      ? [
-          `Not at ${to}: ${again.map(({ name }) => name).join(', ')}. Repeat this command: it finishes what is half done.`,
-        ]
-      : []),
-    ...(others.length > 0
-      ? [`The aliases are moved, but these do not answer with ${to}:`, ...others.map((line) => `  ${line}`)]
-      : []),
-  ];
-  const seconds = Math.round((Date.now() - began) / 1_000);
-  if (unheard.length > 0)
-    say(
-      `Not heard, because the gateway lets few requests in: ${unheard.join(', ')}. Their aliases are moved.`,
-    );
-  if (faults.length === 0)
-    say(
-      `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and ${unheard.length > 0 ? 'the other' : 'their'} routes answer with it, after ${seconds} s.`,
-    );
-  say(...goOn(stage, to, from));
-  if (faults.length > 0) throw new OperatorFault(faults.join('\n'));
-}
-
-/** Takes all steps at the same time. Resolves to the functions whose step failed, with the reason. */
-async function takeAll(
-  lambda: LambdaClient,
-  stage: string,
-  steps: readonly Step[],
-): Promise<ReadonlyMap<Step['name'], string>> {
   const failed = new Map<string, string>();
   await Promise.all(
     steps.map((step) =>
@@ -119,7 +80,34 @@ async function takeAll(
       ),
     ),
   );
-  return failed;
+  const taken = steps.filter(({ name }) => !failed.has(name));
+  const moved = taken.filter(({ isMoved }) => isMoved).map(({ name }) => name);
+  if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
+  for (const [name, reason] of failed) say(`FAILED: ${name}: ${reason}`);
+
+  const there = taken.map(({ name }) => name);
+  const { others, unheard } = await askService(values.url ?? apiUrl, to, there, within(waits.answers));
+  const again = planRollback(await look(), to, deployed).steps.filter(
+    ({ isMoved, marked, isUnmarked }) => isMoved || marked.length > 0 || isUnmarked,
+  );
+  if (unheard.length > 0)
+    say(
+      `Not heard, because the gateway lets few requests in: ${unheard.join(', ')}. Their aliases are moved.`,
+    );
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  if (again.length === 0 && others.length === 0)
+    say(
+      `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and ${unheard.length > 0 ? 'the other' : 'their'} routes answer with it, after ${seconds} s.`,
+    );
+  say(...goOn(stage, to, from));
+  if (again.length > 0)
+    throw new OperatorFault(
+      `Not at ${to}: ${again.map(({ name }) => name).join(', ')}. Repeat this command: it finishes what is half done.`,
+    );
+  if (others.length > 0)
+    throw new OperatorFault(
+      [`The aliases are moved, but these do not answer with ${to}:`, ...others].join('\n  '),
+    );
 }
 
 /** Moves the alias first, because callers wait for that. A command that is repeated makes the marks that are missing. */
@@ -128,25 +116,18 @@ async function take(
   FunctionName: string,
   { version, isMoved, marked, isUnmarked }: Step,
 ): Promise<void> {
-  if (isMoved)
-    await lambda.send(
-      new UpdateAliasCommand({
-        FunctionName,
-        Name: LIVE_ALIAS,
-        FunctionVersion: String(version),
-        RoutingConfig: { AdditionalVersionWeights: {} },
-      }),
-    );
+  const versionOf = (Name: string, number: number) => ({
+    FunctionName,
+    Name,
+    FunctionVersion: String(number),
+  });
+  if (isMoved) {
+    const RoutingConfig = { AdditionalVersionWeights: {} };
+    await lambda.send(new UpdateAliasCommand({ ...versionOf(LIVE_ALIAS, version), RoutingConfig }));
+  }
   for (const number of marked)
     await lambda
-      .send(
-        new CreateAliasCommand({
-          FunctionName,
-          Name: takenBackAlias(number),
-          FunctionVersion: String(number),
-          Description: 'npm run rollback has gone back from this version',
-        }),
-      )
+      .send(new CreateAliasCommand(versionOf(takenBackAlias(number), number)))
       .catch((error: unknown) => {
         // Another command has made it meanwhile.
         if (!(error instanceof ResourceConflictException)) throw error;
