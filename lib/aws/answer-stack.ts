@@ -8,7 +8,6 @@ export interface StackEvent {
   readonly StackId: string;
   readonly RequestId: string;
   readonly LogicalResourceId: string;
-  readonly PhysicalResourceId?: string;
 }
 
 export interface StackAnswer {
@@ -21,29 +20,22 @@ export interface StackAnswer {
 export type AnswerStack = (event: StackEvent, answer: StackAnswer) => Promise<void>;
 
 const TRIES = 5;
-const PAUSE_MS = 2_000;
 const LONGEST_TRY_MS = 5_000;
 
-/**
- * Answers CloudFormation, which otherwise waits until the resource's time-out. Throws an Error, which does not name the
- * address, after the last try.
- */
+/** Answers CloudFormation. Throws an Error, which does not name the address, after the last try. */
 export const stackAnswerer =
-  (fetch: typeof globalThis.fetch, pauseMs = PAUSE_MS): AnswerStack =>
-  async ({ ResponseURL, StackId, RequestId, LogicalResourceId, PhysicalResourceId }, answer) => {
-    const body = JSON.stringify({
-      // Another id would make CloudFormation delete the resource with the id of before.
-      PhysicalResourceId: PhysicalResourceId ?? LogicalResourceId,
-      StackId,
-      RequestId,
-      LogicalResourceId,
-      ...answer,
-    });
+  (fetch: typeof globalThis.fetch, pauseMs = 2_000): AnswerStack =>
+  async ({ ResponseURL, StackId, RequestId, LogicalResourceId }, answer) => {
+    // With another physical id than before, CloudFormation would delete what has the id of before.
+    const ids = { PhysicalResourceId: LogicalResourceId, StackId, RequestId, LogicalResourceId };
     for (let left = TRIES; ; left--) {
-      // The address is signed for an empty type of content.
-      const request = { method: 'PUT', body, headers: { 'Content-Type': '' } };
-      const signal = AbortSignal.timeout(LONGEST_TRY_MS);
-      const status = await fetch(ResponseURL, { ...request, signal }).then(
+      const status = await fetch(ResponseURL, {
+        method: 'PUT',
+        body: JSON.stringify({ ...ids, ...answer }),
+        // The address is signed for an empty type of content.
+        headers: { 'Content-Type': '' },
+        signal: AbortSignal.timeout(LONGEST_TRY_MS),
+      }).then(
         (response) => response.status,
         (error: Error) => error.name,
       );

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { limitsOfRoutes } from '../../infra/api/method-limits.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
-import type { StageInput } from '../../infra/stage.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
 import { functionSettings, TICKET_MS } from '../../lib/function-settings.ts';
@@ -11,7 +10,15 @@ import { readProbeConfig } from '../../lib/probe/pull-report.ts';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
-import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
+import {
+  buildStacks,
+  named,
+  ofType,
+  propertiesOf,
+  type Resource,
+  resolved,
+  resourcesOf,
+} from './synthesize.ts';
 
 const made = resourcesOf(buildStacks(newAccount).api);
 const grown = resourcesOf(buildStacks(grownAccount).api);
@@ -77,24 +84,13 @@ describe('the functions', () => {
   const functions = ofType(made, 'AWS::Lambda::Function');
 
   it('are those of functions/, on Node 24 and arm64; each has its own log, which expires', () => {
+    const names = [...serviceFunctions.map(({ name }) => name), 'probe', 'release-check'];
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      [...serviceFunctions.map(({ name }) => name), 'probe', 'release-check'].map(
-        (name) => `performance-reports-test-${name}`,
-      ),
-    );
-    // Only `grown` shifts its releases, so only `grown` has every function.
-    expect(readdirSync('functions').sort()).toEqual(
-      ofType(grown, 'AWS::Lambda::Function')
-        .map(
-          ({ Properties }) =>
-            `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`,
-        )
-        .sort(),
+      names.map((name) => `performance-reports-test-${name}`),
     );
     // Every function has settings, and no settings are left for a removed function.
-    expect(readdirSync('functions').sort()).toEqual(
-      [...functionSettings.keys()].map((name) => `${name}.ts`).sort(),
-    );
+    for (const known of [names, [...functionSettings.keys()]])
+      expect(readdirSync('functions').sort()).toEqual(known.map((name) => `${name}.ts`).sort());
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -103,10 +99,8 @@ describe('the functions', () => {
         LoggingConfig: { LogFormat: 'JSON' },
       });
       const { LogGroup } = Properties['LoggingConfig'] as { LogGroup: { Ref: string } };
-      expect(made[LogGroup.Ref]?.Properties).toMatchObject({
-        LogGroupName: `/aws/lambda/${Properties['FunctionName']}`,
-        RetentionInDays: 14,
-      });
+      const log = { LogGroupName: `/aws/lambda/${Properties['FunctionName']}`, RetentionInDays: 14 };
+      expect(made[LogGroup.Ref]?.Properties).toMatchObject(log);
     }
   });
 
@@ -130,23 +124,21 @@ describe('the functions', () => {
   });
 
   it('get the token endpoint, by default the identity provider’s, and the contact if the stage names one', () => {
-    const accessOf = (stage: StageInput) =>
-      new Set(
-        serving(ofType(resourcesOf(buildStacks(stage).api), 'AWS::Lambda::Function')).map((each) =>
-          JSON.stringify(readConfig(environment(each)).access),
-        ),
-      );
-    const ofProvider = (access: object) => new Set([JSON.stringify(access)]);
-    expect(accessOf(newAccount)).toEqual(ofProvider({ tokenEndpoint: 'https://cognito.example/token' }));
-    expect(accessOf(grownAccount)).toEqual(
-      ofProvider({ tokenEndpoint: 'https://login.example/tenant/token' }),
-    );
-    const access = { tokenEndpoint: 'https://tokens.example/token', contact: 'reports@example.com' };
-    expect(accessOf({ ...newAccount, access })).toEqual(ofProvider(access));
     const { probe: _, ...unprobed } = newAccount;
-    expect(accessOf({ ...unprobed, access: { contact: access.contact } })).toEqual(
-      ofProvider({ tokenEndpoint: 'https://cognito.example/token', contact: access.contact }),
-    );
+    const cognito = { tokenEndpoint: 'https://cognito.example/token' };
+    const contact = 'reports@example.com';
+    const access = { tokenEndpoint: 'https://tokens.example/token', contact };
+    for (const [stage, expected] of [
+      [newAccount, cognito],
+      [grownAccount, { tokenEndpoint: 'https://login.example/tenant/token' }],
+      [{ ...newAccount, access }, access],
+      [
+        { ...unprobed, access: { contact } },
+        { ...cognito, contact },
+      ],
+    ] as const)
+      for (const each of serving(ofType(resourcesOf(buildStacks(stage).api), 'AWS::Lambda::Function')))
+        expect(readConfig(environment(each)).access).toEqual(expected);
   });
 
   it('get the claims that say whose rows a caller sees, if the stage has such claims', () => {
@@ -171,11 +163,17 @@ describe('the functions', () => {
     }
   });
 
-  it('have the memory that their work needs: downloads, which mostly waits, has less than the report functions', () => {
-    const memoryOf = (name: string) =>
-      functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
-        ?.Properties['MemorySize'];
-    expect([memoryOf('downloads'), memoryOf('publisherperformance')]).toEqual([512, 1_769]);
+  it('have the memory and the time that their work needs: downloads mostly waits, and S3 may throttle', () => {
+    const settings = ['downloads', 'publisherperformance', 'publish', 'abandon'].map((name) => {
+      const { MemorySize, Timeout } = functionOf(made, name).Properties;
+      return [name, MemorySize, Timeout];
+    });
+    expect(settings).toEqual([
+      ['downloads', 512, 28],
+      ['publisherperformance', 1_769, 28],
+      ['publish', 1_769, 900],
+      ['abandon', 512, 60],
+    ]);
   });
 
   it('publish large results on request, try each three times, and call `abandon` after the last failure', () => {
@@ -237,20 +235,11 @@ describe('the functions', () => {
     });
   });
 
-  it('have enough time for throttled calls of S3 and for the log line: publish 900 s, abandon 60 s', () => {
-    const secondsOf = (name: string) =>
-      functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
-        ?.Properties['Timeout'];
-    expect([secondsOf('publish'), secondsOf('abandon')]).toEqual([900, 60]);
-  });
-
   it('have no reserved concurrency, except publish if the stage reserves some', () => {
     const reserved = (resources: typeof made) =>
-      ofType(resources, 'AWS::Lambda::Function').flatMap(({ Properties }) =>
-        Properties['ReservedConcurrentExecutions'] === undefined
-          ? []
-          : [[Properties['FunctionName'], Properties['ReservedConcurrentExecutions']]],
-      );
+      propertiesOf(resources, 'AWS::Lambda::Function')
+        .map((each) => [each['FunctionName'], each['ReservedConcurrentExecutions']])
+        .filter(([, executions]) => executions !== undefined);
     expect(reserved(made)).toEqual([]);
     expect(reserved(grown)).toEqual([['performance-reports-test-publish', 5]]);
   });
@@ -265,9 +254,7 @@ describe('the probe', () => {
       tokenUrl: 'https://login.example/tenant/token',
       clientSecretId: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
     });
-    const schedules = ofType(grown, 'AWS::Events::Rule').map(
-      ({ Properties }) => Properties['ScheduleExpression'],
-    );
+    const schedules = propertiesOf(grown, 'AWS::Events::Rule').map((rule) => rule['ScheduleExpression']);
     expect(schedules).toContain('rate(5 minutes)');
   });
 });
@@ -398,61 +385,48 @@ describe('the API', () => {
       );
   });
 
+  interface MethodSetting {
+    readonly HttpMethod: string;
+    readonly ResourcePath: string;
+    readonly ThrottlingBurstLimit: number;
+    readonly ThrottlingRateLimit: number;
+  }
+  const methodSettings = (resources: typeof made) =>
+    propertiesOf(resources, 'AWS::ApiGateway::Stage')[0]?.['MethodSettings'] as MethodSetting[];
+
   it('limits the requests to each method of its routes, and by default those to all other methods', () => {
-    const [stage] = ofType(made, 'AWS::ApiGateway::Stage') as [Resource];
-    const MethodSettings = stage.Properties['MethodSettings'] as Record<string, unknown>[];
+    const [others, ...named] = methodSettings(made);
     // CloudFormation's name for the root is a single slash; every other path has one more slash at its beginning.
     const pathOf = (path: string) => (path === '/' ? path : path.slice(1).replaceAll('~1', '/'));
     expect(
-      MethodSettings.map(
-        ({ ResourcePath, HttpMethod }) => `${HttpMethod} ${pathOf(String(ResourcePath))}`,
-      ).sort(),
-    ).toEqual(
-      ['* *', ...routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`))].sort(),
-    );
-    expect(MethodSettings[0]).toEqual({
-      HttpMethod: '*',
-      ResourcePath: '/*',
-      ThrottlingRateLimit: 5,
-      ThrottlingBurstLimit: 3,
-      LoggingLevel: 'OFF',
-      DataTraceEnabled: false,
-    });
+      named.map(({ ResourcePath, HttpMethod }) => `${HttpMethod} ${pathOf(ResourcePath)}`).sort(),
+    ).toEqual(routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`)).sort());
+    const throttling = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 3 };
+    const unlogged = { LoggingLevel: 'OFF', DataTraceEnabled: false };
+    expect(others).toEqual({ HttpMethod: '*', ResourcePath: '/*', ...throttling, ...unlogged });
   });
 
   it.each([
     [1_000, []],
     [1_000, ['https://dash.partner.example']],
     [3_000, []],
-  ])(
-    'lets requests use at most %i executions of Lambda (allowed origins of web pages: %j)',
-    (executions, corsOrigins) => {
-      const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
-      const [stage] = ofType(resources, 'AWS::ApiGateway::Stage') as [Resource];
-      const MethodSettings = stage.Properties['MethodSettings'] as {
-        HttpMethod: string;
-        ResourcePath: string;
-        ThrottlingBurstLimit: number;
-        ThrottlingRateLimit: number;
-      }[];
-      // A request takes up to 25 s in the waiting room, 8 s at reports and days, and 50 ms elsewhere.
-      const secondsOf = (method: string, path: string) => {
-        if (method === 'OPTIONS') return 0.05;
-        if (path.includes('downloads')) return 25;
-        return path.includes('performance') ? 8 : 0.05;
-      };
-      const [others, ...named] = MethodSettings;
-      const held = named.map(
-        ({ HttpMethod, ResourcePath, ThrottlingBurstLimit, ThrottlingRateLimit }) =>
-          ThrottlingBurstLimit + ThrottlingRateLimit * secondsOf(HttpMethod, ResourcePath),
-      );
-      const rest = routed(resources).length - named.length;
-      const ofOthers = (others?.ThrottlingBurstLimit ?? 0) + (others?.ThrottlingRateLimit ?? 0) * 0.05;
-      expect(held.reduce((sum, each) => sum + each, rest * ofOthers)).toBeLessThanOrEqual(executions);
-      // The limits are not needlessly low: requests to the routes alone can use more than 80 % of the executions.
-      expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
-    },
-  );
+  ])('lets requests use at most %i executions of Lambda (allowed origins: %j)', (executions, corsOrigins) => {
+    const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
+    // A request takes up to 25 s in the waiting room, 8 s at reports and days, and 50 ms elsewhere.
+    const secondsOf = (method: string, path: string) => {
+      if (method === 'OPTIONS') return 0.05;
+      if (path.includes('downloads')) return 25;
+      return path.includes('performance') ? 8 : 0.05;
+    };
+    const heldBy = ({ HttpMethod, ResourcePath, ThrottlingBurstLimit, ThrottlingRateLimit }: MethodSetting) =>
+      ThrottlingBurstLimit + ThrottlingRateLimit * secondsOf(HttpMethod, ResourcePath);
+    const [others, ...named] = methodSettings(resources);
+    const held = named.reduce((sum, each) => sum + heldBy(each), 0);
+    const rest = routed(resources).length - named.length;
+    expect(held + rest * (others ? heldBy(others) : 0)).toBeLessThanOrEqual(executions);
+    // The limits are not needlessly low: requests to the routes alone can use more than 80 % of the executions.
+    expect(held).toBeGreaterThan(0.8 * executions);
+  });
 
   it.each([10, 100, 1_000])('lets honest requests pass if it has %i executions', (executions) => {
     for (const [name, { burst, requestsPerSecond }] of limitsOfRoutes(executions)) {
@@ -548,11 +522,8 @@ describe('the API', () => {
     const { domain, ...rest } = grownAccount;
     const without = resourcesOf(buildStacks(rest).api);
     const isClosed = (resources: typeof made) =>
-      ofType(resources, 'AWS::ApiGateway::RestApi').map(
-        ({ Properties }) => Properties['DisableExecuteApiEndpoint'],
-      );
-    expect(isClosed(grown)).toEqual([true]);
-    expect(isClosed(without)).toEqual([false]);
+      propertiesOf(resources, 'AWS::ApiGateway::RestApi').map((api) => api['DisableExecuteApiEndpoint']);
+    expect([isClosed(grown), isClosed(without)]).toEqual([[true], [false]]);
     // API Gateway closes the address only with a new deployment, which needs another logical id.
     const deploymentOf = (resources: typeof made) =>
       Object.entries(resources).find(([, { Type }]) => Type === 'AWS::ApiGateway::Deployment')?.[0];
@@ -577,12 +548,10 @@ describe('web pages of other origins', () => {
   });
 
   it('may read the gateway’s own answers only if the stage names origins', () => {
+    const header = 'gatewayresponse.header.Access-Control-Allow-Origin';
     const allowed = (resources: typeof made) =>
-      ofType(resources, 'AWS::ApiGateway::GatewayResponse').map(
-        ({ Properties }) =>
-          (Properties['ResponseParameters'] as Record<string, string>)[
-            'gatewayresponse.header.Access-Control-Allow-Origin'
-          ],
+      propertiesOf(resources, 'AWS::ApiGateway::GatewayResponse').map(
+        (answer) => (answer['ResponseParameters'] as Record<string, string>)[header],
       );
     expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
     expect(new Set(allowed(made))).toEqual(new Set([undefined]));

@@ -2,7 +2,7 @@ import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
-import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { buildStacks, ofType, propertiesOf, resolved, resourcesOf } from './synthesize.ts';
 
 /** The functions except the probe and the release check, which are clients of the API and check no tokens. */
 const serviceFunctionsOf = (api: Stack) =>
@@ -22,9 +22,7 @@ describe('a stage without an existing identity provider', () => {
   });
 
   it('has only the probe’s client: operators add partners without a deployment, and nobody can sign up', () => {
-    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
-      resolved(Properties),
-    );
+    const clients = propertiesOf(resources, 'AWS::Cognito::UserPoolClient').map(resolved);
     expect(clients).toEqual([
       expect.objectContaining({
         ClientName: 'probe',

@@ -60,6 +60,10 @@ export function named(resources: Readonly<Record<string, Resource>>, start: stri
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
 
+/** The properties of all resources of a type. */
+export const propertiesOf = (resources: Readonly<Record<string, Resource>>, type: string) =>
+  ofType(resources, type).map(({ Properties }) => Properties);
+
 /** Values for the stacks' exports. */
 const EXPORTS: Readonly<Record<string, string>> = {
   'performance-reports-test-events-bucket': 'made-events',

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type StackEvent, stackAnswerer } from '../../../lib/aws/answer-stack.ts';
+import { stackAnswerer } from '../../../lib/aws/answer-stack.ts';
 import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
 import { secretReader } from '../../../lib/aws/read-secret.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
@@ -72,56 +72,37 @@ describe('a call to a version of a function', () => {
   });
 });
 
-describe('stackAnswerer', () => {
-  const event = {
-    RequestType: 'Update',
-    ResponseURL: 'https://answers.example/?X-Amz-Signature=s3cret',
-    StackId: 'stack',
-    RequestId: 'request',
-    LogicalResourceId: 'Gate',
-    PhysicalResourceId: 'gate-1',
-  } as const;
+describe('an answer to CloudFormation', () => {
+  const ids = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Gate' };
+  const ResponseURL = 'https://answers.example/?X-Amz-Signature=s3cret';
   const verdict = { Status: 'FAILED', Reason: 'no report', Data: {} } as const;
-  /** Answers, with these statuses one after the other. Resolves to what was put, and the error. */
-  async function answer(event: StackEvent, ...statuses: (number | Error)[]) {
-    const put: RequestInit[] = [];
+
+  it.each<[string, (number | string)[], number, string?]>([
+    ['is put to its address, under the id that the resource has had before', [200], 1],
+    ['is put again if the address does not take it', [503, 'fetch failed', 200], 3],
+    [
+      'is given up after five tries, with an error that does not show the address',
+      Array(9).fill(403),
+      5,
+      '403',
+    ],
+  ])('%s', async (_, statuses, tries, fault) => {
+    const put: unknown[] = [];
     const fetch = async (url: unknown, init?: RequestInit) => {
-      expect(url).toBe(event.ResponseURL);
-      put.push(init ?? {});
+      put.push({ url, ...init, signal: undefined });
       const status = statuses[put.length - 1];
-      if (status instanceof Error) throw status;
-      return new Response('', { status: status ?? 200 });
+      if (typeof status === 'string') throw new TypeError(status);
+      return new Response('', { status: status ?? 501 });
     };
-    const error = await stackAnswerer(fetch as typeof globalThis.fetch, 0)(event, verdict).then(
-      () => undefined,
-      (thrown: Error) => thrown,
-    );
-    return { put, error };
-  }
-
-  it('puts the answer to CloudFormation’s address, with the id that the resource had before', async () => {
-    const { put, error } = await answer(event);
-    expect(error).toBeUndefined();
-    expect(put).toMatchObject([{ method: 'PUT', headers: { 'Content-Type': '' } }]);
-    const { RequestType: _, ResponseURL: __, ...ids } = event;
-    expect(JSON.parse(String(put[0]?.body))).toEqual({ ...ids, ...verdict });
-  });
-
-  it('gives a new resource the same id each time', async () => {
-    const { PhysicalResourceId: _, ...created } = event;
-    const { put } = await answer(created);
-    expect(JSON.parse(String(put[0]?.body)).PhysicalResourceId).toBe('Gate');
-  });
-
-  it('tries again if the address does not take the answer', async () => {
-    const { put, error } = await answer(event, 503, new TypeError('fetch failed'));
-    expect([put.length, error]).toEqual([3, undefined]);
-  });
-
-  it('gives up after five tries, with an error that does not show the address', async () => {
-    const { put, error } = await answer(event, ...Array<number>(9).fill(403));
-    expect([put.length, error?.message]).toEqual([5, 'CloudFormation does not take the answer: 403']);
+    const error = await stackAnswerer(fetch as typeof globalThis.fetch, 0)(
+      { ...ids, ResponseURL, RequestType: 'Update' },
+      verdict,
+    ).catch((thrown: Error) => thrown);
+    expect(error?.message).toEqual(fault && `CloudFormation does not take the answer: ${fault}`);
     expect(inspect(error, { depth: 9 })).not.toContain('s3cret');
+    const body = JSON.stringify({ PhysicalResourceId: 'Gate', ...ids, ...verdict });
+    const request = { url: ResponseURL, method: 'PUT', body, headers: { 'Content-Type': '' } };
+    expect(put).toEqual(Array(tries).fill(request));
   });
 });
 

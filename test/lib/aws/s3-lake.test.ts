@@ -284,22 +284,15 @@ describe('the listing of a lake', () => {
     expect(told[0]).toMatchObject({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
   });
 
-  it('fails if the bucket is wrong or S3 throttles', async () => {
-    const told: unknown[] = [];
-    const listing = (httpStatusCode: number, until: number) => {
-      const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
-      const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
-      const lake = s3Lake(s3, location, {
-        until,
-        cache: new Map(),
-        onListingUnavailable: (each) => told.push(each),
-      });
-      return lake.list(publisherReport, window, 0);
-    };
-    await expect(listing(404, Date.now() + 60_000)).rejects.toThrow(
-      'S3 ListObjectsV2: NoSuchBucket, status 404',
-    );
-    await expect(listing(503, 0)).rejects.toThrow(Unavailable);
-    expect(told).toEqual([]);
+  it.each([
+    ['the bucket is wrong', 404, 60_000, 'S3 ListObjectsV2: NoSuchBucket, status 404'],
+    ['S3 throttles', 503, 0, Unavailable],
+  ])('fails if %s', async (_, httpStatusCode, forMs, failure) => {
+    const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
+    const onListingUnavailable = () => expect.fail('this is no missing right');
+    const until = Date.now() + forMs;
+    const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
+    const lake = s3Lake(s3, location, { until, cache: new Map(), onListingUnavailable });
+    await expect(lake.list(publisherReport, window, 0)).rejects.toThrow(failure as string);
   });
 });

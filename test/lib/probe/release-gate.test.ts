@@ -8,44 +8,35 @@ import { problemResponse } from '../../../lib/problems/problem-response.ts';
 
 const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
-const seeOther = (Location: string): APIGatewayProxyResult => ({
-  statusCode: 303,
-  headers: { Location },
-  body: '',
-});
 
-/** Properties of the gate with these versions of the functions, in the order of `NAMES`. */
-const properties = (publisher: number, downloads: number, more = {}) => ({
+/** The gate's properties, with these versions. */
+const properties = (versions: Record<string, number>, IsOpen = 'false') => ({
   Release: RELEASE,
-  Versions: { publisherperformance: `arn:publisher:${publisher}`, downloads: `arn:downloads:${downloads}` },
-  IsOpen: 'false',
-  ...more,
+  Versions: Object.fromEntries(Object.entries(versions).map(([name, at]) => [name, `arn:${name}:${at}`])),
+  IsOpen,
 });
+const before = properties({ publisherperformance: 7, downloads: 4 });
+const after = properties({ publisherperformance: 8, downloads: 5 });
+const REPORT = 'arn:publisherperformance:8';
+const WAITING_ROOM = 'arn:downloads:5';
 
 const update: GateEvent = {
   RequestType: 'Update',
   ResponseURL: 'https://answers.example/?X-Amz-Signature=s3cret',
-  StackId: 'stack',
-  RequestId: 'request',
-  LogicalResourceId: 'Gate',
-  ResourceProperties: properties(8, 5),
-  OldResourceProperties: properties(7, 4),
+  ...{ StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Gate' },
+  ResourceProperties: after,
+  OldResourceProperties: before,
 };
 
-/** The answer of each version to a request with a token, by the version's ARN. */
-type Answers = Readonly<Record<string, (event: APIGatewayProxyEvent) => APIGatewayProxyResult>>;
+/** The answer of each version to a request with a token or to a ticket, by the version's ARN. */
+type Answers = Readonly<Record<string, APIGatewayProxyResult | undefined>>;
+const answering = (statusCode: number, body = '{}') => ({ statusCode, body });
+const seeOther = (Location: string) => ({ statusCode: 303, headers: { Location }, body: '' });
+const delivering = { [REPORT]: seeOther('/prod/reporting/downloads/t/1'), [WAITING_ROOM]: seeOther(FILE) };
 
-const delivering: Answers = {
-  'arn:publisher:8': () => seeOther('/prod/reporting/downloads/t/1'),
-  'arn:downloads:5': () => seeOther(FILE),
-};
-
-const PROBE = {
-  API_SCOPE: 's',
-  SERVICE_URL: 'https://reports.example/prod',
-  TOKEN_URL: 'https://login.example/token',
-  CLIENT_SECRET_ID: 'x',
-};
+const SERVICE_URL = 'https://reports.example/prod';
+const TOKEN_URL = 'https://login.example/token';
+const PROBE = { API_SCOPE: 's', SERVICE_URL, TOKEN_URL, CLIENT_SECRET_ID: 'x' };
 
 /** Runs the gate for an event, with versions that give these answers. Resolves to all that it did. */
 async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env = PROBE as object } = {}) {
@@ -64,10 +55,9 @@ async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env
       running -= 1;
       const answer = answers[version];
       if (!answer) throw new Error(`${version} fails`);
-      const { headers, ...rest } =
-        event.multiValueHeaders['authorization'] || version.startsWith('arn:downloads')
-          ? answer(event)
-          : { statusCode: 401, body: '', headers: {} };
+      const { authorization } = event.multiValueHeaders;
+      const { headers, ...rest }: APIGatewayProxyResult =
+        authorization || version === WAITING_ROOM ? answer : answering(401);
       return { ...rest, headers: { ...headers, 'Service-Version': release } };
     },
     fetch: async (target, init) => {
@@ -79,15 +69,12 @@ async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env
     readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
     now: () => Date.parse('2026-03-01T12:00:00Z'),
   });
-  const gate = releaseGate({
-    check,
-    answer: async (_, answer) => {
-      await new Promise(setImmediate);
-      put.push(answer);
-    },
-    log: { info: (_, facts) => lines.push(facts), error: (_, facts) => lines.push(facts) },
-  });
-  expect([await gate(event)]).toEqual(put);
+  const answer = async (_: unknown, given: StackAnswer) => {
+    await new Promise(setImmediate);
+    put.push(given);
+  };
+  const write = (_: string, facts: object) => void lines.push(facts);
+  expect([await releaseGate({ check, answer, log: { info: write, error: write } })(event)]).toEqual(put);
   expect(JSON.stringify({ lines, put })).not.toContain('s3cret');
   return { answer: put[0], asked, fetched, lines };
 }
@@ -105,14 +92,10 @@ describe('the gate of a release', () => {
     const outcome = `checked: 2 functions answer with ${RELEASE}; a report was pulled, with rows: 1`;
     expect(answer).toEqual(passed(outcome));
     expect(lines).toEqual([{ requestType: 'Update', outcome, durationMs: expect.any(Number) }]);
-    expect(asked.map(({ version }) => version)).toEqual([
-      'arn:publisher:8',
-      'arn:downloads:5',
-      'arn:publisher:8',
-      'arn:downloads:5',
-    ]);
+    expect(asked.map(({ version }) => version)).toEqual([REPORT, WAITING_ROOM, REPORT, WAITING_ROOM]);
+    const path = '/prod/reporting/publisherperformance';
     expect(asked[2]?.event).toMatchObject({
-      path: '/prod/reporting/publisherperformance',
+      path,
       multiValueHeaders: { authorization: ['Bearer secret-token'], accept: ['text/csv'] },
       multiValueQueryStringParameters: {
         requestedFields: ['Day,ServedAds'],
@@ -120,7 +103,7 @@ describe('the gate of a release', () => {
         endExclusive: ['2026-03-01T00:00:00Z'],
         'api-version': ['1.0'],
       },
-      requestContext: { path: '/prod/reporting/publisherperformance', domainName: 'reports.example' },
+      requestContext: { path, domainName: 'reports.example' },
     });
     expect(asked[3]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
     // Only the service gets the token.
@@ -128,52 +111,41 @@ describe('the gate of a release', () => {
   });
 
   it('pulls a report that no other release has pulled', async () => {
-    const starts = await Promise.all(
-      [8, 9].map(async (version) => {
-        const event = { ...update, ResourceProperties: properties(version, 5) };
-        const { asked } = await pass(event, { ...delivering, 'arn:publisher:9': () => seeOther(FILE) });
-        return asked[2]?.event.multiValueQueryStringParameters?.['startInclusive'];
-      }),
-    );
-    expect(starts[0]).not.toEqual(starts[1]);
+    const startOf = async (publisherperformance: number) => {
+      const ResourceProperties = properties({ publisherperformance, downloads: 5 });
+      const answers = { ...delivering, 'arn:publisherperformance:9': seeOther(FILE) };
+      const { asked } = await pass({ ...update, ResourceProperties }, answers);
+      return asked[2]?.event.multiValueQueryStringParameters?.['startInclusive'];
+    };
+    expect(await startOf(8)).not.toEqual(await startOf(9));
   });
 
-  it('passes if the lake has no events yet, which the report’s 404 says', async () => {
-    const missing = () => problemResponse(new NoRecords('Report'), 'request');
-    const { answer } = await pass(update, { ...delivering, 'arn:publisher:8': missing });
-    expect(answer?.Reason).toMatch(
-      /^checked: 2 functions .*; no report was pulled, because the lake has no events yet$/,
+  it.each<[string, Answers, object, RegExp]>([
+    [
+      'the lake has no events yet',
+      { [REPORT]: problemResponse(new NoRecords('x'), 'id') },
+      PROBE,
+      /lake has no/,
+    ],
+    ['the stage has no probe', {}, { SERVICE_URL }, /stage has no probe$/],
+  ])('only asks the versions if %s', async (_, answers, env, why) => {
+    const { answer } = await pass(update, { ...delivering, ...answers }, { env });
+    const reason = expect.stringMatching(
+      RegExp(`^checked: 2 .*; no report was pulled, because the ${why.source}`),
     );
-  });
-
-  it('only asks the versions if the stage has no probe', async () => {
-    const { answer, asked } = await pass(update, delivering, { env: { SERVICE_URL: PROBE.SERVICE_URL } });
-    expect(answer?.Reason).toMatch(/^checked: 2 functions .*; no report was pulled, because .* no probe$/);
-    expect(asked).toHaveLength(2);
+    expect(answer).toEqual(passed(reason));
   });
 
   it.each<[string, Answers, RegExp]>([
+    ['answers 500', { [REPORT]: answering(500) }, /The report's request ends with 500/],
+    ['answers another 404', { [REPORT]: answering(404, '{"type":"x:not-found"}') }, /The report's .* 404/],
+    ['can’t start', { [REPORT]: undefined }, /arn:publisherperformance:8 fails/],
     [
-      'answers 500',
-      { 'arn:publisher:8': () => ({ statusCode: 500, body: '{}' }) },
-      /The report's request ends with 500/,
-    ],
-    [
-      'answers 404 for another reason',
-      { 'arn:publisher:8': () => ({ statusCode: 404, body: '{"type":"x#not-found"}' }) },
-      /The report's request ends with 404/,
-    ],
-    ['can’t start', { 'arn:publisher:8': undefined as never }, /arn:publisher:8 fails/],
-    [
-      'leads to a function that has no new version',
-      { 'arn:publisher:8': () => seeOther('/prod/reporting/fields') },
+      'leads to no new version',
+      { [REPORT]: seeOther('/prod/reporting/fields') },
       /There is no version of fields/,
     ],
-    [
-      'leads to an address without a report',
-      { 'arn:publisher:8': () => seeOther('https://login.example/token') },
-      /The answer is not the report/,
-    ],
+    ['leads to no report', { [REPORT]: seeOther(TOKEN_URL) }, /The answer is not the report/],
   ])('refuses a release that %s', async (_, answers, fault) => {
     expect((await pass(update, { ...delivering, ...answers })).answer).toEqual(refused(fault));
   });
@@ -184,76 +156,45 @@ describe('the gate of a release', () => {
   });
 
   it('answers even if the check can’t start, because a setting or a property is missing', async () => {
-    const { TOKEN_URL } = PROBE;
-    for (const env of [{}, { TOKEN_URL, SERVICE_URL: PROBE.SERVICE_URL }])
+    for (const env of [{}, { TOKEN_URL, SERVICE_URL }])
       expect((await pass(update, delivering, { env })).answer).toEqual(refused(/./));
-    const event = { ...update, ResourceProperties: { ...properties(8, 5), Release: '' } };
-    expect((await pass(event, delivering)).answer?.Status).toBe('FAILED');
+    const unnamed = { ...update, ResourceProperties: { ...after, Release: '' } };
+    expect((await pass(unnamed, delivering)).answer?.Status).toBe('FAILED');
   });
 
   it('answers if the check does not end', async () => {
     const put: StackAnswer[] = [];
-    const gate = releaseGate({
-      check: () => new Promise(() => {}),
-      answer: async (_, answer) => void put.push(answer),
-      log: { info: () => {}, error: () => {} },
-      longestCheckMs: 1,
-    });
-    await gate(update);
+    const answer = async (_: unknown, given: StackAnswer) => void put.push(given);
+    const log = { info: () => {}, error: () => {} };
+    await releaseGate({ check: () => new Promise(() => {}), answer, log, longestCheckMs: 1 })(update);
     expect(put).toEqual([refused(/The check has not ended in time/)]);
   });
 
+  const to = (versions: Record<string, number>, isOpen?: string) => ({
+    ResourceProperties: properties(versions, isOpen),
+  });
   it.each<[string, Partial<GateEvent>, RegExp]>([
     ['its creation', { RequestType: 'Create' }, /this deployment made the gate, and may have no partner yet/],
     ['its deletion', { RequestType: 'Delete' }, /the gate is removed/],
     [
       'CloudFormation’s way back',
-      { ResourceProperties: properties(6, 3) },
-      /CloudFormation goes back to 0123/,
+      to({ publisherperformance: 6, downloads: 3 }),
+      /CloudFormation goes back to 0/,
     ],
-    [
-      'a way back to fewer new functions',
-      { ResourceProperties: properties(7, 3) },
-      /CloudFormation goes back/,
-    ],
-    [
-      'a way back to a function that the release has removed',
-      {
-        ResourceProperties: properties(9, 3, {
-          Versions: { fields: 'arn:fields:2', downloads: 'arn:downloads:3' },
-        }),
-      },
-      /CloudFormation goes back/,
-    ],
-    [
-      'a way back to an open gate',
-      { ResourceProperties: properties(6, 3, { IsOpen: 'true' }) },
-      /CloudFormation goes back/,
-    ],
-    [
-      'a deployment with an open gate',
-      { ResourceProperties: properties(8, 5, { IsOpen: 'true' }) },
-      /it was deployed with -c gate=open/,
-    ],
-    [
-      'a deployment without new versions',
-      { ResourceProperties: properties(7, 4) },
-      /there is no new version/,
-    ],
+    ['a way back of one function', to({ publisherperformance: 7, downloads: 3 }), /CloudFormation goes back/],
+    ['a way back to a removed function', to({ fields: 2, downloads: 3 }), /CloudFormation goes back/],
+    ['a way back to an open gate', to({ publisherperformance: 6 }, 'true'), /CloudFormation goes back/],
+    ['an open gate', to({ publisherperformance: 8 }, 'true'), /it was deployed with -c gate=open/],
+    ['a deployment without new versions', { ResourceProperties: before }, /there is no new version/],
   ])('lets %s pass unchecked, even if nothing works, and says so', async (_, event, reason) => {
     const { answer, asked, fetched } = await pass({ ...update, ...event }, {}, { env: {} });
     expect(answer).toEqual(passed(expect.stringMatching(RegExp(`^not checked: ${reason.source}`))));
     expect([asked, fetched]).toEqual([[], []]);
   });
 
-  it.each<[string, GateEvent['ResourceProperties']]>([
-    [
-      'a new function',
-      properties(7, 4, { Versions: { ...properties(7, 4).Versions, fields: 'arn:fields:1' } }),
-    ],
-    ['a function whose name is new', properties(7, 4, { Versions: { other: 'arn:other:1' } })],
-  ])('checks a release with %s', async (_, ResourceProperties) => {
-    expect((await pass({ ...update, ResourceProperties }, {})).answer?.Status).toBe('FAILED');
+  it('checks a release with a new function', async () => {
+    const event = { ...update, ...to({ publisherperformance: 7, downloads: 4, fields: 1 }) };
+    expect((await pass(event, {})).answer?.Status).toBe('FAILED');
   });
 });
 
