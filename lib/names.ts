@@ -101,15 +101,14 @@ export const PROBE_ENV = {
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
-/** Members of the release gate's properties in the template, and of its answer. */
+/**
+ * Members of the release gate's properties in the template: the release's name, the ARNs of its versions by the
+ * function's name, and whether it passes without a check. `outcome` is a member of its answer.
+ */
 export const GATE = {
-  /** Name of the release that the template deploys. */
   release: 'Release',
-  /** ARNs of the versions to ask, by the function's name. */
   versions: 'Versions',
-  /** `true` if the release passes without a check. CloudFormation sends it as text. */
   isOpen: 'IsOpen',
-  /** In the answer: what the gate did, for the operator. */
   outcome: 'Outcome',
 } as const;
 

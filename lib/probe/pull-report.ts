@@ -23,11 +23,7 @@ export interface ProbeParts {
 
 /** The service has no table for the report, as before its first events. Everything up to the listing has worked. */
 export class TableMissing extends Error {
-  override readonly name = 'TableMissing';
-
-  constructor() {
-    super("The report's table is missing: the lake has no events yet");
-  }
+  override readonly message = "The report's table is missing: the lake has no events yet";
 }
 
 /** Time limit of each step: the token, and the report with all its redirects. */

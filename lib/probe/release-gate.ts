@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import * as v from 'valibot';
 import type { AnswerStack, StackAnswer, StackEvent } from '../aws/answer-stack.ts';
 import type { InvokeVersion } from '../aws/invoke-version.ts';
@@ -40,27 +41,22 @@ export const releaseChecker =
   ({ env, invoke, fetch, readSecret, now }: CheckParts) =>
   async (properties: Properties): Promise<string> => {
     const { Release: release, Versions: versions } = v.parse(gateProperties, properties);
-    const serviceUrl = env[PROBE_ENV.serviceUrl] ?? '';
-    const service = { serviceUrl, versions, invoke };
+    const service = { serviceUrl: env[PROBE_ENV.serviceUrl] ?? '', versions, invoke };
     await askEach(service, release, AbortSignal.timeout(LONGEST_ASKING_MS));
     const answered = `checked: ${Object.keys(versions).length} functions answer with ${release}`;
-    if (env[PROBE_ENV.tokenUrl] === undefined)
-      return `${answered}; no report was pulled, because the stage has no probe`;
+    const unpulled = `${answered}; no report was pulled, because the`;
+    if (env[PROBE_ENV.tokenUrl] === undefined) return `${unpulled} stage has no probe`;
     // The window begins some seconds after midnight, another number for each release. A report from the cache would
     // prove neither queries nor files.
     const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
-    const pull = reportPuller({
-      config: readProbeConfig(env),
-      fetch: fetchFromVersions({ ...service, fetch }),
-      readSecret,
-      now,
-      secondsLate: 1 + (digest.readUInt16BE() % 3_600),
-    });
+    const secondsLate = 1 + (digest.readUInt16BE() % 3_600);
+    const ask = fetchFromVersions({ ...service, fetch });
+    const pull = reportPuller({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
     return pull().then(
       (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
       (error: unknown) => {
         if (!(error instanceof TableMissing)) throw error;
-        return `${answered}; no report was pulled, because the lake has no events yet`;
+        return `${unpulled} lake has no events yet`;
       },
     );
   };
@@ -84,11 +80,12 @@ export function releaseGate({
   const judge = async (event: GateEvent): Promise<string> => {
     const reason = whyUnchecked(event);
     if (reason !== undefined) return `not checked: ${reason}`;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error('The check has not ended in time')), longestCheckMs);
-    return Promise.race([check(event.ResourceProperties), late]).finally(() => clearTimeout(timer));
+    const late = once(AbortSignal.timeout(longestCheckMs), 'abort').then(() => {
+      throw new Error('The check has not ended in time');
+    });
+    return Promise.race([check(event.ResourceProperties), late]);
   };
-  return async (event: GateEvent): Promise<StackAnswer> => {
+  return async (event: GateEvent): Promise<void> => {
     const began = Date.now();
     const facts = () => ({ requestType: event.RequestType, durationMs: Date.now() - began });
     const verdict = await judge(event).then(
@@ -104,7 +101,6 @@ export function releaseGate({
       },
     );
     await answer(event, verdict);
-    return verdict;
   };
 }
 
@@ -126,10 +122,7 @@ function whyUnchecked({
 }
 
 /** The number of each version in a gate's properties, by the function's name. */
-const versionsIn = (properties: Properties): ReadonlyMap<string, number> =>
-  new Map(
-    Object.entries(properties[GATE.versions] ?? {}).map(([name, arn]) => [
-      name,
-      Number(String(arn).split(':').at(-1)),
-    ]),
-  );
+const versionsIn = (properties: Properties): ReadonlyMap<string, number> => {
+  const arns = Object.entries(properties[GATE.versions] ?? {});
+  return new Map(arns.map(([name, arn]) => [name, Number(String(arn).split(':').at(-1))]));
+};

@@ -74,7 +74,8 @@ async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env
     put.push(given);
   };
   const write = (_: string, facts: object) => void lines.push(facts);
-  expect([await releaseGate({ check, answer, log: { info: write, error: write } })(event)]).toEqual(put);
+  await releaseGate({ check, answer, log: { info: write, error: write } })(event);
+  expect(put).toHaveLength(1);
   expect(JSON.stringify({ lines, put })).not.toContain('s3cret');
   return { answer: put[0], asked, fetched, lines };
 }
