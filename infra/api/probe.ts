@@ -30,43 +30,34 @@ export interface PullerProps {
   readonly serviceUrl: string;
 }
 
-export interface Puller {
-  /** Name of the function's file in `functions/` and of its bundle's folder. */
-  readonly name: string;
-  readonly description: string;
-  readonly permissions?: readonly Permission[];
-  readonly reservedConcurrency?: number | undefined;
-}
-
-/** Makes a function that pulls a report as the probe's client. */
+/** Makes a function that pulls a report as the probe's client, and has these further permissions. */
 export const makePuller = (
   scope: Construct,
-  { name, description, permissions = [], reservedConcurrency }: Puller,
+  puller: { readonly name: string; readonly description: string },
   { release, service, stage, client, serviceUrl }: PullerProps,
+  permissions: readonly Permission[] = [],
 ): LambdaFunction =>
   makeLambdaFunction(
     scope,
     {
-      name,
-      description,
-      permissions: () => [
-        ...(client
+      ...puller,
+      permissions: () =>
+        client
           ? [
               {
                 sid: 'ReadProbeClient',
                 actions: ['secretsmanager:GetSecretValue'],
                 resources: [client.secretArn],
               },
+              ...permissions,
             ]
-          : []),
-        ...permissions,
-      ],
+          : permissions,
     },
     {
-      code: release.code(name),
+      code: release.code(puller.name),
       service,
-      reservedConcurrency,
       logDays: stage.logDays,
+      ...(puller.name === PROBE && { reservedConcurrency: stage.reservedConcurrency?.probe }),
       environment: {
         [ENV.commit]: release.name,
         [ENV.apiScope]: stage.apiScope,
@@ -84,16 +75,8 @@ export const makePuller = (
 
 /** Makes the probe, which pulls a report on a schedule, from outside, as a partner does. Returns its alias. */
 export function makeProbe(scope: Construct, everyMinutes: number, props: PullerProps): LiveFunction {
-  const probe = makePuller(
-    scope,
-    {
-      name: PROBE,
-      description: 'Pulls a report as a partner does, and tells whether it came',
-      reservedConcurrency: props.stage.reservedConcurrency?.probe,
-    },
-    props,
-  );
-  const live = makeLive(probe);
+  const description = 'Pulls a report as a partner does, and tells whether it came';
+  const live = makeLive(makePuller(scope, { name: PROBE, description }, props));
   new Rule(scope, 'ProbeSchedule', {
     description: 'Starts the probe',
     schedule: Schedule.rate(Duration.minutes(everyMinutes)),

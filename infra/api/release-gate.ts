@@ -31,28 +31,30 @@ export function addReleaseGate(
   { isOpen, asked, functions, puller }: ReleaseGateProps,
 ): CustomResource {
   const { stack, names } = puller.service;
+  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+  const everyVersion = (name: string) => `${names.functionName(name)}:*`;
   const check = makePuller(
     scope,
     {
       name: RELEASE_CHECK,
       description: 'Asks the versions of a new release, and pulls a report from them, before any alias moves',
-      permissions: [
-        {
-          sid: 'AskNewRelease',
-          actions: ['lambda:InvokeFunction'],
-          resources: [...asked.keys()].map((name) =>
-            stack.formatArn({
-              service: 'lambda',
-              resource: 'function',
-              resourceName: `${names.functionName(name)}:*`,
-              arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-            }),
-          ),
-          wildcard: 'The number of a version is known only when it is published.',
-        },
-      ],
     },
     puller,
+    [
+      {
+        sid: 'AskNewRelease',
+        actions: ['lambda:InvokeFunction'],
+        resources: [...asked.keys()].map((name) =>
+          stack.formatArn({
+            service: 'lambda',
+            resource: 'function',
+            resourceName: everyVersion(name),
+            arnFormat,
+          }),
+        ),
+        wildcard: 'The number of a version is known only when it is published.',
+      },
+    ],
   );
   const versions = [...asked].map(([name, { version }]) => [name, version.functionArn]);
   const gate = new CustomResource(scope, 'ReleaseGate', {
