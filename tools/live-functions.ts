@@ -29,10 +29,7 @@ export interface LiveFunction {
   readonly live: number;
 }
 
-/**
- * The alias that marks a version as taken back. Lambda keeps it when CloudFormation moves the alias `live`, so the
- * next rollback knows which releases not to go to.
- */
+/** The alias that marks a version as taken back. Deployments do not know of it, so the next rollback finds it. */
 export const takenBackAlias = (version: number): string => `taken-back-${version}`;
 
 /** A client that retries often. All functions are read and moved at once, but Lambda allows only 15 calls a second. */

@@ -176,50 +176,37 @@ describe('the functions', () => {
     ]);
   });
 
+  const requested = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern']);
+  const threeTries = { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 3_600 };
+
   it('publish large results on request, try each three times, and call `abandon` after the last failure', () => {
-    const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
-    expect(resolved(rule?.Properties)).toMatchObject({
+    expect(resolved(requested?.[1].Properties)).toMatchObject({
       EventPattern: {
         source: ['aws.s3'],
         'detail-type': ['Object Created'],
         detail: { bucket: { name: ['made-results'] }, object: { key: [{ prefix: 'publications/' }] } },
       },
-      Targets: [
-        {
-          Arn: live('publish'),
-          RetryPolicy: { MaximumRetryAttempts: 20, MaximumEventAgeInSeconds: 3_600 },
-        },
-      ],
+      Targets: [{ Arn: live('publish'), RetryPolicy: { ...threeTries, MaximumRetryAttempts: 20 } }],
     });
-    expect(resolved(invokedLater('publish'))).toMatchObject({
-      MaximumRetryAttempts: 2,
-      MaximumEventAgeInSeconds: 3_600,
-      DestinationConfig: { OnFailure: { Destination: live('abandon') } },
-    });
+    const DestinationConfig = { OnFailure: { Destination: live('abandon') } };
+    expect(resolved(invokedLater('publish'))).toMatchObject({ ...threeTries, DestinationConfig });
   });
 
   it('keep lost events in a queue: events that EventBridge cannot deliver, and events on which `abandon` fails', () => {
-    const [[queueId, queue] = ['', undefined], ...more] = Object.entries(made).filter(
-      ([, { Type }]) => Type === 'AWS::SQS::Queue',
-    );
-    expect(more).toEqual([]);
-    expect(queue?.Properties).toMatchObject({
+    expect(ofType(made, 'AWS::SQS::Queue')).toHaveLength(1);
+    const [queueId, queue] = named(made, 'LostEvents3');
+    expect(queue.Properties).toMatchObject({
       QueueName: 'performance-reports-test-lost-events',
       MessageRetentionPeriod: 14 * 86_400,
       SqsManagedSseEnabled: true,
     });
-    const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
-    expect(resolved(rule?.Properties['Targets'])).toMatchObject([
-      { DeadLetterConfig: { Arn: `<${queueId}.Arn>` } },
-    ]);
-    expect(resolved(invokedLater('abandon'))).toMatchObject({
-      MaximumRetryAttempts: 2,
-      DestinationConfig: { OnFailure: { Destination: `<${queueId}.Arn>` } },
-    });
+    const Arn = `<${queueId}.Arn>`;
+    expect(resolved(requested?.[1].Properties['Targets'])).toMatchObject([{ DeadLetterConfig: { Arn } }]);
+    const DestinationConfig = { OnFailure: { Destination: Arn } };
+    expect(resolved(invokedLater('abandon'))).toMatchObject({ ...threeTries, DestinationConfig });
   });
 
   it('have a queue of lost events whose policy lets only the publication rule send, only over TLS', () => {
-    const ruleId = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern'])?.[0];
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
     expect(resolved(policy?.Properties['PolicyDocument'])).toMatchObject({
@@ -229,7 +216,7 @@ describe('the functions', () => {
           Effect: 'Allow',
           Action: 'sqs:SendMessage',
           Principal: { Service: 'events.amazonaws.com' },
-          Condition: { ArnEquals: { 'aws:SourceArn': `<${ruleId}.Arn>` } },
+          Condition: { ArnEquals: { 'aws:SourceArn': `<${requested?.[0]}.Arn>` } },
         },
       ],
     });
@@ -264,20 +251,16 @@ describe('a release', () => {
   const { probe: _, ...unprobed } = newAccount;
 
   it('is a version of each function, which all callers reach through the live alias', () => {
-    const names = aliases(made).map(({ Properties }) => Properties['Name']);
+    const names = propertiesOf(made, 'AWS::Lambda::Alias').map((alias) => alias['Name']);
     // `release-check` is part of a deployment and not of the service, so it has no alias.
-    expect(names).toEqual(
-      ofType(made, 'AWS::Lambda::Function')
-        .slice(1)
-        .map(() => 'live'),
-    );
-    for (const { Properties } of [
-      ...ofType(made, 'AWS::Lambda::Permission'),
-      ...ofType(made, 'AWS::ApiGateway::Method').map(({ Properties: { Integration } }) => ({
-        Properties: { FunctionName: (Integration as { Uri: unknown }).Uri },
-      })),
-    ])
-      expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
+    expect(names).toEqual(Array(ofType(made, 'AWS::Lambda::Function').length - 1).fill('live'));
+    const called = [
+      ...propertiesOf(made, 'AWS::Lambda::Permission').map((permission) => permission['FunctionName']),
+      ...propertiesOf(made, 'AWS::ApiGateway::Method').map(
+        ({ Integration }) => (Integration as { Uri: unknown }).Uri,
+      ),
+    ];
+    for (const each of called) expect(String(resolved(each))).toMatch(/<\w+live\w+>/);
   });
 
   it('is deployed to API Gateway only after API Gateway has the permission to call each function', () => {
@@ -295,11 +278,8 @@ describe('a release', () => {
   });
 
   it('keeps the earlier versions, except a version whose deployment failed', () => {
-    for (const { DeletionPolicy, UpdateReplacePolicy } of ofType(made, 'AWS::Lambda::Version'))
-      expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
-        DeletionPolicy: 'RetainExceptOnCreate',
-        UpdateReplacePolicy: 'Retain',
-      });
+    const policies = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
+    for (const each of ofType(made, 'AWS::Lambda::Version')) expect(each).toMatchObject(policies);
   });
 
   it('passes a gate before any alias moves', () => {
@@ -343,11 +323,8 @@ describe('the firewall', () => {
 
   it('guards the API’s stage, and allows every request that no rule blocks', () => {
     expect(acl).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } });
-    expect((acl['Rules'] as { Name: string }[]).map(({ Name }) => Name)).toEqual([
-      'requests-per-address',
-      'core',
-      'known-bad-inputs',
-    ]);
+    const names = (acl['Rules'] as { Name: string }[]).map(({ Name }) => Name);
+    expect(names).toEqual(['requests-per-address', 'core', 'known-bad-inputs']);
     const [, association] = named(made, 'FirewallAssociation');
     expect(resolved(association.Properties['ResourceArn'])).toMatch(
       /:\/restapis\/<ReportsApi\w+>\/stages\/<ReportsApiDeploymentStagetest\w+>$/,
@@ -369,16 +346,12 @@ describe('the API', () => {
     expect(ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
-    expect(
-      routed(made)
-        .map(({ method, path }) => `${method} ${path}`)
-        .sort(),
-    ).toEqual(
-      [
-        ...routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`)),
-        ...NODES.map((path) => `ANY ${path}`),
-      ].sort(),
-    );
+    const methods = [
+      ...routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`)),
+      ...NODES.map((path) => `ANY ${path}`),
+    ];
+    const deployed = routed(made).map(({ method, path }) => `${method} ${path}`);
+    expect(deployed.sort()).toEqual(methods.sort());
     for (const { method, handler } of routed(made))
       expect(handler.Properties['FunctionName'] === 'performance-reports-test-notfound').toBe(
         method === 'ANY',

@@ -67,19 +67,14 @@ describe('the user pool of a stage that keeps its data', () => {
     return ofType(identity ? resourcesOf(identity) : {}, 'AWS::Cognito::UserPool')[0];
   };
 
-  it('is protected from deletion, and remains when its stack is deleted', () => {
-    expect(poolOf(false)).toMatchObject({
-      DeletionPolicy: 'RetainExceptOnCreate',
-      UpdateReplacePolicy: 'Retain',
-      Properties: { DeletionProtection: 'ACTIVE' },
-    });
-  });
-
-  it('is not yet protected in the first deployment, so that a rollback can remove the pool', () => {
-    expect(poolOf(true)).toMatchObject({
-      DeletionPolicy: 'RetainExceptOnCreate',
-      Properties: { DeletionProtection: 'INACTIVE' },
-    });
+  it('remains when its stack is deleted, and is protected from deletion after the first deployment', () => {
+    const policies = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
+    for (const [isFirst, DeletionProtection] of [
+      [false, 'ACTIVE'],
+      // A rollback of the first deployment must be able to remove the pool.
+      [true, 'INACTIVE'],
+    ] as const)
+      expect(poolOf(isFirst)).toMatchObject({ ...policies, Properties: { DeletionProtection } });
   });
 });
 

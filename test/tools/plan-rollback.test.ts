@@ -43,7 +43,7 @@ describe('releaseToGoTo', () => {
 
   it.each<[string, string, string, string, DeploymentEnd?]>([
     ['before a release that all functions have', 'ab b, ab b', 'b', 'a'],
-    ['before the release if a command was killed midway', 'zaB a, zab b', 'b', 'a'],
+    ['before the release after a command was killed', 'zaB a, zab b', 'b', 'a'],
     ['that is live if the release was taken back already', 'zaB a, zaB a', 'b', 'a'],
     ['before a release that was published twice', 'abb b', 'b', 'a'],
     ['before a release that was published again after a rollback', 'baB b', 'b', 'a'],
@@ -119,7 +119,7 @@ describe('releaseNamed', () => {
 });
 
 describe('planRollback', () => {
-  /** `2 moved`, `1 moved, marks 2 4`, `2 moved, no mark`; or `left`, for a function without the release. */
+  /** The releases that are left and, for each function, its version and what is done: `b: 1 moved, marks 2 4; left`. */
   const planned = (entries: string, deployed: string) => {
     const functions = functionsOf(entries);
     const { from, steps, left } = planRollback(functions, named('a'), holding(functions, deployed));
@@ -130,46 +130,18 @@ describe('planRollback', () => {
         ...(isUnmarked ? ['no mark'] : []),
       ].join(', '),
     );
-    return [from.map((release) => release[0]).join(''), ...told, ...left.map(() => 'left')];
+    return `${from.map((release) => release[0])}: ${[...told, ...left.map(() => 'left')].join('; ')}`;
   };
 
   it.each([
-    [
-      'moves functions to their last version, and marks later ones',
-      'aab b, ab b',
-      'b',
-      'b',
-      '2 moved, marks 3',
-      '1 moved, marks 2',
-    ],
-    [
-      'does the rest after a command was killed midway',
-      'aB a, ab b, ab a',
-      'b',
-      'b',
-      '1',
-      '1 moved, marks 2',
-      '1, marks 2',
-    ],
-    ['marks all releases that it passes over', 'abCd d', 'd', 'd', '1 moved, marks 2 4'],
-    ['takes the mark away from the release to which it goes', 'zA z', 'a', 'z', '2 moved, no mark'],
-    [
-      'marks no version of a failed deployment, which CloudFormation deletes',
-      'abc b',
-      'b',
-      'b',
-      '1 moved, marks 2',
-    ],
-    ['marks a version of a failed deployment if it is live', 'abc c', 'b', 'c', '1 moved, marks 2 3'],
-    [
-      'leaves a function that has no version of the release',
-      'ab b, _b b',
-      'b',
-      'b',
-      '1 moved, marks 2',
-      'left',
-    ],
-  ])('%s', (_, entries, deployed, ...plan) => {
-    expect(planned(entries, deployed)).toEqual(plan);
+    ['moves functions to their last version', 'aab b, ab b', 'b', 'b: 2 moved, marks 3; 1 moved, marks 2'],
+    ['does what a killed command left', 'aB a, ab b, ab a', 'b', 'b: 1; 1 moved, marks 2; 1, marks 2'],
+    ['marks all releases that it passes over', 'abCd d', 'd', 'd: 1 moved, marks 2 4'],
+    ['takes the mark away from the release to which it goes', 'zA z', 'a', 'z: 2 moved, no mark'],
+    ['marks no version that CloudFormation deletes after a failure', 'abc b', 'b', 'b: 1 moved, marks 2'],
+    ['marks a version of a failed deployment if it is live', 'abc c', 'b', 'c: 1 moved, marks 2 3'],
+    ['leaves a function without a version of the release', 'ab b, _b b', 'b', 'b: 1 moved, marks 2; left'],
+  ])('%s', (_, entries, deployed, plan) => {
+    expect(planned(entries, deployed)).toBe(plan);
   });
 });

@@ -210,14 +210,6 @@ describe('npm run rollback', () => {
     );
   });
 
-  it('succeeds if the deployment that it stops was the first one with aliases', async () => {
-    aws.stackStatus = 'UPDATE_IN_PROGRESS';
-    aws.onPutBack = () => aws.functions.clear();
-    const { code, lines } = await rollback();
-    const last = 'Stage prod is as it was before that deployment: a release without aliases.';
-    expect([code, lines.at(-1)]).toEqual([0, last]);
-  });
-
   it('stops no deployment if no function has a version of the named release', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback(['fffffff']);

@@ -35,12 +35,9 @@ export function releaseNamed(functions: readonly LiveFunction[], given: string):
     throw new OperatorFault(`Name the release by ${SHORTEST_NAME} characters or more.`);
   const fitting = known.filter((release) => release.startsWith(given));
   if (fitting.length === 1) return fitting[0] as string;
-  throw new OperatorFault(
-    [
-      fitting.length === 0 ? `No function has a version of ${given}. There are:` : `${given} may be:`,
-      ...listed(functions, fitting.length === 0 ? known : fitting),
-    ].join('\n'),
-  );
+  throw fitting.length === 0
+    ? listing(`No function has a version of ${given}. There are:`, functions, known)
+    : listing(`${given} may be:`, functions, fitting);
 }
 
 /** How the last deployment ended: done, put back by CloudFormation, or put back because this command stopped it. */
@@ -63,8 +60,7 @@ export function releaseToGoTo(
   const [latestLive] = live;
   if (latestLive === undefined)
     throw new OperatorFault(
-      'Nothing to go back to: no function has the alias by which a release is taken back. Deploy the earlier version ' +
-        '(docs/deploy.md, "Roll back").',
+      'Nothing to go back to: no function has the alias by which a release is taken back. Deploy the earlier version (docs/deploy.md, "Roll back").',
     );
   const inStack = functions.flatMap(({ name, versions }) =>
     versions.filter(({ number }) => number === deployed(name)),
@@ -77,11 +73,10 @@ export function releaseToGoTo(
   }
   if (end === 'done' || inStack.some(({ isTakenBack }) => isTakenBack)) return releaseBefore(functions, last);
   if (end === 'put-back' && live.length === 1)
-    throw new OperatorFault(
-      [
-        `CloudFormation has put the last deployment back: the stage is where it was before it, at ${last}. Name the release to go to:`,
-        ...listed(functions, allReleases(functions)),
-      ].join('\n'),
+    throw listing(
+      `CloudFormation has put the last deployment back: the stage is where it was before it, at ${last}. Name the release to go to:`,
+      functions,
+      allReleases(functions),
     );
   return last;
 }
@@ -97,16 +92,13 @@ function releaseBefore(functions: readonly LiveFunction[], release: string): str
     earlier.flatMap((versions) => versions.findLast(({ isTakenBack }) => !isTakenBack) ?? []),
   );
   if (before !== undefined) return before;
-  const refused = releasesOf(earlier.flat());
-  throw new OperatorFault(
-    refused.length > 0
-      ? [
-          `Every release before ${withDate(functions, release)} was itself taken back. To go to one all the same, name it:`,
-          ...listed(functions, refused),
-        ].join('\n')
-      : `Nothing to go back to: ${withDate(functions, release)} is the first release that has versions. Deploy the ` +
-          'earlier version (docs/deploy.md, "Roll back").',
-  );
+  const [is, refused] = [withDate(functions, release), releasesOf(earlier.flat())];
+  if (refused.length === 0)
+    throw new OperatorFault(
+      `Nothing to go back to: ${is} is the first release that has versions. Deploy the earlier version (docs/deploy.md, "Roll back").`,
+    );
+  const cure = `Every release before ${is} was itself taken back. To go to one all the same, name it:`;
+  throw listing(cure, functions, refused);
 }
 
 /**
@@ -139,8 +131,10 @@ export function planRollback(
   };
 }
 
-const listed = (functions: readonly LiveFunction[], releases: readonly string[]): string[] =>
-  releases.slice(0, LISTED).map((release) => `  ${withDate(functions, release)}`);
+const listing = (title: string, functions: readonly LiveFunction[], releases: readonly string[]) =>
+  new OperatorFault(
+    [title, ...releases.slice(0, LISTED).map((release) => `  ${withDate(functions, release)}`)].join('\n'),
+  );
 
 /** A release with the time at which its last version was published, and whether it was taken back. */
 export function withDate(functions: readonly LiveFunction[], release: string): string {

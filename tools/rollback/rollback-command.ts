@@ -56,21 +56,14 @@ export async function rollbackCommand(
 
   const began = Date.now();
   const functions = await look();
-  if (end === 'stopped' && functions.length === 0)
-    return say(`Stage ${stage} is as it was before that deployment: a release without aliases.`);
   const versions = await readStackVersions(client, stage);
   const deployed = (name: string) => versions.get(resourceNames(stage).functionName(name));
   const to = given === undefined ? releaseToGoTo(functions, deployed, end) : releaseNamed(functions, given);
   const { from, steps, left } = planRollback(functions, to, deployed);
-  const target = withDate(functions, to);
-  if (!steps.some(({ isMoved }) => isMoved)) {
-    say(`Stage ${stage} is at ${target} already.`);
-    if (given === undefined) say('Name a release to go elsewhere.');
-  } else {
-    const origin =
-      from.map((release) => withDate(functions, release)).join(' and ') || 'another version of it';
-    say(`Stage ${stage} goes from ${origin} to ${target}.`);
-  }
+  const [target, ...origin] = [to, ...from].map((release) => withDate(functions, release));
+  if (steps.some(({ isMoved }) => isMoved))
+    say(`Stage ${stage} goes from ${origin.join(' and ') || 'another version of it'} to ${target}.`);
+  else say(`Stage ${stage} is at ${target} already.`, ...(given ? [] : ['Name a release to go elsewhere.']));
   for (const name of left) say(`${name} has no version of ${to}: it stays as it is.`);
   const failed = new Map<string, string>();
   await Promise.all(
