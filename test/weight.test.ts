@@ -11,16 +11,16 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 163,
-  lib: 8_818,
+  lib: 8_922,
   'files of lib': 107,
-  infra: 3_683,
+  infra: 3_601,
   local: 6_130,
   'lake-check': 1_948,
   tools: 6_795,
   page: 7_620,
   connectors: 1_467,
   bench: 4_544,
-  test: 52_720,
+  test: 52_451,
   docs: 7_125,
 };
 

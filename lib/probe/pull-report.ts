@@ -1,6 +1,8 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as v from 'valibot';
+import type { LineLog, MetricSink } from '../http/request-log.ts';
 import { isYounger } from '../is-younger.ts';
-import { ENV, PROBE_ENV } from '../names.ts';
+import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
@@ -89,6 +91,35 @@ export function reportPuller({
     const [header, ...rows] = text.trimEnd().split('\n');
     if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
     return rows.length;
+  };
+}
+
+/**
+ * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.
+ * It never throws, because Lambda would run it again after an error. The metric shows a failed pull.
+ */
+export function probeHandler({
+  pull,
+  log,
+  metrics,
+}: {
+  readonly pull: () => Promise<number>;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}) {
+  return async (): Promise<void> => {
+    const began = Date.now();
+    const durationMs = () => Date.now() - began;
+    try {
+      const rows = await pull();
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
+      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
+      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+    } catch (error) {
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
+      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+    }
+    metrics.publishStoredMetrics();
   };
 }
 

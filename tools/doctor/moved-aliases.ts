@@ -20,20 +20,19 @@ export function findMovedAliases(
   functions: readonly LiveFunction[],
   stackVersions: ReadonlyMap<string, number>,
 ): Finding[] {
-  const moved = functions.flatMap(({ name, versions: published, live }) => {
+  const moved = functions.flatMap(({ name, versions, live }) => {
     const deployed = stackVersions.get(resourceNames(stage).functionName(name));
     if (deployed === undefined || live === deployed) return [];
-    const releaseOf = (number: number) =>
-      published.find((version) => version.number === number)?.release ?? '?';
-    const told = (number: number) => `${number} (${releaseOf(number)})`;
-    return { name, line: `  ${name}: ${told(live)}, deployed: ${told(deployed)}` };
+    const told = (number: number) =>
+      `${number} (${versions.find((version) => version.number === number)?.release ?? '?'})`;
+    return `  ${name}: ${told(live)}, deployed: ${told(deployed)}`;
   });
   if (moved.length === 0) return [];
   return [
     {
       finding: [
         'These aliases lead elsewhere than CloudFormation knows: a release was taken back.',
-        ...moved.map(({ line }) => line),
+        ...moved,
       ].join('\n'),
       remedy: 'Nothing to do: the next release moves them. To deploy the same release again changes nothing.',
     },

@@ -4,8 +4,7 @@ import type { LiveFunction, PublishedVersion } from '../live-functions.ts';
 /** The fewest characters by which a release can be named. */
 const SHORTEST_NAME = 7;
 
-/** How many releases a fault lists at most. */
-const LISTED = 20;
+const LISTED_AT_MOST = 20;
 
 /** What a rollback does with one function. */
 export interface Step {
@@ -133,7 +132,9 @@ export function planRollback(
 
 const listing = (title: string, functions: readonly LiveFunction[], releases: readonly string[]) =>
   new OperatorFault(
-    [title, ...releases.slice(0, LISTED).map((release) => `  ${withDate(functions, release)}`)].join('\n'),
+    [title, ...releases.slice(0, LISTED_AT_MOST).map((release) => `  ${withDate(functions, release)}`)].join(
+      '\n',
+    ),
   );
 
 /** A release with the time at which its last version was published, and whether it was taken back. */

@@ -73,12 +73,11 @@ export async function rollbackCommand(
       ),
     ),
   );
-  const taken = steps.filter(({ name }) => !failed.has(name));
-  const moved = taken.filter(({ isMoved }) => isMoved).map(({ name }) => name);
+  const there = steps.map(({ name }) => name).filter((name) => !failed.has(name));
+  const moved = steps.filter(({ name, isMoved }) => isMoved && !failed.has(name)).map(({ name }) => name);
   if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
   for (const [name, reason] of failed) say(`FAILED: ${name}: ${reason}`);
 
-  const there = taken.map(({ name }) => name);
   const { others, unheard } = await askService(values.url ?? apiUrl, to, there, within(waits.answers));
   const again = planRollback(await look(), to, deployed).steps.filter(
     ({ isMoved, marked, isUnmarked }) => isMoved || marked.length > 0 || isUnmarked,
@@ -87,10 +86,9 @@ export async function rollbackCommand(
     say(
       `Not heard, because the gateway lets few requests in: ${unheard.join(', ')}. Their aliases are moved.`,
     );
-  const seconds = Math.round((Date.now() - began) / 1_000);
   if (again.length === 0 && others.length === 0)
     say(
-      `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and ${unheard.length > 0 ? 'the other' : 'their'} routes answer with it, after ${seconds} s.`,
+      `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and ${unheard.length > 0 ? 'the other' : 'their'} routes answer with it, after ${Math.round((Date.now() - began) / 1_000)} s.`,
     );
   say(...goOn(stage, to, from));
   if (again.length > 0)

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { probeHandler } from '../../../lib/probe/probe-handler.ts';
-import { reportPuller } from '../../../lib/probe/pull-report.ts';
+import { probeHandler, reportPuller } from '../../../lib/probe/pull-report.ts';
 
 const config = {
   scope: 'api://reports/.default',
