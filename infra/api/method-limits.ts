@@ -26,9 +26,9 @@ const leastOf = (executions: number): MethodLimit =>
  * executions. The limits of a larger stage are proportionally higher. A smaller stage has these limits too, but no burst
  * takes more than half of its executions.
  */
-const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 14 };
+const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 10 };
 /** The limit of preflights on a route whose requests wait. */
-const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 4 };
+const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 3 };
 /** The limit of each other method that waits for nothing. */
 const OTHERS: MethodLimit = { requestsPerSecond: 5, burst: 3 };
 

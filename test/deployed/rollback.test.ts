@@ -70,16 +70,8 @@ const live = async () =>
 const outcome = async () => (await operate.outputs(stage, 'api'))['GateOutcome'];
 
 async function stackStatus(): Promise<string> {
-  const name = `${resourceNames(stage).service}-api`;
-  const described = await operate.aws(
-    'cloudformation',
-    'describe-stacks',
-    '--stack-name',
-    name,
-    '--output',
-    'json',
-  );
-  return JSON.parse(described).Stacks[0].StackStatus;
+  const stack = ['--stack-name', `${resourceNames(stage).service}-api`, '--query', 'Stacks[0].StackStatus'];
+  return (await operate.aws('cloudformation', 'describe-stacks', ...stack, '--output', 'text')).trim();
 }
 
 /** Runs `npm run rollback`, which must succeed within a minute, and print how to go on. Resolves to its output. */
@@ -121,13 +113,9 @@ function startCallers(): () => Promise<string[]> {
 }
 
 /** Runs `act` while callers wait for reports. Fails if a caller sees an error. */
-async function whileCallersWait<T>(act: () => Promise<T>): Promise<T> {
+async function whileCallersWait(act: () => Promise<void>): Promise<void> {
   const stop = startCallers();
-  const done = await act().finally(async () => {
-    const faults = await stop();
-    expect(faults).toEqual([]);
-  });
-  return done;
+  await act().finally(async () => expect(await stop()).toEqual([]));
 }
 
 afterAll(() => service?.close());
