@@ -1,8 +1,9 @@
-import { ArnFormat, CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { functionStartedBy, settingsOf } from '../../lib/function-settings.ts';
 import { GATE } from '../../lib/names.ts';
 import type { LiveFunction } from './lambda-function.ts';
+import { qualifiedArn } from './permissions.ts';
 import { makePuller, type PullerProps } from './probe.ts';
 
 /** Name of the check's file in `functions/` and of its bundle's folder. */
@@ -30,32 +31,16 @@ export function addReleaseGate(
   scope: Construct,
   { isOpen, asked, functions, puller }: ReleaseGateProps,
 ): CustomResource {
-  const { stack, names } = puller.service;
-  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
-  const everyVersion = (name: string) => `${names.functionName(name)}:*`;
-  const check = makePuller(
-    scope,
+  const description =
+    'Asks the versions of a new release, and pulls a report from them, before any alias moves';
+  const check = makePuller(scope, { name: RELEASE_CHECK, description }, puller, [
     {
-      name: RELEASE_CHECK,
-      description: 'Asks the versions of a new release, and pulls a report from them, before any alias moves',
+      sid: 'AskNewRelease',
+      actions: ['lambda:InvokeFunction'],
+      resources: [...asked.keys()].map((name) => qualifiedArn(puller.service, name, '*')),
+      wildcard: 'The number of a version is known only when it is published.',
     },
-    puller,
-    [
-      {
-        sid: 'AskNewRelease',
-        actions: ['lambda:InvokeFunction'],
-        resources: [...asked.keys()].map((name) =>
-          stack.formatArn({
-            service: 'lambda',
-            resource: 'function',
-            resourceName: everyVersion(name),
-            arnFormat,
-          }),
-        ),
-        wildcard: 'The number of a version is known only when it is published.',
-      },
-    ],
-  );
+  ]);
   const versions = [...asked].map(([name, { version }]) => [name, version.functionArn]);
   const gate = new CustomResource(scope, 'ReleaseGate', {
     resourceType: 'Custom::ReleaseGate',
