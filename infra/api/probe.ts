@@ -30,6 +30,12 @@ export interface PullerProps {
   readonly serviceUrl: string;
 }
 
+const readClient = ({ secretArn }: ProbeClient): Permission => ({
+  sid: 'ReadProbeClient',
+  actions: ['secretsmanager:GetSecretValue'],
+  resources: [secretArn],
+});
+
 /** Makes a function that pulls a report as the probe's client, and has these further permissions. */
 export const makePuller = (
   scope: Construct,
@@ -41,17 +47,7 @@ export const makePuller = (
     scope,
     {
       ...puller,
-      permissions: () =>
-        client
-          ? [
-              {
-                sid: 'ReadProbeClient',
-                actions: ['secretsmanager:GetSecretValue'],
-                resources: [client.secretArn],
-              },
-              ...permissions,
-            ]
-          : permissions,
+      permissions: () => [...(client ? [readClient(client)] : []), ...permissions],
     },
     {
       code: release.code(puller.name),
