@@ -17,10 +17,10 @@ const AT_MOST: Readonly<Record<string, number>> = {
   local: 6_130,
   'lake-check': 1_948,
   tools: 6_795,
-  page: 8_575,
+  page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 53_697,
+  test: 53_708,
   docs: 7_177,
 };
 

@@ -1,4 +1,5 @@
 import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
+import { operatorOf } from '../../../lib/report/filter-operators.ts';
 import { type Choice, type ChosenFilter, COMPARISONS } from './choice.ts';
 import { titleOf } from './free-filters.ts';
 import { type Days, windowWords } from './presets.ts';
@@ -18,14 +19,14 @@ export function questionWords(choice: Choice, days: Days): string {
     windowWords(window, days),
     dimensions.length > 0 ? `by ${dimensions.join(', ')}` : 'in all',
     fields.filter(isMetric).join(', '),
-    ...filters.map((filter) => `only ${filterWords(filter, report)}`),
+    ...filters.map((filter) => filterWords(filter, report)),
     compare === 'none' ? '' : `against ${COMPARISONS[compare].toLowerCase()}`,
   ]
     .filter((part) => part !== '')
     .join(' · ');
 }
 
-/** A filter by its name and its values: `PlacementId 11, 12 or 13`. Texts are quoted, so that a blank is seen. */
+/** A filter by its name and its values: `only PlacementId 11, 12 or 13`. Texts are quoted, so that a blank is seen. */
 function filterWords(filter: ChosenFilter, report: Report): string {
   const dimension = dimensionsOf(report).find(({ name }) => name === filter.field);
   const words = filter.values.map((value) => {
@@ -34,7 +35,8 @@ function filterWords(filter: ChosenFilter, report: Report): string {
   });
   const shown = words.slice(0, SHOWN_VALUES);
   const last = words.length > SHOWN_VALUES ? `${words.length - SHOWN_VALUES} more` : shown.pop();
-  return `${titleOf(filter)} ${[...(shown.length > 0 ? [shown.join(', ')] : []), last].join(' or ')}`;
+  const only = operatorOf(filter.operator).passesWantedOnly ? 'only ' : '';
+  return `${only}${titleOf(filter)} ${[...(shown.length > 0 ? [shown.join(', ')] : []), last].join(' or ')}`;
 }
 
 /** Shortens a report's title: `Publisher performance report` becomes `Publisher`. */

@@ -36,6 +36,8 @@ const got = async (url: string): Promise<string> =>
   (await fetch(url, { headers: { Authorization: `Bearer ${await tokenOf(service(), 'house')}` } })).text();
 const totalBefore = (page: Page, metric: string) =>
   page.getByLabel('Totals of the whole file').locator('div', { hasText: metric }).locator('.before');
+/** A browser in another zone: all days and hours of the page are UTC. */
+const FAR = { timezoneId: 'America/New_York' };
 const TUE_TO_FRI = { first: day(1), last: day(4) };
 const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
 
@@ -43,6 +45,7 @@ describe('a comparison', () => {
   it('has the same weekdays on both sides, and says where it has not, and which day is beside which', async () => {
     const watched = await open(
       hashOf({ ...CAMPAIGNS, ...TUE_TO_FRI, 'filter[CampaignId]': '31', compare: 'period-before' }),
+      FAR,
     );
     const { page } = watched;
     await answered(page);
@@ -277,6 +280,7 @@ describe('the time of day', () => {
         last: day(OPEN),
         axis: 'hours',
       }),
+      FAR,
     );
     const { page } = watched;
     await answered(page);
