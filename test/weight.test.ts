@@ -20,8 +20,8 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 53_708,
-  docs: 7_177,
+  test: 53_716,
+  docs: 7_178,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

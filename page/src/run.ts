@@ -108,6 +108,8 @@ export const isOfThisRequest = ({ url, choice: asked }: Pick<Run, 'url' | 'choic
 
 /** Resolves when the service has told the states and versions of the days, for the newest run. */
 let toldDays: Promise<void> = Promise.resolve();
+/** The look that the newest run was asked with. */
+let askedLook = look.value;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
 /**
@@ -168,13 +170,14 @@ export async function startRun(retries = 0): Promise<void> {
     askedDays: own.days,
     ...(comparing && { compared: comparing.compared }),
   };
+  askedLook = look.value;
   askReader({
     kind: 'read',
     url: url(own),
     token,
     report: name,
     fields: started.choice.fields,
-    look: look.value,
+    look: askedLook,
     ...(ofBefore && daysLater && { before: { url: url(ofBefore), daysLater } }),
   });
 }
@@ -214,11 +217,7 @@ function take(message: ReaderAnswer): void {
   if (!now) return;
   switch (message.kind) {
     case 'began':
-      run.value = {
-        ...now,
-        phase: 'reading',
-        waitedMs: performance.now() - now.startedAt,
-      };
+      run.value = { ...now, phase: 'reading', waitedMs: performance.now() - now.startedAt };
       return;
     case 'rows':
       run.value = { ...now, firstRows: [...now.firstRows, ...message.rows], reading: message.reading };
@@ -228,6 +227,8 @@ function take(message: ReaderAnswer): void {
       holdReport();
       chart.value = drawn;
       beginView(view);
+      // The user may have changed the chart of the answer before, while this one was made.
+      if (look.value.chart !== askedLook.chart) askChart(look.value.chart);
       showAnswer({ ...now, ...result, phase: 'done' });
       return;
     }

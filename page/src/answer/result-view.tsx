@@ -67,15 +67,14 @@ export function ResultView() {
 
 /** Totals, chart and rows of a report, and what must be known to read them. */
 function Answer({ run: shown }: { readonly run: Run }) {
-  if (shown.phase === 'too-large') return <ReadingRows run={shown} />;
   return (
     <>
       <RestatedDays />
       <LatestDays run={shown} />
       {shown.compared && <ComparedWords compared={shown.compared} />}
-      {isEmpty(shown) ? (
-        <EmptyReport run={shown} />
-      ) : (
+      {shown.phase === 'too-large' && <ReadingRows run={shown} />}
+      {isEmpty(shown) && <EmptyReport run={shown} />}
+      {shown.phase === 'done' && !isEmpty(shown) && (
         <>
           <TotalsView run={shown} />
           {chart.value && <ChartView chart={chart.value} run={shown} />}

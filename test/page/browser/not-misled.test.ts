@@ -216,7 +216,15 @@ describe('a failure', () => {
     await page.getByRole('button', { name: 'Cancel' }).first().click();
     await page.getByText('This is of the question before your last change.').waitFor();
     expect(await page.locator('.totals dt').allInnerTexts()).toEqual(['Revenue']);
+    // A chart that was changed while another answer was made stays as it was chosen.
+    await page.getByRole('button', { name: 'Run the report' }).last().click();
+    await page.locator('.kept .notice').waitFor();
+    await page.getByRole('combobox', { name: 'as', exact: true }).selectOption('bars of all days');
+    await page.locator('.bars').waitFor();
     service().stack.faults.set([]);
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await page.locator('.bars').waitFor();
+    expect(page.url()).toContain('axis=all');
     // Does not call `watched.close`, which would report that the browser has logged the answers 503.
     await page.context().close();
   });
