@@ -7,38 +7,42 @@ import { fails } from './file-words.ts';
 import type { FileFacts, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
 import { companyColumn, countColumns } from './report-columns.ts';
-import { companiesOf, DAY_US, type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
+import { DAY_US, type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
 import { pageFault } from './verify-pages.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
   readonly day: string;
   readonly footer: Footer;
+  /** What the dictionaries of a large file tell of each row group. */
+  readonly told?: readonly GroupRow[];
 }
 
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids, and to `companies`. */
+/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids. */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,
   files: readonly DayFile[],
   facts: Map<string, Partial<FileFacts>>,
-  companies: Set<string>,
 ): Promise<void> {
-  for (const { id, path, footer } of files) {
-    const fault = await pageFault(path, footer);
-    if (fault) facts.set(id, { fault });
+  const whole: DayFile[] = [];
+  for (const file of files) {
+    const { rows, rowGroupRows } = file.footer;
+    const told = rows > MANY_ROWS ? rowGroupRows.map((_, rowGroup) => ({ rowGroup })) : [];
+    const fault = await pageFault(file.path, file.footer, told);
+    if (fault) facts.set(file.id, { fault });
+    else whole.push({ ...file, told });
   }
-  const whole = files.filter(({ id }) => !facts.has(id));
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
   const alike = Map.groupBy(whole, ({ path, footer }) =>
     JSON.stringify([...footer.types, rowGroupSql(footer), footer.rows > MANY_ROWS ? path : '']),
   );
   for (const group of alike.values()) {
-    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts, companies);
+    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts);
     await read(group as [DayFile]).catch(async () => {
       for (const file of group)
         await read([file]).catch((error: Error) => {
@@ -80,31 +84,27 @@ async function readAlike(
   { table, report }: TableFacts,
   files: readonly [DayFile, ...DayFile[]],
   facts: Map<string, Partial<FileFacts>>,
-  companies: Set<string>,
 ): Promise<void> {
   const rowsOf = async (sql: string, parameters: string[] = []): Promise<GroupRow[]> =>
     (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
-  const [{ footer, path }] = files;
+  const [{ footer, path, told = [] }] = files;
   const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
   const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
   const company = companyColumn(report);
-  const isAlone = footer.rows > MANY_ROWS;
+  const isAlone = files.length === 1;
+  // A dictionary may hold values that no record has. If it leaves the bounds, the records decide.
+  const isTold = (name: string) =>
+    told.length > 0 && told.every((group) => `lowest ${name}` in group) && !falseBound(footer, told, name);
   const expressions = {
     // One key costs less than two.
     ...(!isAlone && { path: FILE }),
-    ...(!isAlone && isUsable(company) && { companies: companiesOf(company) }),
     rowGroup: rowGroupSql(footer),
-    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN)),
+    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN), isTold),
   };
   const rows = await rowsOf(`SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`);
-  const first = Map.groupBy(rows, (row) => (row['path'] ?? path) as string);
-  for (const row of rows) for (const one of (row['companies'] ?? []) as string[]) companies.add(one);
-  if (isAlone && isUsable(company)) {
-    // For many records, the set costs much more beside other aggregates than alone.
-    const sql = `SELECT DISTINCT ${quoteName(company)} AS company FROM read_parquet(${pathList(files)}, hive_partitioning = false)`;
-    for (const { company: one } of await rowsOf(sql)) if (one !== null) companies.add(String(one));
-  }
+  const groups = rows.map((row): GroupRow => ({ ...told[Number(row['rowGroup'])], ...row }));
+  const first = Map.groupBy(groups, (group) => (group['path'] ?? path) as string);
   // The few files that have faulty records are read again, to count these.
   const faulty = files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts));
   const days = JSON.stringify(faulty.map(({ path, day }) => ({ path, start: Date.parse(day) * 1_000 })));

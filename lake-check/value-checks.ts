@@ -25,6 +25,7 @@ export const screeningChecks = (
   columns: readonly Column[],
   isUsable: IsUsable,
   timeType?: string,
+  isTold: (column: string) => boolean = () => false,
 ): Expressions => ({
   ...(isUsable(TIME_COLUMN) &&
     timeType !== 'TIMESTAMP_MS' && {
@@ -32,18 +33,15 @@ export const screeningChecks = (
       roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
     }),
   ...levelChecks(report, isUsable)?.screening,
-  ...Object.fromEntries(columns.flatMap(boundsOf)),
+  ...Object.fromEntries(columns.flatMap((column) => boundsOf(column, isTold(column.name)))),
 });
 
-/** SQL for a column's lowest and highest value and the number of its values. INT96 has no order. */
-function boundsOf({ name, type }: Column): (readonly [string, string])[] {
+/** SQL for the number of a column's values, and for the lowest and the highest unless dictionaries told them. */
+function boundsOf({ name, type }: Column, isTold: boolean): (readonly [string, string])[] {
   const column = quoteName(name);
   const bound = (sql: string) => BOUND[type].replace('*', `${sql}(${column})`);
-  return [
-    [`lowest ${name}`, bound('min')],
-    [`highest ${name}`, bound('max')],
-    [`values ${name}`, `count(${column})`],
-  ];
+  const values = [`values ${name}`, `count(${column})`] as const;
+  return isTold ? [values] : [[`lowest ${name}`, bound('min')], [`highest ${name}`, bound('max')], values];
 }
 
 /** SQL for a bound. Of a decimal, the digits without their point. */
@@ -95,7 +93,3 @@ function levelChecks(report: Report, isUsable: IsUsable) {
     },
   };
 }
-
-/** SQL for the companies. The set holds numbers: for each record, making a text takes longer than reading the number. */
-export const companiesOf = (company: string): string =>
-  `CAST(list(DISTINCT ${quoteName(company)}) FILTER (${quoteName(company)} IS NOT NULL) AS VARCHAR[])`;

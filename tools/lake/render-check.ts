@@ -72,9 +72,9 @@ function renderFinding(finding: Finding, number: number, all: boolean): string {
   return lines.join('\n');
 }
 
-/** Days, records, files, bytes and companies of a table, in two lines. */
+/** Days, records, files and bytes of a table, in two lines. */
 function summaryOf(table: TableFacts): string {
-  const { days, companies } = table;
+  const { days } = table;
   const files = filesOf(table);
   const [first] = days;
   const last = days.at(-1);
@@ -87,7 +87,7 @@ function summaryOf(table: TableFacts): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return [
     `  ${table.table.name}: ${first === last ? first.day : `${first.day} to ${last.day}`}, ${counted(days.length, 'day')} (${states}),`,
-    `    ${counted(rows, 'record')}${companies === undefined ? '' : ` of ${counted(companies, 'company', 'companies')}`}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
+    `    ${counted(rows, 'record')}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
   ].join('\n');
 }
 
