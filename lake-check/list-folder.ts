@@ -46,8 +46,14 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
     const path = prefix ? `${prefix}/${here.name}` : here.name;
     const isLink = here.isSymbolicLink();
     try {
+      // Node.js gives a name that is no UTF-8 with this character. No path leads to the file then.
+      if (here.name.includes('\ufffd')) {
+        listed.push(unread(path, 'its name is no UTF-8. Rename it'));
+        continue;
+      }
       const found = statSync(join(root, path));
-      if (!found.isDirectory()) {
+      if (!found.isDirectory() && !found.isFile()) listed.push(unread(path, 'it is no file'));
+      else if (!found.isDirectory()) {
         accessSync(join(root, path), constants.R_OK);
         listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });
       } else if (isLink && depth > LINKED_DEPTH)

@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein';
+import { edits } from '../../lib/report/did-you-mean.ts';
 import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
 import { inFiles, type Rule } from '../finding.ts';
@@ -9,13 +9,21 @@ const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => 
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The name of a file's column that probably means the contract's column `wanted`. Undefined if no name is similar. */
-function similarName(wanted: string, names: readonly string[]): string | undefined {
+/**
+ * The name of a file's column that probably means the contract's column `wanted`, such as `click`, `revenue_usd` or
+ * `ads_served`. Undefined if no name is similar.
+ */
+export function similarName(wanted: string, names: readonly string[]): string | undefined {
+  const words = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/);
   const [nearest] = names
     .filter((name) => !known.has(name))
-    .map((name) => ({ name, edits: distance(bare(wanted), bare(name)) }))
-    .sort((a, b) => a.edits - b.edits);
-  return nearest && nearest.edits <= 2 ? nearest.name : undefined;
+    .map((name) => {
+      const holds =
+        words(wanted).every((word) => words(name).includes(word)) || bare(name).includes(bare(wanted));
+      return { name, distance: holds ? 1 : edits(bare(wanted), bare(name)) };
+    })
+    .sort((a, b) => a.distance - b.distance);
+  return nearest && nearest.distance <= 2 ? nearest.name : undefined;
 }
 
 const columnsFit = inFiles(({ footer }, { table }, { location }) =>

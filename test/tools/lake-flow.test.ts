@@ -43,19 +43,20 @@ describe('--memory', () => {
 });
 
 describe('files that are read together', () => {
-  const types = new Map(
-    tables
-      .flatMap(({ name, columns }) => (name === 'publisher_events' ? columns : []))
-      .map(({ name }) => [name, 'BIGINT']),
-  );
+  const columns = tables
+    .flatMap((table) => (table.name === 'publisher_events' ? table.columns : []))
+    .map(({ name }) => ({ name, type: 'BIGINT', sql: name }));
   const planned = (name: string, others: Partial<InputFile> = {}) => {
-    const file = { name, reader: name, types, bytes: 10, isText: false, parquet: `'${name}'`, ...others };
+    const parquet = `'${name}'`;
+    const file = { name, reader: name, columns, rows: 1, bytes: 10, isText: false, parquet, ...others };
     return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
   };
 
   it('are Parquet files of equal types; a CSV file is read by itself', () => {
     const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
-    const narrow = { types: new Map([...types, ['clicks', 'INTEGER']]) };
+    const narrow = {
+      columns: columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one)),
+    };
     const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
     expect(
       batchesOf(plans).map(({ plan, plans: together, bytes }) => [

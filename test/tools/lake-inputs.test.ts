@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csvFault } from '../../tools/lake/input/csv-fault.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { runLake } from './run-lake.ts';
 
@@ -60,19 +59,6 @@ it('lake convert understands quotes in a CSV file that has none in its first 20,
   ]);
 });
 
-it('lake convert says how to correct a record of a CSV file that it cannot read', () => {
-  const cure =
-    'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, as in "say ""hi""" (Spark: option("escape", "\\""))';
-  expect(
-    csvFault(
-      'Invalid Input Error: CSV Error on Line: 7\nOriginal Line: 1,"a \\"b\\""\nValue with unterminated quote found.\n\nPossible fixes:\n',
-    ),
-  ).toBe(
-    `line 7 does not have the fields that the first line names: ${JSON.stringify('1,"a \\"b\\""')}. ${cure}`,
-  );
-  expect(csvFault('IO Error: the disk is gone\nmore')).toBe('IO Error: the disk is gone');
-});
-
 /** The error message of a conversion that must refuse its input. */
 async function refused(...inputs: readonly string[]): Promise<string> {
   const parameters = inputs.map((input) => join(directory, input));
@@ -85,17 +71,17 @@ const HEADER = 'event_time,placement_id,served_ads\n';
 const RECORD = '2026-01-31 12:00:00,1,7\n';
 
 describe('a file from which some records would silently be lost', () => {
-  const uneven = (fields: number, example: string) =>
-    `can't be read: not every line has the ${fields} fields that the first line names, for example ${JSON.stringify(example)}. Write the header first, then records alone, each with all fields`;
+  const uneven = (fields: string, example: string) =>
+    `can't be read: line 3 has ${fields}, and the first line names 3: ${JSON.stringify(example)}. Write the header first, then records alone, each with all fields`;
   const wider = 'event_time,placement_id,served_ads,clicks';
 
   it.each([
     [
       'a second CSV file at its end',
       `${HEADER}${RECORD}${wider}\n${`${RECORD.trim()},2\n`.repeat(9)}`,
-      uneven(3, wider),
+      uneven('4 fields', wider),
     ],
-    ['a comment line', `${HEADER}${RECORD}# all\n`, uneven(3, '# all')],
+    ['a comment line', `${HEADER}${RECORD}# all\n`, uneven('1 field', '# all')],
     [
       'a record after a #',
       `${HEADER}${RECORD}#${RECORD}`,
@@ -108,13 +94,13 @@ describe('a file from which some records would silently be lost', () => {
     ],
     [
       'bytes that are not UTF-8',
-      Buffer.from(`event_time,placement_id,device_or_proxy\n2026-01-31 12:00:00,1,caf\xe9\n`, 'latin1'),
-      "can't be read: line 2 is no UTF-8. Write the file in UTF-8",
+      Buffer.from(`event_time,served_ads,device_or_proxy\n2026-01-31 12:00:00,1,caf\xe9\n`, 'latin1'),
+      "can't be read whole: line 2 is no UTF-8. Write the file in UTF-8",
     ],
     [
       'two kinds of line ends',
       `${HEADER}${RECORD}${RECORD.replace('\n', '\r\n')}${RECORD}`,
-      "can't be read: it is no CSV that can be understood: it must be whole, in UTF-8, and all its lines must end alike",
+      "can't be read: line 3 ends with CR LF, and the lines before it end with LF. Give all lines the same end: tr -d '\\r'",
     ],
   ])('is refused if it is a CSV file with %s', async (_what, text, says) => {
     await mkdir(join(directory, 'left'), { recursive: true });

@@ -44,11 +44,11 @@ async function plan(
     `CREATE OR REPLACE TEMP TABLE given AS SELECT CAST(col1 AS ${type}) AS ${column} ${time}
      FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0`,
   );
-  const types = new Map([
-    [column, declared],
-    ...(time ? [['event_time', 'TIMESTAMP WITH TIME ZONE'] as const] : []),
-  ]);
-  const file = { name: 'a.csv', reader: 'given', types, bytes: 0, isText: true };
+  const columns = [
+    { name: column, type: declared, sql: column },
+    ...(time ? [{ name: 'event_time', type: 'TIMESTAMP WITH TIME ZONE', sql: 'event_time' }] : []),
+  ];
+  const file = { name: 'a.csv', reader: 'given', columns, rows: 1, bytes: 0, isText: true };
   return planInput(file, { table: 'publisher_events', ...options });
 }
 

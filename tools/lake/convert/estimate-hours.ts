@@ -1,5 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteName, quoteText, quoteTime } from '../../../lib/report/quote-sql.ts';
 import { TIME_COLUMN } from '../../../lib/report/tables.ts';
 import { type DayFile, dayCopy, daySelect, writeDay } from '../day-file.ts';
@@ -57,7 +58,7 @@ export async function estimateHours(
   files: readonly DayFile[],
   allRows: number,
 ): Promise<HoursEstimate | undefined> {
-  const source = `read_parquet([${files.map(({ path }) => quoteText(path)).join(', ')}], hive_partitioning = false)`;
+  const source = `read_parquet([${files.map(({ path }) => quoteText(escapeGlob(path))).join(', ')}], hive_partitioning = false)`;
   const hour = `date_trunc('hour', ${quoteName(TIME_COLUMN)})`;
   const counted = await connection.runAndReadAll(
     `SELECT epoch_ms(${hour}), count(*) FROM ${source} GROUP BY ALL ORDER BY ALL`,
@@ -75,7 +76,9 @@ export async function estimateHours(
   try {
     const summed = await writeDay(connection, dayCopy(select, sampledRows, target), target, day);
     const [[summedRows] = []] = (
-      await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${quoteText(join(target, '*'))})`)
+      await connection.runAndReadAll(
+        `SELECT count(*) FROM read_parquet(${quoteText(join(escapeGlob(target), '*'))})`,
+      )
     ).getRowsJS() as bigint[][];
     return {
       ...{ day, hours: sampled.length, rows: sampledRows, summedRows: Number(summedRows) },

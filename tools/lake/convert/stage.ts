@@ -1,9 +1,12 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { parquetReader } from '../input/input-files.ts';
 import { type InputPlan, preparedOf, RECORD } from '../input/plan-input.ts';
 import { readAll } from '../input/read-input.ts';
@@ -26,10 +29,10 @@ export interface Batch {
 /** The most files that one query reads, because DuckDB keeps the footer of each file in memory. */
 const MOST_FILES = 500;
 
-/** Puts Parquet files with equal column types together. Every other file is a batch of its own. */
+/** Puts Parquet files with equal columns together. Every other file is a batch of its own. */
 export function batchesOf(plans: readonly InputPlan[]): Batch[] {
   const alike = Map.groupBy(plans, ({ table, file }) =>
-    file.parquet === undefined ? file : JSON.stringify([table.name, ...file.types]),
+    file.parquet === undefined ? file : JSON.stringify([table.name, file.columns]),
   );
   return [...alike.values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / MOST_FILES) }, (_, nth) =>
@@ -88,7 +91,7 @@ const dayStaging = (workspace: Workspace, table: Table, day: string): string =>
 
 /** SQL that reads the staged records of a day. */
 export const stagedSource = (workspace: Workspace, table: Table, day: string): string =>
-  `read_parquet(${quoteText(join(dayStaging(workspace, table, day), '*.parquet'))}, hive_partitioning = false)`;
+  `read_parquet(${quoteText(join(escapeGlob(dayStaging(workspace, table, day)), '*.parquet'))}, hive_partitioning = false)`;
 
 export const removeStaged = (workspace: Workspace, table: Table, day: string): Promise<void> =>
   rm(dayStaging(workspace, table, day), { recursive: true, force: true });
@@ -145,7 +148,7 @@ async function stagedTables(workspace: Workspace): Promise<Table[]> {
 }
 
 const filesOf = (workspace: Workspace, table: Table): string =>
-  quoteText(join(stagingOf(workspace, table), '*', '*.parquet'));
+  quoteText(join(escapeGlob(stagingOf(workspace, table)), '*', '*.parquet'));
 
 async function sumUpTable(workspace: Workspace, table: Table, report: Report): Promise<Staged> {
   const measures = measureColumns(report);
@@ -163,6 +166,18 @@ async function sumUpTable(workspace: Workspace, table: Table, report: Report): P
     days: days.map(([day, count]) => ({ day: String(day), rows: Number(count) })),
     sums: measures.map((name, index) => [name, String(totals[index])] as const),
   };
+}
+
+/** Throws an OperatorFault if DuckDB has read other numbers of records than the files hold. */
+function refuseOtherCounts(staged: readonly Staged[], plans: readonly InputPlan[]): void {
+  for (const [table, alike] of Map.groupBy(plans, (plan) => plan.table)) {
+    const held = alike.reduce((sum, { file }) => sum + file.rows, 0);
+    const rows = staged.find((one) => one.table === table)?.rows ?? 0;
+    if (rows !== held)
+      throw new OperatorFault(
+        `Nothing was written: the files of ${table.name} hold ${counted(held, 'record')}, and DuckDB reads ${rows}. If a file has changed meanwhile, run the same command again. Else write the files as Parquet.`,
+      );
+  }
 }
 
 /**
@@ -200,5 +215,7 @@ export async function stageAll(
       ),
   );
   if (read.losses.length > 0) await refuseLosses();
-  return { staged: await sumUp(workspace), changes: tellChanges(read.changes) };
+  const staged = await sumUp(workspace);
+  refuseOtherCounts(staged, plans);
+  return { staged, changes: tellChanges(read.changes) };
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import type { LakeTarget } from '../store/lake-target.ts';
@@ -86,7 +87,7 @@ export async function writeDays(
 /** The records in the files of a directory, by their footers. */
 async function rowsOf({ connection }: Workspace, directory: string): Promise<number> {
   const reader = await connection.runAndReadAll(
-    `SELECT count(*) FROM read_parquet(${quoteText(join(directory, '*.parquet'))})`,
+    `SELECT count(*) FROM read_parquet(${quoteText(join(escapeGlob(directory), '*.parquet'))})`,
   );
   return Number(reader.getRowsJS()[0]?.[0] ?? 0);
 }

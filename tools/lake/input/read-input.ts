@@ -1,8 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { measureColumns } from '../../../lake-check/report-columns.ts';
+import { similarName } from '../../../lake-check/rules/column-rules.ts';
+import { reports } from '../../../lib/report/catalogue.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
+import { tables } from '../../../lib/report/tables.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import type { Aggregate, ColumnChange } from '../values/exact-value.ts';
-import { csvFault } from './csv-fault.ts';
+import { csvFault } from './csv-file.ts';
 import type { InputFile } from './input-files.ts';
 import { type Check, type InputPlan, planInput, preparedOf, RECORD } from './plan-input.ts';
 
@@ -113,14 +117,14 @@ export function planAll(
   files: readonly InputFile[],
   options: Parameters<typeof planInput>[1],
 ): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
-  // Files with equal types share the SQL of one plan, because there may be thousands of them.
+  // Files with equal columns share the SQL of one plan, because there may be thousands of them.
   const alike = new Map<string, InputPlan>();
   const planned = files.map((file) => {
-    const types = JSON.stringify([...file.types]);
-    const known = alike.get(types);
-    if (known) return { ...known, file: { ...file, types: known.file.types } };
+    const columns = JSON.stringify(file.columns);
+    const known = alike.get(columns);
+    if (known) return { ...known, file: { ...file, columns: known.file.columns } };
     const plan = planInput(file, options);
-    if ('file' in plan) alike.set(types, plan);
+    if ('file' in plan) alike.set(columns, plan);
     return plan;
   });
   return {
@@ -146,6 +150,34 @@ export async function readAll(
   }
   return { losses, changes };
 }
+
+/**
+ * The faults of metrics that no file has: reports would show 0. An operator who means that says `--without`.
+ *
+ * @param without the metrics' columns that the files may lack
+ */
+export const missingMetrics = (plans: readonly InputPlan[], without: readonly string[]): string[] =>
+  [...Map.groupBy(plans, ({ table }) => table)].flatMap(([table, alike]) => {
+    const report = reports[tables.indexOf(table)];
+    const unread = [...new Set(alike.flatMap((plan) => plan.unread))];
+    return (report ? measureColumns(report) : [])
+      .filter((name) => !without.includes(name) && alike.every(({ missing }) => missing.includes(name)))
+      .map((name) => {
+        const similar = similarName(name, unread);
+        const rename = similar === undefined ? '' : `There is ${similar}: if that is it, name it ${name}. `;
+        return `${alike.length === 1 ? alike[0]?.file.name : table.name}: no column is ${name}, so that reports would show 0. ${rename}If it has none, say --without ${name}`;
+      });
+  });
+
+/** Names the columns that were not read, which the contract does not have. */
+export const unreadColumns = (plans: readonly InputPlan[]): string[] => {
+  const names = [...new Set(plans.flatMap(({ unread }) => unread))];
+  return names.length === 0
+    ? []
+    : [
+        `not read, since the contract has no such column: ${names.map((name) => JSON.stringify(name)).join(', ')}`,
+      ];
+};
 
 /** Describes which columns become NULL because files lack them. */
 export const missingColumns = (plans: readonly InputPlan[]): string[] =>
