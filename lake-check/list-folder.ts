@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,10 +15,13 @@ import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { convertFiles } from './lake-commands.ts';
 import type { ListedFile } from './lake-facts.ts';
-import { isDayFolder, isHidden } from './layout.ts';
+import { dayOf, isHidden } from './layout.ts';
 import { readFooter } from './read-footers.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
+
+/** Node.js puts this character into a name that is no UTF-8. No path leads to such a file. */
+const NOT_UTF8 = '\ufffd';
 
 /** DuckDB follows links to the folders of tables and of days, but no links below them. */
 const LINKED_DEPTH = 2;
@@ -46,8 +58,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
     const path = prefix ? `${prefix}/${here.name}` : here.name;
     const isLink = here.isSymbolicLink();
     try {
-      // Node.js gives a name that is no UTF-8 with this character. No path leads to the file then.
-      if (here.name.includes('\ufffd')) {
+      if (here.name.includes(NOT_UTF8)) {
         listed.push(unread(path, 'its name is no UTF-8. Rename it'));
         continue;
       }
@@ -72,39 +83,60 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
 
 const unread = (path: string, unreadable: string) => ({ path, size: 0, modifiedAt: 0, unreadable });
 
+/** A file of a day, or a part of the day that can't be read. */
+export type DayEntry = { readonly stamp: string } | { readonly unreadable: string };
+
 /**
- * The stamps of the files that the engines read in a table's days. After each day, other work runs. Asynchronous calls
- * take four times as long, and would wait for threads that run queries.
+ * What the engines read in the days of a table, by path. After each day, other work runs. Asynchronous calls take four
+ * times as long, and would wait for threads that run queries.
+ *
+ * @param root DuckDB may read nothing outside of this folder
  */
-export async function stampFiles(table: string): Promise<Map<string, string>> {
-  const stamps = new Map<string, string>();
-  for (const name of namesIn(table).filter(isDayFolder)) {
-    stampBelow(join(table, name), stamps);
+export async function listDays(root: string, table: string): Promise<Map<string, DayEntry>> {
+  const entries = new Map<string, DayEntry>();
+  const folder = join(root, table);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return entries;
+  for (const name of readdirSync(folder).filter((one) => dayOf(one) !== undefined)) {
+    listEntry(root, join(folder, name), entries, true);
     await nextTurn();
   }
-  return stamps;
+  return entries;
 }
 
-function stampBelow(folder: string, stamps: Map<string, string>): void {
-  for (const name of namesIn(folder)) {
-    if (isHidden(name)) continue;
-    const path = join(folder, name);
-    const here = lstatSync(path, { throwIfNoEntry: false });
-    const found = here?.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : here;
-    // DuckDB follows no link to a folder here.
-    if (here?.isDirectory()) stampBelow(path, stamps);
-    else if (found?.isFile()) stamps.set(path, stampOf(found));
+function listEntry(root: string, path: string, entries: Map<string, DayEntry>, isDay = false): void {
+  let unreadable: string | undefined;
+  try {
+    unreadable = addEntry(root, path, entries, isDay);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    // What was removed meanwhile is left out.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+    unreadable = code === 'ENOENT' ? 'the link leads nowhere' : `it can't be read (${code})`;
   }
+  if (unreadable !== undefined) entries.set(path, { unreadable });
+}
+
+/** Adds a file, or what is below a folder. Returns the reason if DuckDB can't read it. */
+function addEntry(
+  root: string,
+  path: string,
+  entries: Map<string, DayEntry>,
+  isDay: boolean,
+): string | undefined {
+  if (path.includes(NOT_UTF8)) return 'its name is no UTF-8';
+  const here = lstatSync(path);
+  const isLink = here.isSymbolicLink();
+  if ((isLink || isDay) && !`${realpathSync(path)}/`.startsWith(`${root}/`))
+    return 'it is a link out of the lake';
+  const found = isLink ? statSync(path) : here;
+  if (found.isFile() && !isDay) entries.set(path, { stamp: stampOf(found) });
+  if (found.isFile()) return undefined;
+  if (!found.isDirectory()) return 'it is no file';
+  if (isLink && !isDay) return 'it is a link to a folder';
+  for (const name of readdirSync(path)) if (!isHidden(name)) listEntry(root, join(path, name), entries);
+  return undefined;
 }
 
 /** No program can set `ctime`, so a file that was written again has another stamp. */
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-
-/** The names in a folder. Empty if the folder does not exist or can't be read. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -170,10 +170,12 @@ async function openInstance(
     const events = await openEvents(connection, {
       directory,
       database,
+      scratchDirectory,
       ...(onWarning && { onWarning }),
       ...(onProgress && { onProgress }),
     });
-    const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
+    const lake = resolve(options.eventsDirectory);
+    const reachable = [await realpath(lake).catch(() => lake), scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');
     const changeable = [...PROFILING_SETTINGS, 'schema', 'threads'].map(quoteText);

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { fits } from '../../lake-check/column-types.ts';
-import { stampFiles } from '../../lake-check/list-folder.ts';
+import { type DayEntry, listDays } from '../../lake-check/list-folder.ts';
 import { readFooters } from '../../lake-check/read-footers.ts';
 import type { Table } from '../../lib/report/tables.ts';
 
@@ -12,16 +11,16 @@ export interface TypeMismatch {
   readonly found: string;
 }
 
-/** The files of a table, by path, as they were when they were last checked. */
+/** The files of a table's days, by path, as they were when they were last checked. */
 export type CheckedFiles = ReadonlyMap<
   string,
-  { readonly stamp: string; readonly typeMismatches: readonly TypeMismatch[] }
+  DayEntry & { readonly typeMismatches: readonly TypeMismatch[] }
 >;
 
 /** The present files of a table. Nothing in them is read, so no type mismatch is known. */
 export async function unreadFiles(directory: string, table: Table): Promise<CheckedFiles> {
-  const stamps = await stampFiles(join(directory, table.name));
-  return new Map([...stamps].map(([path, stamp]) => [path, { stamp, typeMismatches: [] }]));
+  const entries = await listDays(directory, table.name);
+  return new Map([...entries].map(([path, entry]) => [path, { ...entry, typeMismatches: [] }]));
 }
 
 /** The present files of a table. Reads the footers of those that are new or changed since `before`. */
@@ -32,18 +31,19 @@ export async function checkFiles(
 ): Promise<CheckedFiles> {
   const now = new Map(await unreadFiles(directory, table));
   const changed: string[] = [];
-  for (const [path, { stamp }] of now) {
+  for (const [path, entry] of now) {
     const known = before.get(path);
-    if (known?.stamp === stamp) now.set(path, known);
+    if ('unreadable' in entry) continue;
+    if (known && 'stamp' in known && known.stamp === entry.stamp) now.set(path, known);
     else changed.push(path);
   }
   if (changed.length === 0) return now;
   const files = changed.map((path) => ({ id: path, path }));
   for (const [path, footer] of await readFooters(files)) {
-    const stamp = now.get(path)?.stamp ?? '';
+    const entry = now.get(path);
     // A broken file fails the queries that read it. It is checked again before the next query: it may be half-written.
-    if ('found' in footer) now.set(path, { stamp: '', typeMismatches: [] });
-    else now.set(path, { stamp, typeMismatches: misfitsOf(path, footer.types, table) });
+    if (!entry || 'found' in footer) now.set(path, { stamp: '', typeMismatches: [] });
+    else now.set(path, { ...entry, typeMismatches: misfitsOf(path, footer.types, table) });
   }
   return now;
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Finding, isHarmless, lineOf } from '../../lake-check/finding.ts';
 import type { TableFacts } from '../../lake-check/lake-facts.ts';
@@ -11,7 +12,7 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type CheckedFiles, checkFiles, type TypeMismatch, unreadFiles } from './check-files.ts';
+import { type CheckedFiles, checkFiles, unreadFiles } from './check-files.ts';
 import { emptySelect, tableSelect } from './table-select.ts';
 
 export interface Events {
@@ -19,6 +20,8 @@ export interface Events {
   readonly directory: string;
   /** The schema of the tables. */
   readonly database: string;
+  /** A directory for files that stand for what can't be read. */
+  readonly scratchDirectory: string;
   /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
   /** Called with the progress of reading the footers. */
@@ -40,13 +43,14 @@ export interface OpenedEvents {
  * names every fault and its cure. The sessions have to be in UTC.
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
-  const directory = resolve(events.directory);
-  if (/[*?[]/.test(directory))
-    throw new OperatorFault(`${directory} would be read as a pattern; move it to a path without *, ? and [`);
+  const named = resolve(events.directory);
+  // DuckDB judges by the real path what it may read.
+  const directory = await realpath(named).catch(() => named);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
   const show = async (on: DuckDBConnection, table: Table, files: CheckedFiles) => {
-    const select = files.size > 0 ? tableSelect(directory, table, misfitsIn(files)) : emptySelect(table);
+    const select =
+      files.size > 0 ? tableSelect(directory, events.scratchDirectory, table, files) : emptySelect(table);
     await on.run(`CREATE OR REPLACE VIEW ${schema}.${quoteName(table.name)} AS ${select}`);
   };
   const lookAgain = async (on: DuckDBConnection, sql: string) => {
@@ -55,7 +59,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
       if (!text.includes(table.name)) continue;
       const files = await checkFiles(directory, table, before);
       const isNew = before.size === 0 && files.size > 0;
-      if (isNew) await assertUsable(on, directory, events, (facts) => facts.table.name === table.name);
+      if (isNew) await assertUsable(on, named, events, (facts) => facts.table.name === table.name);
       if (isNew || viewFacts(files) !== viewFacts(before)) await show(on, table, files);
       checked.set(table, files);
     }
@@ -64,7 +68,8 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // The stamps are taken before the files are read. A file that changes meanwhile is then read again before the first
   // query.
   for (const table of tables) checked.set(table, await unreadFiles(directory, table));
-  await assertUsable(connection, directory, events);
+  await assertUsable(connection, named, events);
+  refuseUnreadable(named, directory, [...checked.values()]);
   await connection.run(`CREATE SCHEMA ${schema}`);
   for (const [table, files] of checked) await show(connection, table, files);
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.
@@ -78,11 +83,24 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   };
 }
 
-const misfitsIn = (files: CheckedFiles): TypeMismatch[] =>
-  [...files.values()].flatMap(({ typeMismatches }) => typeMismatches);
-
 /** What a table's view depends on. */
-const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 0, misfitsIn(files)]);
+const viewFacts = (files: CheckedFiles): string =>
+  JSON.stringify([...files].map(([path, entry]) => [path, { ...entry, stamp: undefined }]));
+
+/** Throws if a day has a part that can't be read. Once the service runs, such a part fails the reports of its day. */
+function refuseUnreadable(named: string, directory: string, tables: readonly CheckedFiles[]): void {
+  const parts = tables.flatMap((files) =>
+    [...files].flatMap(([path, entry]) =>
+      'unreadable' in entry ? [`${relative(directory, path)}: ${entry.unreadable}`] : [],
+    ),
+  );
+  if (parts.length === 0) return;
+  throw new OperatorFault(
+    `${named} can't be served: ${parts.slice(0, SHOWN).join('; ')}${parts.length > SHOWN ? ` and ${parts.length - SHOWN} more` : ''}. Put the files themselves there, under names in UTF-8, or remove it.`,
+  );
+}
+
+const SHOWN = 5;
 
 const today = () => utcDay(Date.now());
 
