@@ -100,7 +100,7 @@ describe('a file from which some records would silently be lost', () => {
     [
       'two kinds of line ends',
       `${HEADER}${RECORD}${RECORD.replace('\n', '\r\n')}${RECORD}`,
-      "can't be read: line 3 ends with CR LF, and the lines before it end with LF. Give all lines the same end: tr -d '\\r'",
+      "can't be read: line 3 ends with CR LF, and the lines before it end with LF. Give all lines the same end, for example: tr -d '\\r' < export.csv > events.csv",
     ],
   ])('is refused if it is a CSV file with %s', async (_what, text, says) => {
     await mkdir(join(directory, 'left'), { recursive: true });

@@ -17,15 +17,13 @@ import { TIME_UNITS } from '../values/time-text.ts';
 import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
 import { followProgress } from './conversion-progress.ts';
 import { renderOutcome } from './outcome.ts';
-import { conversionFault, refusal } from './refusal.ts';
-import { refuseOwnFiles, refuseWrittenDays } from './refuse-days.ts';
-import { sqlOf } from './show-sql.ts';
+import { conversionFault, refusal, refuseOwnFiles, refuseWrittenDays } from './refusal.ts';
 import { stageAll } from './stage.ts';
-import { type Written, writeDays } from './write-days.ts';
+import { writeDays } from './write-days.ts';
 
 const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
                 [--table <name>] [--time-zone <zone>] [--ambiguous earlier|later] [--time-unit <unit>] [--round]
-                [--separator <name>] [--without <metric>]… [--same-bytes-twice] [--memory <size>] [--show-sql]
+                [--separator <name>] [--without <metric>]… [--same-bytes-twice] [--memory <size>]
   Makes days of a lake from CSV or Parquet files, exactly or not at all.
   --hourly     sum each hour's records of equal dimensions
   --replace    write days again that have files already: they hold only the converted records then
@@ -39,7 +37,6 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
   --without    a metric that the files need not have: it counts 0
   --same-bytes-twice  read files that hold the same bytes, each of them
   --memory     how much memory this may use, like 2GB; otherwise half of the machine's
-  --show-sql   say the SQL that runs
 `;
 
 /** `npm run lake -- convert`. Turns the arguments into the options of `convert`. */
@@ -63,14 +60,13 @@ export const convertCommand: LakeCommand = {
         without: { type: 'string', multiple: true, default: [] },
         'same-bytes-twice': { type: 'boolean', default: false },
         memory: { type: 'string' },
-        'show-sql': { type: 'boolean', default: false },
       },
     });
     const { to, hourly, replace, open, table, separator } = values;
     if (positionals.length === 0 || !to) throw new OperatorFault(usage);
     const memory = values.memory === undefined ? undefined : memoryBytes(values.memory);
     const options = {
-      ...{ inputs: positionals, to, hourly, replace, open, showSql: values['show-sql'] },
+      ...{ inputs: positionals, to, hourly, replace, open },
       ...{ without: metricsOf(values.without), sameBytesTwice: values['same-bytes-twice'] },
       ...(separator !== undefined && { separator: separatorOf(separator) }),
     };
@@ -101,8 +97,6 @@ interface ConvertOptions extends ValueOptions, InputOptions {
   readonly replace: boolean;
   /** Whether all days stay open. */
   readonly open: boolean;
-  /** Whether to print the SQL that runs. */
-  readonly showSql: boolean;
   /** The metrics that the files need not have. */
   readonly without: readonly string[];
   /** Bytes that the process may use. */
@@ -142,7 +136,6 @@ async function convert(options: ConvertOptions, say: (text: string) => void): Pr
   refuseOwnFiles(files, staged, options);
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
-  if (options.showSql) say(sqlOf(workspace, plans, staged, options.hourly));
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
   const written = await writeDays(
@@ -158,7 +151,7 @@ async function convert(options: ConvertOptions, say: (text: string) => void): Pr
     renderOutcome({
       to,
       tables: staged.map((one, index) => ({
-        ...(written[index] as Written),
+        rows: written[index] ?? 0,
         staged: one,
         openDays: one.days.filter(({ day }) => isOpen(day)).length,
       })),

@@ -58,7 +58,7 @@ const LOST = 'is lost';
 /** Rows in a row group of a staged file. They are few, because each day has a writer with its own buffer. */
 const STAGED_ROWS = 20_480;
 
-export interface StagedDay {
+interface StagedDay {
   readonly day: string;
   readonly rows: number;
 }
@@ -102,11 +102,12 @@ async function stageFiles(
   batches: readonly Batch[],
   progress: ConversionProgress,
 ): Promise<void> {
+  const all = batches.reduce((sum, { bytes }) => sum + bytes, 0) || 1;
   let before = 0;
   for (const [index, { plan, bytes }] of batches.entries()) {
     const directory = stagingOf(workspace, plan.table);
     await mkdir(directory, { recursive: true });
-    progress.readFrom(before, bytes);
+    progress.readFrom(before / all, bytes / all);
     await workspace.connection.run(
       `COPY (${stagingSelect(plan)}) TO ${quoteText(directory)}
        (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN 'of-${index}-{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,

@@ -6,7 +6,7 @@ import { folderSource, type LakeSource } from '../../../lake-check/lake-source.t
 import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { tables } from '../../../lib/report/tables.ts';
 import { isBucket, LakeChanged, NOTHING, openBucket } from '../store/bucket.ts';
-import { bucketSource } from '../store/bucket-source.ts';
+import { bucketSource } from '../store/bucket-lake.ts';
 import { folderTarget } from '../store/folder-target.ts';
 import type { DayNote } from './hourly-plan.ts';
 

@@ -11,7 +11,7 @@ import { readWholeFile } from '../../../lake-check/verify-pages.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { isBucket } from '../store/bucket.ts';
-import { bucketSource } from '../store/bucket-source.ts';
+import { bucketSource } from '../store/bucket-lake.ts';
 import { folderColumns, refuseDoubledNames, type SourceColumn } from './column-names.ts';
 import { csvFault, describeCsv } from './csv-file.ts';
 import { HEAD_BYTES, isGzip, isParquet } from './file-format.ts';

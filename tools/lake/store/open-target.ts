@@ -1,5 +1,5 @@
 import { isBucket } from './bucket.ts';
-import { bucketTarget } from './bucket-target.ts';
+import { bucketTarget } from './bucket-lake.ts';
 import { folderTarget } from './folder-target.ts';
 import type { LakeTarget } from './lake-target.ts';
 
