@@ -1,14 +1,5 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { accessSync, constants, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
@@ -50,93 +41,65 @@ function kindOf(path: string): string {
   return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
 }
 
-/** The calls for the files of a folder are synchronous: asynchronous calls take four times as long. */
-async function listBelow(root: string, prefix: string, depth: number): Promise<ListedFile[]> {
-  const names = await readdir(join(root, prefix), { withFileTypes: true });
+/**
+ * Lists what is below a folder. The calls are synchronous: asynchronous ones take four times as long, and would wait for
+ * threads that run queries. After each folder, other work runs.
+ *
+ * @param isFenced whether nothing outside of `root` can be read
+ */
+async function listBelow(
+  root: string,
+  prefix: string,
+  depth: number,
+  isFenced = false,
+): Promise<ListedFile[]> {
+  const names = readdirSync(join(root, prefix), { withFileTypes: true });
   const listed: ListedFile[] = [];
   for (const here of names.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1))) {
     const path = prefix ? `${prefix}/${here.name}` : here.name;
     const isLink = here.isSymbolicLink();
+    const unread = (unreadable: string) => listed.push({ path, size: 0, modifiedAt: 0, unreadable });
     try {
-      if (here.name.includes(NOT_UTF8)) {
-        listed.push(unread(path, 'its name is no UTF-8. Rename it'));
-        continue;
+      if (here.name.includes(NOT_UTF8)) unread('its name is no UTF-8. Rename it');
+      else if (isFenced && (isLink || depth === 2) && !isBelow(root, join(root, path)))
+        unread('it is a link out of the lake, where DuckDB may not read');
+      else {
+        const found = statSync(join(root, path));
+        if (found.isDirectory() && isLink && depth > LINKED_DEPTH)
+          unread('it is a link to a folder, which DuckDB does not follow here');
+        else if (found.isDirectory()) listed.push(...(await listBelow(root, path, depth + 1, isFenced)));
+        else if (!found.isFile()) unread('it is no file');
+        else {
+          accessSync(join(root, path), constants.R_OK);
+          listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });
+        }
       }
-      const found = statSync(join(root, path));
-      if (!found.isDirectory() && !found.isFile()) listed.push(unread(path, 'it is no file'));
-      else if (!found.isDirectory()) {
-        accessSync(join(root, path), constants.R_OK);
-        listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });
-      } else if (isLink && depth > LINKED_DEPTH)
-        listed.push(unread(path, 'it is a link to a folder, which DuckDB does not follow here'));
-      else listed.push(...(await listBelow(root, path, depth + 1)));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) throw error;
-      if (code === 'ENOENT' && isLink) listed.push(unread(path, 'the link leads nowhere'));
+      if (code === 'ENOENT' && isLink) unread('the link leads nowhere');
       // A file that was removed while the folder was being listed (ENOENT, and no link) is left out.
-      else if (code !== 'ENOENT') listed.push(unread(path, `it can't be read (${code})`));
+      else if (code !== 'ENOENT') unread(`it can't be read (${code})`);
     }
   }
+  await nextTurn();
   return listed;
 }
 
-const unread = (path: string, unreadable: string) => ({ path, size: 0, modifiedAt: 0, unreadable });
-
-/** A file of a day, or a part of the day that can't be read. */
-export type DayEntry = { readonly stamp: string } | { readonly unreadable: string };
-
-/**
- * What the engines read in the days of a table, by path. After each day, other work runs. Asynchronous calls take four
- * times as long, and would wait for threads that run queries.
- *
- * @param root DuckDB may read nothing outside of this folder
- */
-export async function listDays(root: string, table: string): Promise<Map<string, DayEntry>> {
-  const entries = new Map<string, DayEntry>();
-  const folder = join(root, table);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return entries;
-  for (const name of readdirSync(folder).filter((one) => dayOf(one) !== undefined)) {
-    listEntry(root, join(folder, name), entries, true);
-    await nextTurn();
-  }
-  return entries;
-}
-
-function listEntry(root: string, path: string, entries: Map<string, DayEntry>, isDay = false): void {
-  let unreadable: string | undefined;
-  try {
-    unreadable = addEntry(root, path, entries, isDay);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    // What was removed meanwhile is left out.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
-    unreadable = code === 'ENOENT' ? 'the link leads nowhere' : `it can't be read (${code})`;
-  }
-  if (unreadable !== undefined) entries.set(path, { unreadable });
-}
-
-/** Adds a file, or what is below a folder. Returns the reason if DuckDB can't read it. */
-function addEntry(
-  root: string,
-  path: string,
-  entries: Map<string, DayEntry>,
-  isDay: boolean,
-): string | undefined {
-  if (path.includes(NOT_UTF8)) return 'its name is no UTF-8';
-  const here = lstatSync(path);
-  const isLink = here.isSymbolicLink();
-  if ((isLink || isDay) && !`${realpathSync(path)}/`.startsWith(`${root}/`))
-    return 'it is a link out of the lake';
-  const found = isLink ? statSync(path) : here;
-  if (found.isFile() && !isDay) entries.set(path, { stamp: stampOf(found) });
-  if (found.isFile()) return undefined;
-  if (!found.isDirectory()) return 'it is no file';
-  if (isLink && !isDay) return 'it is a link to a folder';
-  for (const name of readdirSync(path)) if (!isHidden(name)) listEntry(root, join(path, name), entries);
-  return undefined;
-}
+const isBelow = (root: string, path: string): boolean => realpathSync(path).startsWith(`${root}/`);
 
 /** No program can set `ctime`, so a file that was written again has another stamp. */
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+
+/**
+ * The files that the engines read in a table's days, and what they can't read there. Nothing if the table is missing.
+ *
+ * @param root the real path of the lake's folder
+ */
+export async function listDays(root: string, table: string): Promise<ListedFile[]> {
+  if (!statSync(join(root, table), { throwIfNoEntry: false })?.isDirectory()) return [];
+  return (await listBelow(root, table, LINKED_DEPTH, true)).filter(({ path, unreadable }) => {
+    const [, day = '', ...rest] = path.split('/');
+    return dayOf(day) !== undefined && !rest.some(isHidden) && (rest.length > 0 || unreadable !== undefined);
+  });
+}

@@ -90,14 +90,14 @@ const viewFacts = (files: CheckedFiles): string =>
 /** Throws if a day has a part that can't be read. Once the service runs, such a part fails the reports of its day. */
 function refuseUnreadable(named: string, directory: string, tables: readonly CheckedFiles[]): void {
   const parts = tables.flatMap((files) =>
-    [...files].flatMap(([path, entry]) =>
-      'unreadable' in entry ? [`${relative(directory, path)}: ${entry.unreadable}`] : [],
+    [...files].flatMap(([path, { unreadable }]) =>
+      unreadable ? [`${relative(directory, path)}: ${unreadable}`] : [],
     ),
   );
-  if (parts.length === 0) return;
-  throw new OperatorFault(
-    `${named} can't be served: ${parts.slice(0, SHOWN).join('; ')}${parts.length > SHOWN ? ` and ${parts.length - SHOWN} more` : ''}. Put the files themselves there, under names in UTF-8, or remove it.`,
-  );
+  if (parts.length > 0)
+    throw new OperatorFault(
+      `${named} can't be served: ${parts.slice(0, SHOWN).join('; ')}${parts.length > SHOWN ? ` and ${parts.length - SHOWN} more` : ''}. Put the files themselves there, or remove it.`,
+    );
 }
 
 const SHOWN = 5;

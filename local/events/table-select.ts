@@ -20,8 +20,8 @@ export function tableSelect(
 ): string {
   const inLake = join(directory, name, `${PARTITION_COLUMN}=`);
   const inScratch = join(scratchDirectory, 'unreadable', name, `${PARTITION_COLUMN}=`);
-  const paths = [...files].map(([path, entry]) =>
-    'stamp' in entry ? path : standIn(inScratch, path.slice(inLake.length), entry.unreadable),
+  const paths = [...files].map(([path, { unreadable }]) =>
+    unreadable ? standIn(inScratch, path.slice(inLake.length), unreadable) : path,
   );
   const list = paths.map((path) => quoteText(escapeGlob(path))).join(', ');
   const read = columns.map((column) => guarded(column, misfitsIn(files)));

@@ -66,6 +66,16 @@ describe('a CSV file', () => {
     ['pipes', `${HEAD}${TIME},a;b,1\n`.replaceAll(',', '|'), 'a;b'],
     ['a line of three megabytes', `${HEAD.trim()},note\n${TIME},a,1,${'x'.repeat(3_000_000)}\n`, 'a'],
     ['gzip without its suffix', gzipSync(`${HEAD}${TIME},a,1\n`), 'a'],
+    [
+      'quotes that first come after 20,480 records',
+      `${HEAD}${`${TIME},a,0\n`.repeat(21_000)}${TIME},"a",1\n`,
+      `${'a,'.repeat(21_000)}a`,
+    ],
+    [
+      'clicks_1, which is another column than clicks',
+      `event_time,device_or_proxy,clicks,clicks_1\n${TIME},a,7,8\n`,
+      'a',
+    ],
     ['two columns of one name that are not read', `x,x,${HEAD}1,2,${TIME},a,1\n`, 'a'],
   ])('is read with %s as it is', async (_, text, values) => {
     await write('read.csv', text);
@@ -108,11 +118,39 @@ describe('a CSV file', () => {
       `event_time;x,served_ads\n${TIME},1\n`,
       'its first line has several separators. Say --separator comma or semicolon',
     ],
+    [
+      'a second CSV file at its end',
+      `${HEAD}${TIME},a,1\nevent_time,x,y,z\n`,
+      'line 3 has 4 fields, and the first line names 3: "event_time,x,y,z". Write the header first',
+    ],
+    [
+      'a comment line',
+      `${HEAD}${TIME},a,1\n# all\n`,
+      'line 3 has 1 field, and the first line names 3: "# all"',
+    ],
+    [
+      'a column of the contract twice',
+      `event_time,clicks,Clicks\n${TIME},1,2\n`,
+      'its columns clicks and Clicks have one name. Leave one out, or name it otherwise',
+    ],
+    [
+      'a gzip file without its end',
+      gzipSync(HEAD).subarray(0, -8),
+      'it is no whole gzip file (unexpected end of file). Copy it again from its source',
+    ],
     ['nothing in it', '', 'it is empty'],
   ])('is refused with %s, and with the reason', async (_, text, says) => {
     await write('refused.csv', text);
     const { code, stderr } = await convert(['refused.csv'], '--table', 'publisher_events');
     expect([code, stderr]).toEqual([2, expect.stringContaining(`refused.csv can't be read: ${says}`)]);
+  });
+
+  it('that is not in UTF-8 is refused with the line', async () => {
+    await write('latin.csv', Buffer.from(`${HEAD}${TIME},caf\xe9,1\n`, 'latin1'));
+    const { stderr } = await convert(['latin.csv'], '--table', 'publisher_events');
+    expect(stderr).toContain(
+      "latin.csv: it can't be read whole: line 2 is no UTF-8. Write the file in UTF-8",
+    );
   });
 
   it.each([
@@ -161,7 +199,6 @@ describe('a file of another format', () => {
     ['text in UTF-16', Buffer.from(HEAD, 'utf16le')],
     ['a tar archive', bytes('', `${'events.csv'.padEnd(257)}ustar`)],
     ['HTML or XML', Buffer.from('<!DOCTYPE html><p>Not found')],
-    ['a PDF', bytes('255044462d312e37')],
   ])('is told what it is, and what to do: %s', async (format, content) => {
     await write('foreign.csv', content);
     const { code, stderr } = await convert(['foreign.csv']);
@@ -284,4 +321,34 @@ describe('the columns of a file', () => {
       '--without is "click"; it can be served_ads, ',
     );
   });
+});
+
+describe('a column in the names of folders', () => {
+  it('is read if the files do not have this column', async () => {
+    const record = publisherRecord({ publisher_company_id: undefined, device_or_proxy: undefined });
+    for (const folder of ['31/device_or_proxy=a%2Fb', '__HIVE_DEFAULT_PARTITION__/device_or_proxy=50%'])
+      await writer.file(`hive/publisher_company_id=${folder}/a.parquet`, record);
+    expect((await convert(['hive'])).stderr).toBe('');
+    expect(await valuesOf('publisher_company_id::VARCHAR, device_or_proxy')).toEqual(['31|a/b', '|50%']);
+  });
+
+  it('is not read if the files have this column; other folder names are ignored', async () => {
+    await writer.file('both/publisher_company_id=31/day=7/a.parquet', publisherRecord());
+    await convert(['both']);
+    expect(await valuesOf('publisher_company_id::VARCHAR')).toEqual(['1']);
+  });
+});
+
+it('lake convert refuses to read files of the lake that it writes', async () => {
+  await write('around/lake/a.csv', `${HEAD}${TIME},a,1\n`);
+  const { code, stderr } = await runLake([
+    'convert',
+    join(home, 'around'),
+    '--to',
+    join(home, 'around/lake'),
+  ]);
+  expect([code, stderr.replaceAll(`${home}/`, '')]).toEqual([
+    2,
+    'Nothing was written: around/lake/a.csv is read and lies in around/lake, so that its records could count twice. Convert to a lake elsewhere, or name the files without those in around/lake.\n',
+  ]);
 });

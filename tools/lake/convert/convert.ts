@@ -11,7 +11,7 @@ import { type InputOptions, openInputs } from '../input/input-files.ts';
 import { missingColumns, missingMetrics, planAll, readAll, unreadColumns } from '../input/read-input.ts';
 import type { LakeCommand } from '../lake-command.ts';
 import { isBucket } from '../store/bucket.ts';
-import { lakeTarget } from '../store/open-target.ts';
+import { lakeTarget } from '../store/folder-target.ts';
 import { type ValueOptions, valueOptions } from '../values/convert-value.ts';
 import { TIME_UNITS } from '../values/time-text.ts';
 import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
@@ -120,6 +120,7 @@ async function convert(options: ConvertOptions, say: (text: string) => void): Pr
     faults: unread,
     once,
   } = await openInputs(options.inputs, join(directory, 'copies'), options);
+  refuseOwnFiles(files, to);
   const { plans, faults } = planAll(files, options);
   const against = [...unread, ...faults, ...missingMetrics(plans, options.without)];
   if (against.length > 0) throw refusal([...against, ...(await readAll(connection, plans)).losses]);
@@ -133,7 +134,6 @@ async function convert(options: ConvertOptions, say: (text: string) => void): Pr
       `Nothing was written: there is no record in ${files.map(({ name }) => name).join(', ')}.`,
     );
 
-  refuseOwnFiles(files, staged, options);
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
   const today = utcDay(Date.now());

@@ -8,7 +8,7 @@ import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../../lib/
 import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { parquetReader } from '../input/input-files.ts';
-import { type InputPlan, preparedOf, RECORD } from '../input/plan-input.ts';
+import { type InputPlan, RECORD, recordsOf } from '../input/plan-input.ts';
 import { readAll } from '../input/read-input.ts';
 import { tellChanges } from '../values/exact-value.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
@@ -78,10 +78,9 @@ function stagingSelect(plan: InputPlan): string {
   const conditions = plan.checks
     .filter(({ reasons }) => reasons.length > 0)
     .map(({ isLost }) => `(${isLost})`);
-  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
   return `SELECT ${RECORD}.*, coalesce(${conditions.join(' OR ') || 'false'}, false) AS ${quoteName(LOST)},
       strftime(${RECORD}.${quoteName(TIME_COLUMN)}, '%Y-%m-%d') AS ${PARTITION_COLUMN}
-    FROM (SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+    FROM ${recordsOf(plan)}`;
 }
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);

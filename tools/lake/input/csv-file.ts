@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
 import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
@@ -36,25 +37,19 @@ async function* bytesOf(path: string, isGzip: boolean): AsyncGenerator<Buffer> {
   }
 }
 
-/** The fields of the first line. Undefined if a quote in it does not end. */
-function headerOf(text: string, separator: string): string[] | undefined {
-  const fields: string[] = [];
-  const field = new RegExp(
-    `("((?:[^"]|"")*)"|[^${separator === '|' ? '\\|' : separator}\r\n]*)([\\s\\S]|$)`,
-    'y',
-  );
-  for (;;) {
-    const [, plain = '', quoted, next = ''] = field.exec(text) ?? [];
-    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (next === separator) continue;
-    return next === '' || /[\r\n]/.test(next) ? fields : undefined;
+/** The fields of the first line. Empty if it is no CSV with this separator. */
+function headerOf(text: string, delimiter: string): string[] {
+  try {
+    return parse(text, { delimiter, to: 1, relax_column_count: true })[0] ?? [];
+  } catch {
+    return [];
   }
 }
 
 /** The separator that gives the first line the most names of the contract. */
 function separatorIn(text: string): string {
   const counted = Object.entries(SEPARATORS).map(([name, separator]) => {
-    const fields = headerOf(text, separator) ?? [];
+    const fields = headerOf(text, separator);
     return { name, separator, fields: fields.length, known: fields.filter(isContractName).length };
   });
   const most = Math.max(...counted.map(({ known }) => known));
@@ -98,7 +93,7 @@ export async function describeCsv(
     throw new Error(`it begins with two byte order marks. Remove one: tail -c +4 ${name} > events.csv`);
   const separator = declared ?? separatorIn(text);
   const names = headerOf(text, separator);
-  if (!names) throw new Error('a quote in its first line does not end, or text follows it');
+  if (names.length === 0) throw new Error('a quote in its first line does not end, or text follows it');
   refuseDoubledNames(names);
   const isMarked = text.length < head.toString().length;
   const dialect = { separator, isDeclared: declared !== undefined };

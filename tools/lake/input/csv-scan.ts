@@ -44,17 +44,10 @@ export async function scanCsv(
   let lineEnd = '';
   let carried: Buffer = Buffer.alloc(0);
   let chunk: Buffer = Buffer.alloc(0);
-  const shown = () => {
-    const text = Buffer.concat([carried, chunk.subarray(from, from + SHOWN_BYTES)]);
-    return JSON.stringify(
-      text
-        .toString()
-        .split(/[\r\n]/, 1)[0]
-        ?.slice(0, SHOWN_BYTES),
-    );
+  const fault = (at: number, what: string, cure = QUOTES) => {
+    const record = Buffer.concat([carried, chunk.subarray(from, from + SHOWN_BYTES)]).toString();
+    return new Error(`line ${at}${what}: ${JSON.stringify(/^.{0,200}/.exec(record)?.[0])}. ${cure}`);
   };
-  const fault = (at: number, what: string, cure = QUOTES) =>
-    new Error(`line ${at}${what}: ${shown()}. ${cure}`);
 
   const endLine = (end: string, at: number) => {
     if (lineEnd !== '' && lineEnd !== end) {

@@ -23,8 +23,6 @@ const FORMATS: readonly Format[] = [
   [/^fd377a585a00/, 'an xz file', UNPACK('xz -dk FILE')],
   [/^425a683[1-9]314159265359/, 'a bzip2 file', UNPACK('bzip2 -dk FILE')],
   [/^28b52ffd/, 'a Zstandard file', UNPACK('zstd -d FILE')],
-  [/^04224d18/, 'an LZ4 file', UNPACK('lz4 -d FILE')],
-  [/^377abcaf271c/, 'a 7z archive', UNPACK('7z x FILE')],
   [/^.{514}7573746172/, 'a tar archive', UNPACK('tar -xf FILE')],
   [/^fffe|^([2-7].00){2}/, 'text in UTF-16', UTF8('UTF-16')],
   [/^feff|^(00[2-7].){2}/, 'text in UTF-16', UTF8('UTF-16')],
@@ -33,8 +31,6 @@ const FORMATS: readonly Format[] = [
     'an SQLite database',
     'Write its records as CSV: sqlite3 -header -csv FILE',
   ],
-  [/^.{16}4455434b/, 'a DuckDB database', "Write its records as Parquet: COPY … TO 'events.parquet'"],
-  [/^255044462d/, 'a PDF', 'Ask its sender for CSV or Parquet'],
 ];
 
 /** The same, by the first characters. */

@@ -101,11 +101,10 @@ async function identityOf({ name, path, unreadable }: FoundFile): Promise<string
 /** The faults of files that hold the same bytes, and so the same records. */
 async function alike(files: readonly (InputFile & { readonly path: string })[]): Promise<string[]> {
   const faults: string[] = [];
-  for (const same of Map.groupBy(files, ({ bytes }) => bytes).values()) {
-    const withRecords = same.filter(({ rows }) => rows > 0);
-    if (withRecords.length < 2) continue;
-    const known = new Map<string, string>();
-    for (const { name, path, columns } of withRecords) {
+  const known = new Map<string, string>();
+  for (const same of Map.groupBy(files, ({ bytes }) => bytes).values())
+    for (const { name, path, rows, columns } of same.length > 1 ? same : []) {
+      if (rows === 0) continue;
       // Columns of folders' names are part of the records.
       const hash = createHash('sha256').update(JSON.stringify(columns));
       await pipeline(createReadStream(path), hash);
@@ -117,7 +116,6 @@ async function alike(files: readonly (InputFile & { readonly path: string })[]):
         );
       known.set(digest, other ?? name);
     }
-  }
   return faults;
 }
 

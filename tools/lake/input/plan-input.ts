@@ -122,12 +122,18 @@ export const selectOf = (plan: InputPlan): string =>
   `SELECT ${plan.values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${preparedOf(plan)}`;
 
 /** SQL for the sources and the steps that `values` builds on. */
-export const preparedOf = ({ file, sources, layers }: InputPlan): string =>
+const preparedOf = ({ file, sources, layers }: InputPlan): string =>
   layers.reduce(
     (source, steps) =>
       `(SELECT *,\n  ${steps.map(({ name, sql }) => `${sql} AS ${quoteName(name)}`).join(',\n  ')}\nFROM ${source})`,
     `(SELECT ${sources.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(', ')} FROM ${file.reader})`,
   );
+
+/** SQL for the sources and the steps, with the contract's columns in the struct RECORD beside them. */
+export function recordsOf(plan: InputPlan): string {
+  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
+  return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+}
 
 /** How many of a table's columns the file has. */
 function columnsFound({ columns }: Table, file: InputFile): number {

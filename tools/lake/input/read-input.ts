@@ -8,11 +8,10 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import type { Aggregate, ColumnChange } from '../values/exact-value.ts';
 import { csvFault } from './csv-file.ts';
 import type { InputFile } from './input-files.ts';
-import { type Check, type InputPlan, planInput, preparedOf, RECORD } from './plan-input.ts';
+import { type Check, type InputPlan, planInput, recordsOf } from './plan-input.ts';
 
-/** The result of reading a file. */
-export interface ReadInput {
-  readonly rows: number;
+/** What reading files shows. */
+interface ReadInput {
   /** The reasons why values can't be converted without loss, one line for each column and reason. */
   readonly losses: readonly string[];
   readonly changes: readonly ColumnChange[];
@@ -22,11 +21,12 @@ export interface ReadInput {
 export async function readInput(connection: DuckDBConnection, plan: InputPlan): Promise<ReadInput> {
   const checks = plan.checks.filter(({ reasons }) => reasons.length > 0);
   const counted = await aggregate(connection, recordsOf(plan), [
-    'count(*)',
+    // DuckDB refuses a SELECT without expressions.
+    'NULL',
     ...checks.map(({ isLost }) => `count_if(${isLost})`),
     ...plan.tallies.flatMap(({ aggregates }) => aggregates),
   ]);
-  const rows = Number(counted.shift() ?? 0);
+  counted.shift();
   const counts = counted.splice(0, checks.length);
   const told = await tellReasons(
     connection,
@@ -40,13 +40,7 @@ export async function readInput(connection: DuckDBConnection, plan: InputPlan): 
     losses.push(...(verdict.losses ?? []).map((loss) => `${plan.file.name}: ${column}: ${loss}`));
     changes.push(...(verdict.changes ?? []).map((change) => ({ ...change, column })));
   }
-  return { rows, losses, changes };
-}
-
-/** SQL for the file's own columns, with the contract's columns in the struct RECORD beside them. */
-function recordsOf(plan: InputPlan): string {
-  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
-  return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+  return { losses, changes };
 }
 
 async function aggregate(
@@ -67,7 +61,7 @@ async function tellReasons(
   connection: DuckDBConnection,
   plan: InputPlan,
   checks: readonly Check[],
-): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+): Promise<ReadInput> {
   const losses: string[] = [];
   const changes: ColumnChange[] = [];
   if (checks.length === 0) return { losses, changes };
@@ -134,10 +128,7 @@ export function planAll(
 }
 
 /** Reads the files whole. Lists every value that can't be converted, and every change. */
-export async function readAll(
-  connection: DuckDBConnection,
-  plans: readonly InputPlan[],
-): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+export async function readAll(connection: DuckDBConnection, plans: readonly InputPlan[]): Promise<ReadInput> {
   const losses: string[] = [];
   const changes: ColumnChange[] = [];
   for (const plan of plans) {
