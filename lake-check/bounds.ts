@@ -1,4 +1,4 @@
-import type { Struct } from './file-words.ts';
+import type { Struct } from './column-types.ts';
 import type { Bound, ColumnStatistics, Footer } from './lake-facts.ts';
 
 export const isBelow = (one: Bound, other: Bound): boolean =>

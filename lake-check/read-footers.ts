@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import { statisticsOf } from './bounds.ts';
-import { typeName } from './column-types.ts';
-import { CODECS, ENCRYPTED, fails, formatFault, type Struct, wordsOf } from './file-words.ts';
+import { CODECS, ENCRYPTED, fails, formatFault, type Struct, typeName, wordsOf } from './column-types.ts';
 import type { ColumnChunk, FileFault, Footer } from './lake-facts.ts';
 
 /** A Parquet file to read, by its path on this machine; `id` is the caller's own name for it. */

@@ -1,8 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
-import { dictionaryRange } from './dictionary-range.ts';
-import type { ColumnChunk, FileFault, Footer } from './lake-facts.ts';
+import { crc32, zstdDecompressSync } from 'node:zlib';
+import { snappyUncompress } from 'hyparquet/src/snappy.js';
+import { boundOf, isBelow } from './bounds.ts';
+import { CODECS } from './column-types.ts';
+import type { Bound, ColumnChunk, FileFault, Footer } from './lake-facts.ts';
 import { parse, readFooter } from './read-footers.ts';
 
 /** Files are read in pieces of this size. The header of a page is small, unless it has long texts as bounds. */
@@ -114,4 +116,47 @@ function checksumOf(bytes: Bytes, start: number, length: number): number | undef
     done += piece.length;
   }
   return checksum;
+}
+
+/** Of a larger dictionary, DuckDB finds the lowest and the highest value faster. */
+const MOST_BYTES = 8 * 1024;
+
+/**
+ * The lowest and the highest value of a dictionary page: no value of its column chunk lies outside. Undefined for types
+ * and codecs that it does not read, and for large dictionaries.
+ *
+ * @param size the bytes of the page when it is not compressed
+ */
+function dictionaryRange(
+  page: Buffer,
+  size: number,
+  { words, codec }: ColumnChunk,
+): readonly [lowest: Bound, highest: Bound] | undefined {
+  const isNumber = words.startsWith('INT64');
+  const bytes =
+    size > MOST_BYTES || !(isNumber || words === 'BYTE_ARRAY STRING')
+      ? undefined
+      : unpacked(page, size, codec);
+  if (bytes?.length !== size) return undefined;
+  const bound = boundOf(words);
+  const values: Bound[] = [];
+  for (let at = 0; at < size; ) {
+    const [start, length] = isNumber ? [at, 8] : [at + 4, bytes.readUInt32LE(at)];
+    at = start + length;
+    const value = bound(bytes.subarray(start, at));
+    if (value === undefined || at > size) return undefined;
+    values.push(value);
+  }
+  values.sort((a, b) => (isBelow(a, b) ? -1 : Number(isBelow(b, a))));
+  const [lowest, highest] = [values[0], values.at(-1)];
+  return lowest === undefined || highest === undefined ? undefined : [lowest, highest];
+}
+
+function unpacked(page: Buffer, size: number, codec: number): Buffer | undefined {
+  if (CODECS[codec] === 'UNCOMPRESSED') return page;
+  if (CODECS[codec] === 'ZSTD') return zstdDecompressSync(page);
+  if (CODECS[codec] !== 'SNAPPY') return undefined;
+  const output = Buffer.alloc(size);
+  snappyUncompress(page, output);
+  return output;
 }

@@ -1,5 +1,5 @@
 import { edits } from '../../lib/report/did-you-mean.ts';
-import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
 import { inFiles, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
@@ -66,18 +66,6 @@ const namesAreUnique = inFiles(({ footer }) =>
   })),
 );
 
-/** Some writers keep the partition's column in the file too. The engines take the day from the folder. */
-const dayIsTheFolders = inFiles(
-  ({ footer }) =>
-    footer?.types.has(PARTITION_COLUMN) && {
-      severity: 'advice',
-      column: PARTITION_COLUMN,
-      found: 'the file holds it too; the engines take it from the folder',
-      needed: 'a file without it',
-      cure: 'Leave it out when files are written next; these are read rightly.',
-    },
-);
-
 /** The column in which DuckDB names a record's file. Under another name, it would open the files of all days. */
 const FILE_NAME = 'filename';
 
@@ -92,6 +80,4 @@ const namesAreFree = inFiles(
     },
 );
 
-export const columnRules: readonly Rule[] = [
-  ...[columnsFit, columnsAreThere, namesAreUnique, namesAreFree, dayIsTheFolders],
-];
+export const columnRules: readonly Rule[] = [...[columnsFit, columnsAreThere, namesAreUnique, namesAreFree]];

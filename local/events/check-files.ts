@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fits } from '../../lake-check/column-types.ts';
-import { listDays } from '../../lake-check/list-folder.ts';
+import { listDays } from '../../lake-check/lake-source.ts';
 import { readFooters } from '../../lake-check/read-footers.ts';
 import type { Table } from '../../lib/report/tables.ts';
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { differingDialects } from './csv-dialects.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake, runLakeExactly } from './run-lake.ts';
 
@@ -174,6 +175,12 @@ describe('a CSV file', () => {
     const { stderr } = await convert(['said.tsv'], '--separator', 'dot');
     expect(stderr).toBe('--separator is "dot"; it can be comma, semicolon, tab, pipe\n');
   });
+});
+
+it('CSV files of 300 dialects are read unchanged, or refused', async () => {
+  const { differing, read, refused } = await differingDialects(300, 2);
+  expect(differing).toEqual([]);
+  expect(Math.min(read, refused)).toBeGreaterThan(30);
 });
 
 describe('a file of another format', () => {

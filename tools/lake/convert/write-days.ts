@@ -17,7 +17,7 @@ interface WriteOptions {
 }
 
 /** SQL that writes a staged day into a directory. */
-export const dayCopyOf = (
+const dayCopyOf = (
   workspace: Workspace,
   { table, report }: Staged,
   { day, rows }: Staged['days'][number],

@@ -13,9 +13,8 @@ import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-lake.ts';
 import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
 import { type DayOutcome, makeDay } from './hourly-day.ts';
-import { hoursDaysIn, rawDaysIn } from './hourly-facts.ts';
+import { hoursDaysIn, hoursLake, rawDaysIn } from './hourly-facts.ts';
 import { type Asked, finalRule, planHours } from './hourly-plan.ts';
-import { hoursLake } from './hours-lake.ts';
 
 const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
                 [--again] [--replace] [--memory <size>]

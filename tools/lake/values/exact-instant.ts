@@ -1,6 +1,6 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import type { Aggregate, Change, ExactValue, Reason, Tally } from './exact-value.ts';
-import { plainNumber, saysMissing } from './number-text.ts';
+import { plainNumber, saysMissing } from './exact-value.ts';
 import { TIME_UNITS, type TimeUnit, timeForm, timesOfText, type UnitRange, unitRanges } from './time-text.ts';
 import {
   type Ambiguous,
