@@ -32,7 +32,7 @@ const LINKED_DEPTH = 2;
  * Lists everything below a folder, or only below its folder `below`, which need not exist. Leaves out empty folders.
  * Throws an OperatorFault if the folder itself does not exist, can't be read, or is a file.
  */
-export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
+export async function listFolder(directory: string, below = '', isFenced = false): Promise<ListedFile[]> {
   const refuse = ({ code }: NodeJS.ErrnoException) => {
     const reason = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
     throw new OperatorFault(`${directory} ${reason}; ${NEEDED}`);
@@ -43,7 +43,8 @@ export async function listFolder(directory: string, below = ''): Promise<ListedF
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
   if (below && !existsSync(join(directory, below))) return [];
-  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(refuse);
+  const root = isFenced ? realpathSync(directory) : directory;
+  return listBelow(root, below, below ? below.split('/').length + 1 : 1, isFenced).catch(refuse);
 }
 
 /** The kind of a file, in the operator's words. */
@@ -134,8 +135,12 @@ export interface LocalFiles extends AsyncDisposable {
   readonly files: readonly LocalFile[];
 }
 
-/** A lake in a folder of this machine. */
-export function folderSource(location: string): LakeSource {
+/**
+ * A lake in a folder of this machine.
+ *
+ * @param isFenced whether nothing outside of the folder can be read, although links lead there
+ */
+export function folderSource(location: string, isFenced = false): LakeSource {
   const root = resolve(location);
   const inPlace = async (listed: readonly ListedFile[]) => ({
     files: listed.map(({ path }) => ({ id: path, path: join(root, path) })),
@@ -143,7 +148,7 @@ export function folderSource(location: string): LakeSource {
   });
   return {
     location,
-    list: (folder) => listFolder(root, folder),
+    list: (folder) => listFolder(root, folder, isFenced),
     footersOf: inPlace,
     filesOf: inPlace,
     async digestOf({ path }) {

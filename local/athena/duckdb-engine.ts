@@ -41,9 +41,15 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
       try {
         await setThreads(connection);
         using _interrupting = interruptOn(query.signal, connection);
-        await events.follow(connection, query.sql);
         await connection.run(`USE ${quoteName(options.database)}`);
-        return await copyResult(connection, query, csvPath);
+        for (let tries = 1; ; tries++)
+          try {
+            await events.follow(connection, query.sql);
+            return await copyResult(connection, query, csvPath);
+          } catch (error) {
+            // A file was removed after it was listed.
+            if (tries === TRIES || !/No files found that match/.test((error as Error).message)) throw error;
+          }
       } catch (error) {
         await rm(csvPath, { force: true });
         throw failureOf(error as Error);
@@ -85,6 +91,8 @@ async function copyResult(
     await rm(profilePath, { force: true });
   }
 }
+
+const TRIES = 3;
 
 const INTERVAL_MS = 20;
 

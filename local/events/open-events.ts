@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Finding, isHarmless, lineOf } from '../../lake-check/finding.ts';
 import type { TableFacts } from '../../lake-check/lake-facts.ts';
@@ -69,7 +69,6 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // query.
   for (const table of tables) checked.set(table, await unreadFiles(directory, table));
   await assertUsable(connection, named, events);
-  refuseUnreadable(named, directory, [...checked.values()]);
   await connection.run(`CREATE SCHEMA ${schema}`);
   for (const [table, files] of checked) await show(connection, table, files);
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.
@@ -87,21 +86,6 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
 const viewFacts = (files: CheckedFiles): string =>
   JSON.stringify([...files].map(([path, entry]) => [path, { ...entry, stamp: undefined }]));
 
-/** Throws if a day has a part that can't be read. Once the service runs, such a part fails the reports of its day. */
-function refuseUnreadable(named: string, directory: string, tables: readonly CheckedFiles[]): void {
-  const parts = tables.flatMap((files) =>
-    [...files].flatMap(([path, { unreadable }]) =>
-      unreadable ? [`${relative(directory, path)}: ${unreadable}`] : [],
-    ),
-  );
-  if (parts.length > 0)
-    throw new OperatorFault(
-      `${named} can't be served: ${parts.slice(0, SHOWN).join('; ')}${parts.length > SHOWN ? ` and ${parts.length - SHOWN} more` : ''}. Put the files themselves there, or remove it.`,
-    );
-}
-
-const SHOWN = 5;
-
 const today = () => utcDay(Date.now());
 
 /** Throws if reports of the chosen tables would fail or be wrong. */
@@ -111,7 +95,7 @@ async function assertUsable(
   { onWarning = () => {}, onProgress }: Events,
   isLookedAt: (facts: TableFacts) => boolean = () => true,
 ): Promise<void> {
-  const lake = await readLake(connection, folderSource(directory), {
+  const lake = await readLake(connection, folderSource(directory, true), {
     depth: 'footers',
     today: today(),
     ...(onProgress && { onProgress }),

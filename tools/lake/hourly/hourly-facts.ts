@@ -17,7 +17,7 @@ import type { DayNote, HoursDay, RawDay } from './hourly-plan.ts';
 import { OPEN_NOTE } from './hours-file.ts';
 
 /** The file that holds a day of the lake of hours. Its name never changes, so that one write replaces the whole day. */
-export const HOURS_FILE = 'hours.parquet';
+const HOURS_FILE = 'hours.parquet';
 
 /** A day to write into a lake of hours: the day's records, summed by the hour. */
 interface NewHours {
