@@ -1,4 +1,4 @@
-import { edits } from '../../lib/report/did-you-mean.ts';
+import { distance } from 'fastest-levenshtein';
 import { TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
 import { inFiles, type Rule } from '../finding.ts';
@@ -20,10 +20,10 @@ export function similarName(wanted: string, names: readonly string[]): string | 
     .map((name) => {
       const holds =
         words(wanted).every((word) => words(name).includes(word)) || bare(name).includes(bare(wanted));
-      return { name, distance: holds ? 1 : edits(bare(wanted), bare(name)) };
+      return { name, edits: holds ? 1 : distance(bare(wanted), bare(name)) };
     })
-    .sort((a, b) => a.distance - b.distance);
-  return nearest && nearest.distance <= 2 ? nearest.name : undefined;
+    .sort((a, b) => a.edits - b.edits);
+  return nearest && nearest.edits <= 2 ? nearest.name : undefined;
 }
 
 const columnsFit = inFiles(({ footer }, { table }, { location }) =>
