@@ -80,7 +80,7 @@ async function listBelow(
         if (found.isDirectory() && isLink && depth > LINKED_DEPTH)
           unread('it is a link to a folder, which DuckDB does not follow here');
         else if (found.isDirectory()) listed.push(...(await listBelow(root, path, depth + 1, isFenced)));
-        else if (!found.isFile()) unread('it is no file');
+        else if (!found.isFile()) unread('it is no file, but a pipe, a socket or a device');
         else {
           accessSync(join(root, path), constants.R_OK);
           listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });

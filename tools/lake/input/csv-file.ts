@@ -86,7 +86,7 @@ export async function describeCsv(
     head = Buffer.concat([head, part]);
     if (head.length >= PIECE_BYTES) break;
   }
-  if (head.length === 0) throw new Error('it is empty');
+  if (head.length === 0) throw new Error('it is empty. Leave it out, or write it again');
   refuseOtherFormats(head.subarray(0, HEAD_BYTES), name);
   const text = head.toString().replace(/^\ufeff/, '');
   if (text.startsWith('\ufeff'))

@@ -136,7 +136,13 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
     );
   });
   if (!found.isDirectory())
-    return [{ name: input, path: input, ...(!found.isFile() && { unreadable: 'it is no file' }) }];
+    return [
+      {
+        name: input,
+        path: input,
+        ...(!found.isFile() && { unreadable: 'it is no file, but a pipe, a socket or a device' }),
+      },
+    ];
   const listed = await listFolder(input);
   return listed
     .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isLeftOut(path))

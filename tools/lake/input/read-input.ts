@@ -162,12 +162,8 @@ export const missingMetrics = (plans: readonly InputPlan[], without: readonly st
 
 /** Names the columns that were not read, which the contract does not have. */
 export const unreadColumns = (plans: readonly InputPlan[]): string[] => {
-  const names = [...new Set(plans.flatMap(({ unread }) => unread))];
-  return names.length === 0
-    ? []
-    : [
-        `not read, since the contract has no such column: ${names.map((name) => JSON.stringify(name)).join(', ')}`,
-      ];
+  const names = [...new Set(plans.flatMap(({ unread }) => unread))].map((name) => JSON.stringify(name));
+  return names.length === 0 ? [] : [`not read, since the contract has no such column: ${names.join(', ')}`];
 };
 
 /** Describes which columns become NULL because files lack them. */
@@ -175,11 +171,7 @@ export const missingColumns = (plans: readonly InputPlan[]): string[] =>
   [...Map.groupBy(plans, ({ missing }) => missing.join(', '))]
     .filter(([columns]) => columns !== '')
     .map(([columns, { length }]) => {
-      const files =
-        length === plans.length
-          ? length === 1
-            ? 'the file'
-            : `all ${length} files`
-          : counted(length, 'file');
+      const all = length === plans.length && length > 1 ? 'all ' : '';
+      const files = plans.length === 1 ? 'the file' : all + counted(length, 'file');
       return `NULL, since ${files} ${length === 1 ? 'has' : 'have'} no such column: ${columns}`;
     });
