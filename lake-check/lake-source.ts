@@ -43,8 +43,7 @@ export async function listFolder(directory: string, below = '', isFenced = false
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
   if (below && !existsSync(join(directory, below))) return [];
-  const root = isFenced ? realpathSync(directory) : directory;
-  return listBelow(root, below, below ? below.split('/').length + 1 : 1, isFenced).catch(refuse);
+  return listBelow(directory, below, below ? below.split('/').length + 1 : 1, isFenced).catch(refuse);
 }
 
 /** The kind of a file, in the operator's words. */
@@ -57,7 +56,7 @@ function kindOf(path: string): string {
  * Lists what is below a folder. The calls are synchronous: asynchronous ones take four times as long, and would wait for
  * threads that run queries. After each folder, other work runs.
  *
- * @param isFenced whether nothing outside of `root` can be read
+ * @param isFenced whether nothing outside of a table's real folder can be read
  */
 async function listBelow(
   root: string,
@@ -73,8 +72,8 @@ async function listBelow(
     const unread = (unreadable: string) => listed.push({ path, size: 0, modifiedAt: 0, unreadable });
     try {
       if (here.name.includes(NOT_UTF8)) unread('its name is no UTF-8. Rename it');
-      else if (isFenced && (isLink || depth === 2) && !isBelow(root, join(root, path)))
-        unread('it is a link out of the lake, where DuckDB may not read');
+      else if (isFenced && isLink && depth > 1 && !isInTable(root, path))
+        unread('it is a link out of the table, where DuckDB may not read');
       else {
         const found = statSync(join(root, path));
         if (found.isDirectory() && isLink && depth > LINKED_DEPTH)
@@ -98,15 +97,15 @@ async function listBelow(
   return listed;
 }
 
-const isBelow = (root: string, path: string): boolean => realpathSync(path).startsWith(`${root}/`);
+/** The folder of a table may be a link itself. */
+const isInTable = (root: string, path: string): boolean =>
+  realpathSync(join(root, path)).startsWith(`${realpathSync(join(root, path.split('/', 1)[0] ?? ''))}/`);
 
 /** No program can set `ctime`, so a file that was written again has another stamp. */
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
 /**
  * The files that the engines read in a table's days, and what they can't read there. Nothing if the table is missing.
- *
- * @param root the real path of the lake's folder
  */
 export async function listDays(root: string, table: string): Promise<ListedFile[]> {
   if (!statSync(join(root, table), { throwIfNoEntry: false })?.isDirectory()) return [];
@@ -138,7 +137,7 @@ export interface LocalFiles extends AsyncDisposable {
 /**
  * A lake in a folder of this machine.
  *
- * @param isFenced whether nothing outside of the folder can be read, although links lead there
+ * @param isFenced whether nothing outside of a table's real folder can be read
  */
 export function folderSource(location: string, isFenced = false): LakeSource {
   const root = resolve(location);

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
+import { tables } from '../../lib/report/tables.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
@@ -174,16 +175,18 @@ async function openInstance(
     // DuckDB counts the bytes of Parquet data only if it reads them ahead. By default, it does not read local files
     // ahead.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
-    const { eventsDirectory: directory, database, onWarning, onProgress } = options;
+    const { eventsDirectory, database, onWarning, onProgress } = options;
     const events = await openEvents(connection, {
-      directory,
+      directory: eventsDirectory,
       database,
       scratchDirectory,
       ...(onWarning && { onWarning }),
       ...(onProgress && { onProgress }),
     });
-    const lake = resolve(options.eventsDirectory);
-    const reachable = [await realpath(lake).catch(() => lake), scratchDirectory].map(quoteText);
+    // DuckDB judges by real paths. The folders of the lake and of its tables may be links.
+    const folders = ['.', ...tables.map(({ name }) => name)].map((name) => resolve(eventsDirectory, name));
+    const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+    const reachable = [...real, scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');
     const changeable = [...PROFILING_SETTINGS, 'schema', 'threads'].map(quoteText);

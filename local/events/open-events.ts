@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Finding, isHarmless, lineOf } from '../../lake-check/finding.ts';
@@ -43,9 +42,7 @@ export interface OpenedEvents {
  * names every fault and its cure. The sessions have to be in UTC.
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
-  const named = resolve(events.directory);
-  // DuckDB judges by the real path what it may read.
-  const directory = await realpath(named).catch(() => named);
+  const directory = resolve(events.directory);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
   const show = async (on: DuckDBConnection, table: Table, files: CheckedFiles) => {
@@ -59,7 +56,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
       if (!text.includes(table.name)) continue;
       const files = await checkFiles(directory, table, before);
       const isNew = before.size === 0 && files.size > 0;
-      if (isNew) await assertUsable(on, named, events, (facts) => facts.table.name === table.name);
+      if (isNew) await assertUsable(on, directory, events, (facts) => facts.table.name === table.name);
       if (isNew || viewFacts(files) !== viewFacts(before)) await show(on, table, files);
       checked.set(table, files);
     }
@@ -68,7 +65,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // The stamps are taken before the files are read. A file that changes meanwhile is then read again before the first
   // query.
   for (const table of tables) checked.set(table, await unreadFiles(directory, table));
-  await assertUsable(connection, named, events);
+  await assertUsable(connection, directory, events);
   await connection.run(`CREATE SCHEMA ${schema}`);
   for (const [table, files] of checked) await show(connection, table, files);
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.

@@ -184,7 +184,7 @@ describe('openEvents', () => {
     ],
     ['the link leads nowhere', () => symlink('nowhere', join(inDays('day=2026-02-01'), 'b.parquet'))],
     [
-      'it is a link out of the lake',
+      'it is a link out of the table',
       async () => {
         await rename(inDays('day=2026-02-01'), join(scratchDirectory, 'elsewhere'));
         await symlink(join(scratchDirectory, 'elsewhere'), inDays('day=2026-02-01'));
