@@ -207,10 +207,10 @@ describe('a file of another format', () => {
     ['a tar archive', bytes('', `${'events.csv'.padEnd(257)}ustar`)],
     ['HTML or XML', Buffer.from('<!DOCTYPE html><p>Not found')],
   ])('is told what it is, and what to do: %s', async (format, content) => {
-    await write('foreign.csv', content);
-    const { code, stderr } = await convert(['foreign.csv']);
+    await write('foreign (1).csv', content);
+    const { code, stderr } = await convert(['foreign (1).csv']);
     expect(code).toBe(2);
-    expect(stderr).toContain(`foreign.csv can't be read: it is ${format}, and neither Parquet nor CSV. `);
+    expect(stderr).toContain(`foreign (1).csv can't be read: it is ${format}, and neither Parquet nor CSV. `);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
+import { shellWord } from '../../../lake-check/lake-commands.ts';
 import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
@@ -90,7 +91,9 @@ export async function describeCsv(
   refuseOtherFormats(head.subarray(0, HEAD_BYTES), name);
   const text = head.toString().replace(/^\ufeff/, '');
   if (text.startsWith('\ufeff'))
-    throw new Error(`it begins with two byte order marks. Remove one: tail -c +4 ${name} > events.csv`);
+    throw new Error(
+      `it begins with two byte order marks. Remove one: tail -c +4 ${shellWord(name)} > events.csv`,
+    );
   const separator = declared ?? separatorIn(text);
   const names = headerOf(text, separator);
   if (names.length === 0) throw new Error('a quote in its first line does not end, or text follows it');

@@ -1,3 +1,5 @@
+import { shellWord } from '../../../lake-check/lake-commands.ts';
+
 /** How a file of a format begins, the format's name, and what makes a file of it that can be read. */
 type Format = readonly [begins: RegExp, name: string, cure: string];
 
@@ -53,5 +55,6 @@ export function refuseOtherFormats(head: Buffer, name: string): void {
   const [, format, cure] =
     FORMATS.find(([begins]) => begins.test(hex)) ?? TEXTS.find(([begins]) => begins.test(text)) ?? [];
   if (format === undefined) return;
-  throw new Error(`it is ${format}, and neither Parquet nor CSV. ${cure?.replaceAll('FILE', name)}`);
+  const filled = cure?.replaceAll(' FILE', ` ${shellWord(name)}`).replaceAll('FILE', name);
+  throw new Error(`it is ${format}, and neither Parquet nor CSV. ${filled}`);
 }
