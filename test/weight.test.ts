@@ -17,11 +17,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   local: 6_172,
   'lake-check': 1_990,
   tools: 6_972,
-  page: 7_620,
+  page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 53_020,
-  docs: 7_125,
+  test: 54_018,
+  docs: 7_178,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
