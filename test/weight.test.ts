@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 54_018,
+  test: 54_019,
   docs: 7_178,
 };
 
