@@ -16,11 +16,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   infra: 3_683,
   local: 6_172,
   'lake-check': 1_990,
-  tools: 6_972,
+  tools: 6_975,
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 54_019,
+  test: 54_020,
   docs: 7_178,
 };
 

@@ -4,7 +4,7 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { followProgress } from '../../tools/lake/convert/conversion-progress.ts';
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault } from '../../tools/lake/convert/refusal.ts';
-import { batchesOf } from '../../tools/lake/convert/stage.ts';
+import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
 import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
@@ -69,6 +69,14 @@ describe('files that are read together', () => {
       ['c', 'c', 10],
       ['e', 'e', 10],
     ]);
+  });
+
+  it('must hold as many records as DuckDB reads of them', () => {
+    const plans = [planned('a'), planned('b')];
+    const staged = (rows: number) => [{ table: plans[0]?.table as InputPlan['table'], rows }];
+    expect(() => refuseOtherCounts(staged(2), plans)).not.toThrow();
+    expect(() => refuseOtherCounts(staged(3), plans)).toThrow('hold 2 records, and DuckDB reads 3');
+    expect(() => refuseOtherCounts([], plans)).toThrow('hold 2 records, and DuckDB reads 0');
   });
 
   it('are at most 500', () => {

@@ -169,7 +169,10 @@ async function sumUpTable(workspace: Workspace, table: Table, report: Report): P
 }
 
 /** Throws an OperatorFault if DuckDB has read other numbers of records than the files hold. */
-function refuseOtherCounts(staged: readonly Staged[], plans: readonly InputPlan[]): void {
+export function refuseOtherCounts(
+  staged: readonly Pick<Staged, 'table' | 'rows'>[],
+  plans: readonly InputPlan[],
+): void {
   for (const [table, alike] of Map.groupBy(plans, (plan) => plan.table)) {
     const held = alike.reduce((sum, { file }) => sum + file.rows, 0);
     const rows = staged.find((one) => one.table === table)?.rows ?? 0;
