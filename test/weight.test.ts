@@ -14,13 +14,13 @@ const AT_MOST: Readonly<Record<string, number>> = {
   lib: 8_922,
   'files of lib': 107,
   infra: 3_584,
-  local: 6_130,
-  'lake-check': 1_948,
-  tools: 6_795,
+  local: 6_172,
+  'lake-check': 1_990,
+  tools: 6_974,
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 53_352,
+  test: 53_654,
   docs: 7_178,
 };
 
