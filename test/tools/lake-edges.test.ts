@@ -170,10 +170,10 @@ describe('a CSV file', () => {
   });
 });
 
-it('CSV files of 300 dialects are read unchanged, or refused', async () => {
-  const { differing, read, refused } = await differingDialects(300, 2);
+it('CSV files of 120 dialects are read unchanged, or refused', async () => {
+  const { differing, read, refused } = await differingDialects(120, 2);
   expect(differing).toEqual([]);
-  expect(Math.min(read, refused)).toBeGreaterThan(30);
+  expect(Math.min(read, refused)).toBeGreaterThan(12);
 });
 
 describe('a file of another format', () => {
