@@ -83,13 +83,12 @@ async function addValues(
   );
   const known = new Map(readable.map((file) => [file.path, file]));
   const facts = new Map<string, Partial<FileFacts>>();
-  const companies = new Set<string>();
   for (const batch of batchesOf(readable, ({ size }) => size, BATCH_BYTES, onProgress)) {
     await using local = await source.filesOf(batch);
     const files = local.files.map((file) => ({ ...(known.get(file.id) as (typeof batch)[0]), ...file }));
-    await readValues(connection, table, files, facts, companies);
+    await readValues(connection, table, files, facts);
   }
-  return { ...added(table, facts), companies: companies.size };
+  return added(table, facts);
 }
 
 /** Batches of consecutive files. A batch weighs up to `most`, or is a single file. */
