@@ -23,12 +23,10 @@ export async function readLake(
   const layout = layoutOf(source.location, await source.list(), today);
   const tables: TableFacts[] = [];
   for (const listed of layout.tables) {
-    const progress = (part: string) => (done: number, total: number) =>
+    const note = (part: string) => (done: number, total: number) =>
       onProgress(`Reading the ${part} of ${listed.table.name}`, done, total);
-    const table = await addFooters(source, await addDigests(source, listed), progress('footers'));
-    tables.push(
-      depth === 'footers' ? table : await addValues(connection, source, table, progress('records')),
-    );
+    const table = await addFooters(source, await addDigests(source, listed), note('footers'));
+    tables.push(depth === 'footers' ? table : await addValues(connection, source, table, note('records')));
   }
   return { ...layout, tables };
 }

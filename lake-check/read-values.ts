@@ -91,15 +91,12 @@ async function readAlike(
   const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
   const company = companyColumn(report);
-  const isAlone = files.length === 1;
   // A dictionary may hold values that no record has. If it leaves the bounds, the records decide.
   const hasRange = (name: string) =>
-    ranges.length > 0 &&
-    ranges.every((group) => `lowest ${name}` in group) &&
-    !falseBound(footer, ranges, name);
+    ranges.length > 0 && ranges.every((row) => `lowest ${name}` in row) && !falseBound(footer, ranges, name);
   const expressions = {
     // One key costs less than two.
-    ...(!isAlone && { path: FILE }),
+    ...(files.length > 1 && { path: FILE }),
     rowGroup: rowGroupSql(footer),
     ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN), hasRange),
   };

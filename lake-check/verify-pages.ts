@@ -22,8 +22,8 @@ const CURE =
   'Copy the file again from its source. If the source has the same fault, write the file again there';
 
 /**
- * The first fault in the pages of a Parquet file, which DuckDB would not see. Adds to `ranges` what the dictionaries tell of
- * each row group: by column, the lowest and the highest value.
+ * The first fault in the pages of a Parquet file, which DuckDB would not see. Adds to `ranges` what the dictionaries
+ * tell of each row group: by column, the lowest and the highest value.
  */
 export async function pageFault(
   path: string,
@@ -34,12 +34,8 @@ export async function pageFault(
   try {
     const bytes = bytesOf(file);
     for (const chunk of footer.chunks) {
-      const found = chunkFault(
-        bytes,
-        chunk,
-        footer.rowGroupRows[chunk.rowGroup] ?? 0,
-        ranges[chunk.rowGroup],
-      );
+      const rows = footer.rowGroupRows[chunk.rowGroup] ?? 0;
+      const found = chunkFault(bytes, chunk, rows, ranges[chunk.rowGroup]);
       if (found) return { severity: 'wrong', found, cure: CURE };
       await nextTurn();
     }
