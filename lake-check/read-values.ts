@@ -14,7 +14,7 @@ export interface DayFile extends LocalFile {
   readonly day: string;
   readonly footer: Footer;
   /** What the dictionaries of a large file tell of each row group. */
-  readonly told?: readonly GroupRow[];
+  readonly ranges?: readonly GroupRow[];
 }
 
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
@@ -31,10 +31,10 @@ export async function readValues(
   const whole: DayFile[] = [];
   for (const file of files) {
     const { rows, rowGroupRows } = file.footer;
-    const told = rows > MANY_ROWS ? rowGroupRows.map((_, rowGroup) => ({ rowGroup })) : [];
-    const fault = await pageFault(file.path, file.footer, told);
+    const ranges = rows > MANY_ROWS ? rowGroupRows.map((_, rowGroup) => ({ rowGroup })) : [];
+    const fault = await pageFault(file.path, file.footer, ranges);
     if (fault) facts.set(file.id, { fault });
-    else whole.push({ ...file, told });
+    else whole.push({ ...file, ranges });
   }
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
   const alike = Map.groupBy(whole, ({ path, footer }) =>
@@ -86,23 +86,22 @@ async function readAlike(
 ): Promise<void> {
   const rowsOf = async (sql: string, parameters: string[] = []): Promise<GroupRow[]> =>
     (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
-  const [{ footer, path, told = [] }] = files;
+  const [{ footer, path, ranges = [] }] = files;
   const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
   const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
   const company = companyColumn(report);
-  const isAlone = files.length === 1;
   // A dictionary may hold values that no record has. If it leaves the bounds, the records decide.
-  const isTold = (name: string) =>
-    told.length > 0 && told.every((group) => `lowest ${name}` in group) && !falseBound(footer, told, name);
+  const hasRange = (name: string) =>
+    ranges.length > 0 && ranges.every((row) => `lowest ${name}` in row) && !falseBound(footer, ranges, name);
   const expressions = {
     // One key costs less than two.
-    ...(!isAlone && { path: FILE }),
+    ...(files.length > 1 && { path: FILE }),
     rowGroup: rowGroupSql(footer),
-    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN), isTold),
+    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN), hasRange),
   };
   const rows = await rowsOf(`SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`);
-  const groups = rows.map((row): GroupRow => ({ ...told[Number(row['rowGroup'])], ...row }));
+  const groups = rows.map((row): GroupRow => ({ ...ranges[Number(row['rowGroup'])], ...row }));
   const first = Map.groupBy(groups, (group) => (group['path'] ?? path) as string);
   // The few files that have faulty records are read again, to count these.
   const faulty = files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts));
@@ -190,8 +189,8 @@ const screeningChecks = (
   report: Report,
   columns: readonly Column[],
   isUsable: IsUsable,
-  timeType?: string,
-  isTold: (column: string) => boolean = () => false,
+  timeType: string | undefined,
+  hasRange: (column: string) => boolean,
 ): Expressions => ({
   ...(isUsable(TIME_COLUMN) &&
     timeType !== 'TIMESTAMP_MS' && {
@@ -199,15 +198,15 @@ const screeningChecks = (
       roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
     }),
   ...levelChecks(report, isUsable)?.screening,
-  ...Object.fromEntries(columns.flatMap((column) => boundsOf(column, isTold(column.name)))),
+  ...Object.fromEntries(columns.flatMap((column) => boundsOf(column, hasRange(column.name)))),
 });
 
-/** SQL for the number of a column's values, and for the lowest and the highest unless dictionaries told them. */
-function boundsOf({ name, type }: Column, isTold: boolean): (readonly [string, string])[] {
+/** SQL for the number of a column's values, and for the lowest and the highest unless dictionaries tell them. */
+function boundsOf({ name, type }: Column, hasRange: boolean): (readonly [string, string])[] {
   const column = quoteName(name);
   const bound = (sql: string) => BOUND[type].replace('*', `${sql}(${column})`);
   const values = [`values ${name}`, `count(${column})`] as const;
-  return isTold ? [values] : [[`lowest ${name}`, bound('min')], [`highest ${name}`, bound('max')], values];
+  return hasRange ? [values] : [[`lowest ${name}`, bound('min')], [`highest ${name}`, bound('max')], values];
 }
 
 /** SQL for a bound. Of a decimal, the digits without their point. */

@@ -22,19 +22,20 @@ const CURE =
   'Copy the file again from its source. If the source has the same fault, write the file again there';
 
 /**
- * The first fault in the pages of a Parquet file, which DuckDB would not see. Adds to `told` what the dictionaries tell of
- * each row group: by column, the lowest and the highest value.
+ * The first fault in the pages of a Parquet file, which DuckDB would not see. Adds to `ranges` what the dictionaries
+ * tell of each row group: by column, the lowest and the highest value.
  */
 export async function pageFault(
   path: string,
   footer: Footer,
-  told: Record<string, unknown>[] = [],
+  ranges: Record<string, unknown>[] = [],
 ): Promise<FileFault | undefined> {
   const file = openSync(path, 'r');
   try {
     const bytes = bytesOf(file);
     for (const chunk of footer.chunks) {
-      const found = chunkFault(bytes, chunk, footer.rowGroupRows[chunk.rowGroup] ?? 0, told[chunk.rowGroup]);
+      const rows = footer.rowGroupRows[chunk.rowGroup] ?? 0;
+      const found = chunkFault(bytes, chunk, rows, ranges[chunk.rowGroup]);
       if (found) return { severity: 'wrong', found, cure: CURE };
       await nextTurn();
     }
@@ -68,7 +69,7 @@ function chunkFault(
   bytes: Bytes,
   chunk: ColumnChunk,
   rows: number,
-  told?: Record<string, unknown>,
+  ranges?: Record<string, unknown>,
 ): string | undefined {
   const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
   let found = 0;
@@ -83,7 +84,7 @@ function chunkFault(
         return `${where}: the checksum of a page is not that of its bytes, so that its values are not those that were written`;
       const count = DATA_PAGES.includes(kind) ? page.field_1 : 0;
       if (!(size >= 0 && count >= 0)) return `${where}: a page is damaged`;
-      if (told && kind === DICTIONARY_PAGE) range = dictionaryRange(bytes(at, size), plainSize, chunk);
+      if (ranges && kind === DICTIONARY_PAGE) range = dictionaryRange(bytes(at, size), plainSize, chunk);
       else if (count > 0 && !OF_DICTIONARY.includes(struct['field_5']?.field_2 ?? page.field_4))
         range = undefined;
       at += size;
@@ -94,7 +95,7 @@ function chunkFault(
   }
   const said = chunk.isFlat ? rows : chunk.values;
   const name = chunk.column.toLowerCase();
-  if (told && range) [told[`lowest ${name}`], told[`highest ${name}`]] = range;
+  if (ranges && range) [ranges[`lowest ${name}`], ranges[`highest ${name}`]] = range;
   if (found === chunk.values && found === said) return undefined;
   return `${where}: the pages hold ${found} values, and the footer says ${said}`;
 }

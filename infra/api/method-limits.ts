@@ -66,14 +66,14 @@ export const limitsOfRoutes = (executions: number): ReadonlyMap<string, MethodLi
   new Map(
     routes.flatMap(({ path, functionName, report }) => {
       const load = serviceFunctions.find(({ name }) => name === functionName)?.load;
-      const held = (part: number, least: MethodLimit) =>
+      const limitOfPart = (part: number, least: MethodLimit) =>
         load && limitOf(executions * load.part * part, load.waitsSeconds, least);
       const least = leastOf(executions);
       return [
-        [`${path}/GET`, held(PART_OF_GET, least) ?? scaled(AT_ONCE, executions)] as const,
+        [`${path}/GET`, limitOfPart(PART_OF_GET, least) ?? scaled(AT_ONCE, executions)] as const,
         [
           `${path}/HEAD`,
-          held(1 - PART_OF_GET, report ? LEAST_HEADS : least) ?? limitOfOthers(executions),
+          limitOfPart(1 - PART_OF_GET, report ? LEAST_HEADS : least) ?? limitOfOthers(executions),
         ] as const,
         [`${path}/${PREFLIGHT_METHOD}`, scaled(load ? PREFLIGHT : OTHERS, executions)] as const,
       ];

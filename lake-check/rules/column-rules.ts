@@ -5,7 +5,7 @@ import { inFiles, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import { companyColumn } from '../report-columns.ts';
 
-const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
+const contractColumns = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
@@ -16,7 +16,7 @@ const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/
 export function similarName(wanted: string, names: readonly string[]): string | undefined {
   const words = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/);
   const [nearest] = names
-    .filter((name) => !known.has(name))
+    .filter((name) => !contractColumns.has(name))
     .map((name) => {
       const holds =
         words(wanted).every((word) => words(name).includes(word)) || bare(name).includes(bare(wanted));
