@@ -62,7 +62,7 @@ const COARSE_MS = 3_000;
 /** The fault of a hit whose report fits no state of the lake during the request. Undefined if it fits a state. */
 function hitFault(
   { world, lake }: Parts,
-  { request: { answer, startedAt, answeredAt }, stored }: Pick<Download, 'request' | 'stored'>,
+  { request: { answer, pull, startedAt, answeredAt }, stored }: Pick<Download, 'request' | 'stored'>,
   query: EngineQuery,
 ): string | undefined {
   const { days } = query.asked;
@@ -71,7 +71,9 @@ function hitFault(
   const listingMs = settings.listingSeconds * 1_000;
   // The machine measures the age of a cached listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
-  const isOfOne = statesDuring(lake.states, { from: startedAt - listingMs - clockMs, to: answeredAt }).some(
+  // A hop that comes from the other release finds what was made before for the version that its caller was to get.
+  const asked = crossings(pull) > 0 ? pull.startedAt : startedAt;
+  const isOfOne = statesDuring(lake.states, { from: asked - listingMs - clockMs, to: answeredAt }).some(
     (state) =>
       (version === undefined || versionOf(state, days) === version) &&
       query.clicks !== undefined &&
