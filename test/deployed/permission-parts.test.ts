@@ -73,7 +73,7 @@ async function grant(name: string, missing?: { readonly sid: string; readonly pa
   await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
 }
 
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',

@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',

@@ -15,7 +15,7 @@ const WAIT_MS = 400;
 const events = knownEvents(11, 200);
 const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let asked = 0;
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: window.start,

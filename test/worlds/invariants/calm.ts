@@ -27,7 +27,7 @@ const MOST_ASKS = 12;
 const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists: register, cached report, record, slots, and the listing. */
+/** The calls of a request for a report that exists: register, record, slots, and the listing. */
 const MOST_CALLS_OF_A_HIT = 6;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
