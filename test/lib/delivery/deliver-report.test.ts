@@ -225,6 +225,19 @@ describe('a client that has as many queries under way as slots', () => {
     expect((await ask(of, one)).text).toBe(CSV);
   });
 
+  it('takes a slot of its own to start the query of an attempt that it takes over', async () => {
+    const of = setting(soon);
+    await recorded(of, startingRecord({ attempt: crypto.randomUUID(), leaseMs: undefined, slot: 'of-another' }));
+    full(of);
+    const first = await ask(of, one);
+    expect([first.status, of.queries.started]).toEqual(['waiting', []]);
+    of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' }));
+    const second = await ask(of, one, first.left);
+    const { slots } = of.results.document(slotsKey('client-1')) as { slots: { id: string }[] };
+    expect([second.text, of.record()['slot']]).toEqual([CSV, slots[0]?.id]);
+    expect(slots[0]?.id).toMatch(UUID);
+  });
+
   it('waits on as one who has waited, when its attempt has failed', async () => {
     const of = setting({ ...soon, isLost: true, ends: 'forgotten' });
     const first = request(of, one);
