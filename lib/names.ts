@@ -1,5 +1,8 @@
 /** The names that the functions, the infrastructure and the one-machine stack must agree on. */
 
+/** The path of the documents that the service serves. `help` of a problem leads there. */
+export const DOCUMENTS_PATH = '/docs';
+
 /** Environment variables of the functions. `config.ts` explains each of them. */
 export const ENV = {
   commit: 'COMMIT',

@@ -1,3 +1,4 @@
+import { DOCUMENTS_PATH } from './names.ts';
 import { type Report, reports } from './report/catalogue.ts';
 
 /**
@@ -53,6 +54,10 @@ export const routes: readonly Route[] = [
   // The page for people, and the files that it loads.
   { path: '/', functionName: 'page' },
   { path: '/page/{file}', functionName: 'page' },
+  // The documents for callers, and the description for programs that read.
+  { path: DOCUMENTS_PATH, functionName: 'page' },
+  { path: `${DOCUMENTS_PATH}/{document}`, functionName: 'page' },
+  { path: '/llms.txt', functionName: 'page' },
 ];
 
 /** The path of a function that has one route. */

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildSync, stop } from 'esbuild';
+import { makeDocuments } from './build-documents.ts';
 
 const root = join(import.meta.dirname, '..');
 const source = join(import.meta.dirname, 'src');
@@ -65,10 +66,13 @@ export function makePage(): PageFiles {
   void stop();
   const copied = COPIED.map((name) => [name, readFileSync(join(source, name), 'utf8')] as const);
   const bundled = outputFiles.map(({ path, text }) => [basename(path), text] as const);
-  return Object.fromEntries([...copied, ...bundled]);
+  return {
+    ...Object.fromEntries([...copied, ...bundled]),
+    ...makeDocuments((file) => readFileSync(join(root, file), 'utf8')),
+  };
 }
 
 export function writePage(directory: string, files: PageFiles): void {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(join(directory, 'docs'), { recursive: true });
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
 }

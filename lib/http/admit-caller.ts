@@ -6,7 +6,7 @@ import { whoseRows } from '../access/whose-rows.ts';
 import type { Config } from '../config.ts';
 import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
-import type { Report } from '../report/catalogue.ts';
+import { type Report, reports } from '../report/catalogue.ts';
 import { type LoggedFacts, noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -30,7 +30,7 @@ export async function verifyCaller(
 
 /**
  * Finds out whose rows of the report the client of a valid token may see now, and adds the result to the log line.
- * Throws NotAuthorized if the client may see no row.
+ * Throws NotAuthorized if the client may see no row. Its document names the reports of which the client may see rows.
  */
 export async function admitCaller(
   claims: Claims,
@@ -42,6 +42,14 @@ export async function admitCaller(
   const client = callerOf(claims);
   const verdict = await whoseRows(config.entitlements, report, claims, register);
   noteCaller(facts, verdict);
-  if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token), client);
+  if (verdict.state === 'refused') {
+    const allowed = await Promise.all(
+      reports.map(async (other) => {
+        const { state } = await whoseRows(config.entitlements, other, claims, register);
+        return state === 'entitled' ? [other.name] : [];
+      }),
+    );
+    throw new NotAuthorized(scopeOf(config.token), client, allowed.flat());
+  }
   return { client, entitlement: verdict.entitlement };
 }

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { scopeOf } from '../access/verify-token.ts';
+import type { Config } from '../config.ts';
+import { DOCUMENTS_PATH } from '../names.ts';
 import { NotFound } from '../problems/problem.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
-
-const HTML = 'page.html';
-
-/** A path of plain segments, such as a stage. It never begins with `//`, which would name a host. */
-const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
+import { basePath, serviceUrl } from './request-header.ts';
 
 /**
- * GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. Both
- * are public and contain no data.
+ * GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. GET
+ * /docs, /docs/{document} and /llms.txt: the documents for callers, with the addresses, scope and limits of this
+ * service in every example. All are public and contain no data.
  *
- * - 200 with the page or the file; if the URL has the files' version, browsers may cache it, otherwise they must
- *   revalidate it
- * - 404 if the page has no such file
+ * - 200 with the page, the file or the document; if the URL has the files' version, browsers may cache it, otherwise
+ *   they must revalidate it
+ * - 404 if there is no such file or document
  */
 export function pageHandler({
   files,
@@ -29,11 +29,12 @@ export function pageHandler({
   readonly downloadOrigins: readonly string[];
 }) {
   const headers = securityHeaders(downloadOrigins);
+  const facts = factsOf(dependencies.config);
   return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
-    const name = event.pathParameters?.['file'] ?? HTML;
-    const file = files.byName.get(name);
-    if (!file || (name === HTML && event.pathParameters)) throw new NotFound();
+    const file = files.byName.get(fileOf(event));
+    if (!file) throw new NotFound();
     const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
+    const isFilledIn = /html|plain/.test(file.mediaType);
     return {
       statusCode: 200,
       headers: {
@@ -43,19 +44,49 @@ export function pageHandler({
         // The gateway gzips large files for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
-      body: name === HTML ? filledIn(file.body, { base: baseOf(event), version: files.version }) : file.body,
+      body: isFilledIn
+        ? filledIn(file, { ...facts, ...addressesOf(event), version: files.version })
+        : file.body,
     };
   });
 }
 
-/** The base path of a stage or of a custom domain, without a slash at its end. */
-function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
-  const base = path.replace(/\/$/, '');
-  return PLAIN_PATH.test(base) ? base : '';
+/** The name of the requested file, as `page/build-page.ts` writes it. No file has the empty name. */
+function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
+  const { file = '', document = '' } = pathParameters ?? {};
+  if (resource === '/') return 'page.html';
+  if (resource === DOCUMENTS_PATH) return 'docs/index.html';
+  if (resource === '/llms.txt') return 'docs/llms.txt';
+  if (document !== '') return `docs/${document}${document.includes('.') ? '' : '.html'}`;
+  return file.includes('/') || file.endsWith('.html') ? '' : file;
 }
 
-const filledIn = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
+/** Where this caller reaches the service: as a base path for links, and as a URL for examples. */
+function addressesOf(event: APIGatewayProxyEvent) {
+  const base = basePath(event) ?? '';
+  return { base, service: serviceUrl(event) ?? base };
+}
+
+/** What the documents say of this deployment. */
+function factsOf({ token, access, queriesPerPartner, longestQueryMs }: Config) {
+  const minutes = Math.ceil(longestQueryMs / 60_000);
+  return {
+    tokenEndpoint: access.tokenEndpoint ?? 'https://your-token-endpoint.example',
+    scope: scopeOf(token),
+    contact: access.contact ?? 'the operator',
+    slots: `${queriesPerPartner ?? 'all'} at one time`,
+    longest: `${minutes} minutes in the queue and ${minutes} running`,
+  };
+}
+
+/** Fills in what the text names as `{{name}}`. What it names otherwise, such as a template in an example, stays. */
+const filledIn = ({ mediaType, body }: PageFile, values: Readonly<Record<string, string>>): string =>
+  body.replaceAll(/{{(\w+)}}/g, (all, name: string) => {
+    const value = values[name] ?? all;
+    return mediaType.includes('html')
+      ? value.replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+      : value;
+  });
 
 /**
  * The page runs no inline code, and loads nothing from other hosts except reports (results bucket or edge). The same
@@ -80,7 +111,12 @@ const securityHeaders = (downloadOrigins: readonly string[]) => ({
 export interface PageFiles {
   /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
   readonly version: string;
-  readonly byName: ReadonlyMap<string, { readonly mediaType: string; readonly body: string }>;
+  readonly byName: ReadonlyMap<string, PageFile>;
+}
+
+interface PageFile {
+  readonly mediaType: string;
+  readonly body: string;
 }
 
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
@@ -88,13 +124,16 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.py': 'text/x-python; charset=utf-8',
+  '.yaml': 'application/yaml; charset=utf-8',
 };
 
-/** Reads the page's files, once, when the function starts. Throws if the files were not built. */
+/** Reads the page's files and the documents, once, when the function starts. Throws if the files were not built. */
 export function readPageFiles(directory: string): PageFiles {
   const byName = new Map<string, { mediaType: string; body: string }>();
   const version = createHash('sha256');
-  for (const name of readdirSync(directory).sort()) {
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
     const mediaType = MEDIA_TYPE[extname(name)];
     if (mediaType === undefined) continue;
     const body = readFileSync(join(directory, name), 'utf8');

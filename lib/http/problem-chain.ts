@@ -4,6 +4,7 @@ import { problemResponse } from '../problems/problem-response.ts';
 import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
 import { cors } from './cors.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
+import { serviceUrl } from './request-header.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
 /**
@@ -28,7 +29,8 @@ export const problemChain = (
       .use(requestLog(log, metrics, endsReport))
       .use({ after: addHeaders, onError: addHeaders })
       .onError((request) => {
-        request.response = problemResponse(request.error, request.event.requestContext.requestId);
+        const { error, event } = request;
+        request.response = problemResponse(error, event.requestContext.requestId, serviceUrl(event));
       })
   );
 };

@@ -1,14 +1,14 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { scopeOf } from '../access/verify-token.ts';
 import type { Config } from '../config.ts';
 import type { FunctionDependencies } from '../http/function-dependencies.ts';
 import { problemChain } from '../http/problem-chain.ts';
-import { requestHeader } from '../http/request-header.ts';
+import { serviceUrl } from '../http/request-header.ts';
 import { type Field, type Levels, reports } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
-import { pathOf, reportPath } from '../routes.ts';
+import { reportPath } from '../routes.ts';
 import { openApiDocument } from './document.ts';
 
 /** GET /openapi.json: the service in OpenAPI 3.1, with the URL at which this caller reached it. Needs no token. */
@@ -26,32 +26,13 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
       },
       body: JSON.stringify(
         openApiDocument({
-          url: serviceUrl(event, pathOf('openapi')) ?? '/',
+          url: serviceUrl(event) ?? '/',
           scope: scopeOf(config.token),
           commit: config.commit,
         }),
       ),
     }),
   );
-}
-
-const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
-const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443' };
-
-/**
- * The service's URL, as this caller sees it: scheme, host, and the base path of a stage or a custom domain. The host is
- * the one that the gateway serves, never the caller's Host header. Scheme and port come from headers, if valid.
- * Undefined if the gateway names no valid host, or a path that does not end with `route`.
- *
- * @param route the path of the route that the caller asked for
- */
-export function serviceUrl(event: APIGatewayProxyEvent, route: string): string | undefined {
-  const { domainName, path } = event.requestContext;
-  if (domainName === undefined || !HOST.test(domainName) || !path.endsWith(route)) return undefined;
-  const scheme = requestHeader(event, 'x-forwarded-proto') === 'http' ? 'http' : 'https';
-  const port = /^\d{1,5}$/.exec(requestHeader(event, 'x-forwarded-port') ?? '')?.[0];
-  const explicitPort = port === undefined || port === DEFAULT_PORT[scheme] ? '' : `:${port}`;
-  return `${scheme}://${domainName}${explicitPort}${path.slice(0, -route.length)}`;
 }
 
 /** GET /reporting/fields: the reports, their fields and the limits of a request, as JSON. Needs no token. */

@@ -154,7 +154,15 @@ export const problemSchemas: Part = {
       'instance?': text('Identifies the request in the operator’s log. Only the firewall leaves it out.', {
         format: 'uri',
       }),
+      'help?': text(
+        'Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.',
+        { format: 'uri-reference' },
+      ),
       'scope?': text('The scope to request a token with. Present if a valid token is not authorized.'),
+      'reports?': {
+        ...arrayOf(text()),
+        description: 'The reports that the client may request. Present if there are any, but not this one.',
+      },
       'errors?': {
         type: 'array',
         description: 'The faults of the request, where its parameters are at fault.',

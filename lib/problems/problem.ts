@@ -99,12 +99,17 @@ export class NotAuthorized extends Problem {
   readonly #scope: string;
   /** The caller that the token was issued to, for the log. */
   readonly caller: string;
+  readonly #reports: readonly string[];
 
-  /** @param scope the scope with which the token must be requested */
-  constructor(scope: string, caller: string) {
+  /**
+   * @param scope the scope with which the token must be requested
+   * @param reports the reports that the caller may request instead
+   */
+  constructor(scope: string, caller: string, reports: readonly string[] = []) {
     super('Not authorized to this endpoint.');
     this.#scope = scope;
     this.caller = caller;
+    this.#reports = reports;
   }
 
   override get headers() {
@@ -113,7 +118,7 @@ export class NotAuthorized extends Problem {
 
   /** The scope is in the document too, because API Gateway renames the header `WWW-Authenticate`. */
   override get members() {
-    return { scope: this.#scope };
+    return { scope: this.#scope, ...(this.#reports.length > 0 && { reports: this.#reports }) };
   }
 }
 

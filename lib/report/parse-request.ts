@@ -5,7 +5,14 @@ import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
 import { filterParameter, operatorNames, operatorOf, readFilterParameter } from './filter-operators.ts';
-import { isImpossible, lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
+import {
+  formatUtcTime,
+  isImpossible,
+  lengthInDays,
+  parseUtcTime,
+  UTC_TIME_FORM,
+  type Window,
+} from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
@@ -115,10 +122,19 @@ function readerOf(parameters: Parameters) {
       if (start === undefined || end === undefined) return undefined;
       if (start >= end) fault('endExclusive', 'Must be later than startInclusive.');
       else if (lengthInDays({ start, end }) > mostDays)
-        fault('endExclusive', `The window is longer than ${mostDays} days.`);
+        fault('endExclusive', tooLong({ start, end }, mostDays));
       return { start, end };
     },
   };
+}
+
+/** Says how to split a window that is too long. */
+function tooLong({ start, end }: Window, mostDays: number): string {
+  const parts = lengthInDays({ start, end }) / mostDays;
+  return (
+    `The window is longer than ${mostDays} days. Send ${Math.ceil(parts)} requests: the first ends at ` +
+    `${formatUtcTime(start + (end - start) / parts)}, and each next one begins where the one before it ends.`
+  );
 }
 
 /** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
@@ -180,12 +196,17 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   return { report, requestedFields, window, filters };
 }
 
+/** Parameters with which other services cut their answers into pages. */
+const PAGING = /^(?:limit|offset|cursor|page|page_?size|per_?page|max_?results|top|skip)$/i;
+const NO_PAGES = 'Unknown parameter. There are no pages: the answer is one, and whole. Leave it out.';
+
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
 
 const isIndexed = (list: string, parameters: Parameters) =>
   Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
 
 function unknownParameter(parameter: string): string {
+  if (PAGING.test(parameter)) return NO_PAGES;
   const name = INDEXED.exec(parameter)?.[1] ?? '';
   if (readFilterParameter(name))
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
@@ -213,7 +234,12 @@ export function parseDaysRequest(parameters: Parameters): Window {
   read('api-version', apiVersion);
   for (const parameter of Object.keys(parameters))
     if (!DAYS_PARAMETERS.includes(parameter))
-      faults.push({ parameter, detail: `Unknown parameter. ${didYouMean(parameter, DAYS_PARAMETERS)}` });
+      faults.push({
+        parameter,
+        detail: PAGING.test(parameter)
+          ? NO_PAGES
+          : `Unknown parameter. ${didYouMean(parameter, DAYS_PARAMETERS)}`,
+      });
   const window = windowOf(start, end, MAX_STATE_DAYS);
   if (faults.length > 0 || !window) throw new InvalidRequest(faults);
   return window;

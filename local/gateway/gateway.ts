@@ -93,7 +93,11 @@ export async function startGateway(
     // API Gateway refuses such a request before it reaches the API. The answer is therefore no problem document.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
-    const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
+    const [found, pathParameters = { proxy: target.path.slice(1) }] = routeOf(
+      routes,
+      request.method,
+      target.path,
+    );
     if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
     const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
       found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });

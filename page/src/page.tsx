@@ -40,6 +40,7 @@ function Page() {
       <header>
         <h1>Performance reports</h1>
         <nav aria-label="The service">
+          <a href={`${serviceAddress}docs`}>Documents</a>
           <a href={`${serviceAddress}${pathOf('openapi').slice(1)}`}>OpenAPI</a>
           <a href={`${serviceAddress}${pathOf('fields').slice(1)}`}>Fields as JSON</a>
         </nav>

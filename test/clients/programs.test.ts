@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { isHere, runProgram } from './run-program.ts';
 import { programPages, readGuide } from './snippet.ts';
 
 const PROGRAMS = join(import.meta.dirname, '../../docs/programs');
-const guide = await readGuide(...(await programPages()));
+const guide = await readGuide(...(await programPages()), 'first-report.md');
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
@@ -66,15 +66,16 @@ function expectSums(printed: string): void {
 describe('the programs of docs/programs', () => {
   it('are those that these tests know', () => {
     expect(guide.names).toEqual([
+      ...['pull-report.sh', 'pull-by-url.sh', 'pull_duckdb.py', 'Pull.java', 'pull-report.mjs'],
       ...[
-        'pull-daily.sh',
-        'pull-report.sh',
-        'pull-by-url.sh',
-        'pull_duckdb.py',
-        'Pull.java',
-        'pull-report.mjs',
+        'pull_report.py',
+        'pull_polars.py',
+        'pull-report.R',
+        'daily.py',
+        'daily.mjs',
+        'daily.sh',
+        'daily.ps1',
       ],
-      ...['pull_report.py', 'pull_polars.py', 'pull-report.R'],
     ]);
   });
 
@@ -119,7 +120,9 @@ describe('the programs of docs/programs', () => {
 describe('a program of docs/programs that can’t pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
   it.each([
-    ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
+    ...(hasCurl
+      ? [['pull-report.sh', ['sh']] as const, ['daily.sh', ['sh', '.', '2026-01-01']] as const]
+      : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python ? [['pull_report.py', [python]] as const] : []),
@@ -128,7 +131,9 @@ describe('a program of docs/programs that can’t pull its report', () => {
   });
 
   it.each([
-    ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
+    ...(hasCurl
+      ? [['pull-report.sh', ['sh']] as const, ['daily.sh', ['sh', '.', '2026-01-01']] as const]
+      : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python
@@ -175,48 +180,25 @@ describe('a program of docs/programs that can’t pull its report', () => {
   });
 });
 
-describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
-  let reports: string;
-  beforeEach(async () => {
-    reports = join(directory, 'reports');
-    await mkdir(reports);
-  });
-  const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
-
-  it('pulls the given days, by default the last three, into files that other users can read', async () => {
-    await run('pull-daily.sh', ['sh', reports, '2026-01-02']);
-    const [file = ''] = await readdir(reports);
-    expect(await readFile(join(reports, file), 'utf8')).toBe(
-      guideReport([], { start: '2026-01-02T00:00:00Z', end: '2026-01-03T00:00:00Z' }),
-    );
-    expect((await stat(join(reports, file))).mode & 0o044).toBe(0o044);
-    await run('pull-daily.sh', ['sh', reports]);
-    expect(await readdir(reports)).toEqual(
-      ['2026-01-02', ...[3, 2, 1].map(dayBefore)].map((day) => `publisher-${day}.csv`),
-    );
-  });
-
+describe('the daily job of docs/first-report.md', () => {
+  const fields = ['Day', 'PlacementId', 'ServedAds', 'Opens', 'Clicks', 'Revenue'];
+  const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+  const csvFiles = async () =>
+    (await readdir(join(directory, 'reports'))).filter((name) => /^2.*csv$/.test(name)).sort();
   it.each([
-    ['2026-01-31', '2026-02-01'],
-    ['2026-12-31', '2027-01-01'],
-    ['2028-02-28', '2028-02-29'],
-    ['2028-02-29', '2028-03-01'],
-    ['2100-02-28', '2100-03-01'],
-  ])('ends the window of the day %s at the start of %s', async (day, next) => {
-    const shim = join(directory, 'bin');
-    await mkdir(shim);
-    // This stand-in for curl writes its parameters to a file.
-    const lines = ['#!/bin/sh', `echo "$@" >> ${shim}/asked`, `echo '{"access_token":"x"}'`];
-    await writeFile(join(shim, 'curl'), lines.join('\n'));
-    await chmod(join(shim, 'curl'), 0o755);
-    await run('pull-daily.sh', ['sh', reports, day], { PATH: `${shim}:${process.env['PATH']}` }).catch(
-      () => {},
-    );
-    expect(await readFile(join(shim, 'asked'), 'utf8')).toContain(`endExclusive=${next}T00:00:00Z`);
-  });
-
-  it('says what is wrong if it fails, and leaves no file', async () => {
-    await expect(run('pull-daily.sh', ['sh', reports, '9999-12-31'])).rejects.toThrow('endExclusive');
-    expect(await readdir(reports)).toEqual([]);
+    ...(hasCurl ? [['daily.sh', 'sh'] as const] : []),
+    ['daily.mjs', process.execPath] as const,
+    ...(python ? [['daily.py', python] as const] : []),
+  ])('pulls each day once, and nothing again while nothing has changed: %s', async (name, command) => {
+    const parameters = [command, 'reports', '2026-01-01'];
+    const printed = await run(name, parameters);
+    const files = await csvFiles();
+    expect(files.length).toBeGreaterThan(20);
+    expect(printed.trim().split('\n')).toHaveLength(files.length);
+    for (const day of files.map((file) => file.slice(0, 10)))
+      expect(await readFile(join(directory, 'reports', `${day}.csv`), 'utf8')).toBe(
+        guideReport([], { fields, start: `${day}T00:00:00Z`, end: `${dayAfter(day)}T00:00:00Z` }),
+      );
+    expect(await run(name, parameters)).toBe('');
   });
 });

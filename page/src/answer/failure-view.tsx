@@ -1,9 +1,12 @@
+import { reports } from '../../../lib/report/catalogue.ts';
 import { focusOn } from '../focus.ts';
 import { duration } from '../format.ts';
 import { chosenPartner } from '../question/caller.ts';
 import { callerInputs } from '../question/caller-step.tsx';
 import { faultWords } from '../question/fault-words.ts';
+import { chooseReport } from '../question/report-step.tsx';
 import { askForReport } from '../question/run-bar.tsx';
+import type { ReportProblem } from '../reader/reader-messages.ts';
 import { cancelRun, isOfAnotherQuestion, isRetrying, type Run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
@@ -25,6 +28,7 @@ export function FailureView({ run }: { readonly run: Run }) {
           {isBeforeMissing && 'The days to compare with could not be had. '}
           {sentence}
         </strong>
+        {cure === 'another report' && ' It may request another one.'}
         {cure === 'another token' &&
           (chosenPartner.value === '' ? ' Paste a new token.' : ' Choose another partner.')}
         {cure === 'ask the operator' &&
@@ -42,6 +46,7 @@ export function FailureView({ run }: { readonly run: Run }) {
       {problem.instance && (
         <p class="hint">
           Trace id: <code>{problem.instance}</code>
+          {problem.help && <a href={problem.help}> What this means</a>}
         </p>
       )}
       {run.retryAt !== undefined && (
@@ -55,11 +60,12 @@ export function FailureView({ run }: { readonly run: Run }) {
         onClick={() => {
           if (isRunAgain) return askForReport();
           isBuilderOpen.value = true;
+          if (cure === 'another report') chooseReport(problem.reports?.[0] ?? choice.report);
           const inputs = cure === 'another token' ? callerInputs() : ['.run-bar button'];
           focusOn('.builder [aria-invalid="true"]', ...inputs);
         }}
       >
-        {isRunAgain ? 'Run it again' : 'Change the question'}
+        {isRunAgain ? 'Run it again' : cure === 'another report' ? offerOf(problem) : 'Change the question'}
       </button>{' '}
       {isAgain && (
         <button
@@ -76,6 +82,10 @@ export function FailureView({ run }: { readonly run: Run }) {
     </div>
   );
 }
+
+/** The words of the button that chooses the report that the client may request. */
+const offerOf = ({ reports: [name] = [] }: ReportProblem) =>
+  `Choose the ${reports.find((report) => report.name === name)?.title.toLowerCase() ?? 'other report'}`;
 
 /** Counts the seconds down. Screen readers do not read them: they would read every second aloud. */
 function Countdown({ until }: { readonly until: number }) {

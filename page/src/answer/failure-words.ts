@@ -2,7 +2,7 @@ import { counted, duration } from '../format.ts';
 import { MAX_RETRIES, type ReportProblem } from '../reader/reader-messages.ts';
 
 /** What the user can do on the page about a failure. */
-type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
+type Cure = 'run again' | 'change the question' | 'another token' | 'another report' | 'ask the operator';
 
 /** A sentence that says why there is no report, and the cure: what the user can do about it. */
 export interface FailureWords {
@@ -14,13 +14,14 @@ export interface FailureWords {
  * Returns the sentence and the cure for a problem. The sentence has the problem's `detail` (docs/problems.md), unless
  * the question has faults or the service failed (500): the page then says that in its own words.
  */
-export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
+export function failureWords({ status, detail, errors, reports }: ReportProblem): FailureWords {
   if (errors && errors.length > 0)
     return { sentence: 'The service refused the question.', cure: 'change the question' };
   switch (status) {
     case 400:
       return { sentence: detail, cure: 'change the question' };
     case 401:
+      if (reports) return { sentence: 'This client may see no row of this report.', cure: 'another report' };
       return { sentence: `The service refused the token: ${detail}`, cure: 'another token' };
     case 500:
       return {

@@ -3,12 +3,12 @@ import { choice, choose } from '../state.ts';
 import { firstChoice } from './choice.ts';
 import { shortTitle } from './question-words.ts';
 
-/** The inputs that choose the report. Another report begins with its own first fields and with no filters. */
+/** Chooses a report. Another report begins with its own first fields and with no filters. */
+export const chooseReport = (name: string) =>
+  choose({ report: name, fields: firstChoice(name).fields, filters: [] });
+
+/** The inputs that choose the report. */
 export function ReportStep() {
-  const select = (name: string) => {
-    const next = firstChoice(name);
-    choose({ report: name, fields: next.fields, filters: [] });
-  };
   return (
     <fieldset class="step">
       <legend>Report</legend>
@@ -19,7 +19,7 @@ export function ReportStep() {
               type="radio"
               name="report"
               checked={choice.value.report === name}
-              onChange={() => select(name)}
+              onChange={() => chooseReport(name)}
             />
             <span>{shortTitle(title)}</span>
           </label>

@@ -105,6 +105,10 @@ export interface ReportProblem {
   readonly detail: string;
   readonly status?: number;
   readonly instance?: string;
+  /** Where the problem is described. */
+  readonly help?: string;
+  /** The reports that the client may request instead. */
+  readonly reports?: readonly string[];
   /** How long the service asks to wait before the next request, in seconds. */
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];

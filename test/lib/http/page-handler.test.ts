@@ -26,10 +26,18 @@ const handler = pageHandler({
   downloadOrigins: ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'],
 });
 
-const ask = (path: string, { file, v }: { file?: string; v?: string } = {}) =>
+const ask = (
+  path: string,
+  {
+    file,
+    v,
+    resource = file === undefined ? '/' : '/page/{file}',
+  }: { file?: string; v?: string; resource?: string } = {},
+) =>
   handler(
     {
       httpMethod: 'GET',
+      resource,
       pathParameters: file === undefined ? null : { file },
       multiValueQueryStringParameters: v === undefined ? null : { v: [v] },
       requestContext: { path, requestId: 'request' },

@@ -76,6 +76,10 @@ export const requestEvent = (more: {
 }): APIGatewayProxyEvent =>
   ({
     httpMethod: 'GET',
+    resource: Object.entries(more.pathParameters ?? {}).reduce(
+      (path, [name, value]) => path.replace(value, `{${name}}`),
+      more.path,
+    ),
     path: more.path,
     multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...more.headers },
     multiValueQueryStringParameters: more.parameters ?? null,

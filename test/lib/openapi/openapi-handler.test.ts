@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
+import { serviceUrl } from '../../../lib/http/request-header.ts';
 import { openApiDocument } from '../../../lib/openapi/document.ts';
-import { openApiHandler, serviceUrl } from '../../../lib/openapi/public-handlers.ts';
+import { openApiHandler } from '../../../lib/openapi/public-handlers.ts';
 import { functionSetting, invoke, requestEvent } from '../http/setting.ts';
 
 const SCOPE = 'api://reports/.default';
@@ -42,10 +43,11 @@ describe('GET /openapi.json', () => {
 });
 
 const urlOf = (domainName: string | undefined, path: string, headers: Record<string, string[]> = {}) =>
-  serviceUrl(
-    { requestContext: { domainName, path }, multiValueHeaders: headers } as unknown as APIGatewayProxyEvent,
-    '/openapi.json',
-  );
+  serviceUrl({
+    resource: '/openapi.json',
+    requestContext: { domainName, path },
+    multiValueHeaders: headers,
+  } as unknown as APIGatewayProxyEvent);
 const https = { 'X-Forwarded-Proto': ['https'], 'X-Forwarded-Port': ['443'] };
 const gateway = 'abc123.execute-api.eu-west-1.amazonaws.com';
 

@@ -17,13 +17,14 @@ const HEADERS = { 'Content-Type': 'application/problem+json', 'Cache-Control': '
 
 /** The whole answer to an error, with its body parsed. */
 function answerTo(error: unknown) {
-  const { body, ...rest } = problemResponse(error, REQUEST_ID);
+  const { body, ...rest } = problemResponse(error, REQUEST_ID, 'https://api.example');
   return { ...rest, document: JSON.parse(body) };
 }
 
 /** A document that has these members, and the type and the instance that every problem has. */
 const problem = (slug: string, members: Readonly<Record<string, unknown>>) => ({
   type: `urn:problem-type:performance-reports:${slug}`,
+  help: `https://api.example/docs/problems#${slug}`,
   instance: `urn:uuid:${REQUEST_ID}`,
   ...members,
 });

@@ -52,7 +52,7 @@ describe('parseDaysRequest', () => {
       'a window of 400 days and a second',
       { endExclusive: ['2027-02-05T00:00:01Z'] },
       'endExclusive',
-      'The window is longer than 400 days.',
+      'The window is longer than 400 days. Send 2 requests: the first ends at 2027-02-05T00:00:00Z, and each next one begins where the one before it ends.',
     ],
     [
       'a parameter that only reports have',

@@ -275,7 +275,7 @@ describe('parseRequest', () => {
       'a window of 32 days and a second',
       { endExclusive: ['2026-02-02T00:00:01Z'] },
       'endExclusive',
-      'The window is longer than 32 days.',
+      'The window is longer than 32 days. Send 2 requests: the first ends at 2026-02-02T00:00:00Z, and each next one begins where the one before it ends.',
     ],
     [
       'a filter on a metric',
@@ -431,12 +431,17 @@ describe('parseRequest', () => {
     ['a misspelt parameter', { groupby: ['Day'] }, 'groupby', 'Unknown parameter. Did you mean "groupBy"?'],
     [
       'an unknown parameter that resembles no known parameter',
-      { limit: ['1'] },
-      'limit',
+      { xyzzy: ['1'] },
+      'xyzzy',
       `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
     ],
   ])('refuses %s', (_, changes, parameter, detail) => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
+  });
+
+  it.each(['limit', 'page', 'offset', 'cursor', 'pageSize'])('refuses %s: the answer is whole', (name) => {
+    const detail = 'Unknown parameter. There are no pages: the answer is one, and whole. Leave it out.';
+    expect(faultsOf({ [name]: ['1'] })).toEqual([{ parameter: name, detail }]);
   });
 
   it('checks requestedFields even if the request has requestedFields[] too', () => {

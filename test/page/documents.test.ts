@@ -1,0 +1,82 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { pageHandler } from '../../lib/http/page-handler.ts';
+import { knownProblems } from '../../lib/problems/known-problems.ts';
+import { makePage } from '../../page/build-page.ts';
+import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
+
+const files = makePage();
+const mediaTypes = { html: 'text/html; charset=utf-8', txt: 'text/plain; charset=utf-8' };
+const typeOf = (name: string) => mediaTypes[name.split('.').at(-1) as 'html'] ?? 'application/octet-stream';
+const byName = new Map(
+  Object.entries(files).map(([name, body]) => [name, { mediaType: typeOf(name), body }]),
+);
+
+/** The answer to a request for a path below `/prod`. */
+async function get(path: string, env = {}): Promise<APIGatewayProxyResult> {
+  const { dependencies } = functionSetting({
+    ACCESS_TOKEN_ENDPOINT: 'https://login.example/t?a=1&b',
+    ...env,
+  });
+  const handler = pageHandler({ ...dependencies, files: { version: 'v', byName }, downloadOrigins: [] });
+  const [, folder, name] = /^\/(docs|page)\/(.+)$/.exec(path) ?? [];
+  const parameter = folder === 'docs' ? 'document' : 'file';
+  return invoke(handler, requestEvent({ path, ...(name && { pathParameters: { [parameter]: name } }) }));
+}
+
+const pages = Object.keys(files).filter((name) => /^docs\/.*html$/.test(name));
+const pathOf = (name: string) => (name === 'docs/index.html' ? '/docs' : `/${name.replace('.html', '')}`);
+const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+
+describe('the documents that the service serves', () => {
+  it('have only links that lead to a page, an anchor or a file of the service, or to the web', async () => {
+    const broken: string[] = [];
+    let count = 0;
+    for (const page of pages) {
+      const { body, statusCode } = await get(pathOf(page));
+      expect(statusCode).toBe(200);
+      for (const [, href = ''] of body.matchAll(/ href="([^"]+)"/g)) {
+        count++;
+        if (/^https:/.test(href) || ['/prod/', '/prod/openapi.json'].includes(href)) continue;
+        const [path = '', anchor] = href
+          .replace(/^\/prod/, '')
+          .replace(/\?v=v$/, '')
+          .split('#');
+        const target = path === '' ? { statusCode, body } : await get(path);
+        if (target.statusCode !== 200 || (anchor && !idsOf(target.body).includes(anchor)))
+          broken.push(`${page}: ${href}`);
+      }
+    }
+    expect(count).toBeGreaterThan(500);
+    expect(broken).toEqual([]);
+  });
+
+  it('have an entry where the help of each problem leads', async () => {
+    const ids = idsOf((await get('/docs/problems')).body);
+    const help = knownProblems('scope').map(({ document }) => (document as never as { help: string }).help);
+    expect(help.filter((url) => !ids.includes(url.replace('/docs/problems#', '')))).toEqual([]);
+  });
+
+  it('fill in addresses, scope, limits and contact, and leave nothing open', async () => {
+    const { body } = await get('/docs', { QUERIES_PER_PARTNER: '7', ACCESS_CONTACT: 'help@reports.example' });
+    for (const text of [
+      'export API_URL=https://api.example/prod\n',
+      'export TOKEN_URL=https://login.example/t?a=1&#38;b\n',
+      'export SCOPE=api://reports/.default\n',
+      'help@reports.example',
+      '7 at one time',
+      '10 minutes in the queue and 10 running',
+    ])
+      expect(body).toContain(text);
+    for (const page of [...pages.map(pathOf), '/llms.txt'])
+      expect((await get(page)).body).not.toMatch(/{{\w+}}|127\.0\.0\.1|<script/);
+    expect((await get('/llms.txt')).body).toContain('(https://api.example/prod/docs/problems)');
+  });
+
+  it.each(['/docs/nope', '/docs/index.htm', '/docs/../page.js', '/page/docs%2Findex.html'])(
+    'are not at %s',
+    async (path) => {
+      expect((await get(decodeURIComponent(path))).statusCode).toBe(404);
+    },
+  );
+});
