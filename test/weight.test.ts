@@ -16,12 +16,12 @@ const AT_MOST: Readonly<Record<string, number>> = {
   infra: 3_578,
   local: 6_172,
   'lake-check': 1_990,
-  tools: 7_004,
+  tools: 7_010,
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
   test: 52_726,
-  docs: 7_087,
+  docs: 7_088,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
