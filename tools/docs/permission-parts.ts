@@ -68,6 +68,12 @@ export const unprovenParts = [
   },
   {
     functions: [...reportFunctions, 'downloads'],
+    sid: 'ReadResults',
+    parts: [RESULTS_PREFIX.publications],
+    reason: 'the release before fails at a large report; so does this one if the release before gave it up',
+  },
+  {
+    functions: [...reportFunctions, 'downloads'],
     sid: 'WriteResults',
     parts: [RESULTS_PREFIX.cached],
     reason: 'the release before fails at every report',
@@ -97,7 +103,7 @@ export const permissionParts: readonly PermissionPart[] = [
   ]),
   ...partsOf(reportFunctions, 'ReadResults', [
     ['report', ['athena', 'jobs', 'slots']],
-    ['publication under way', ['reports', 'publications', 'abandoned']],
+    ['publication under way', ['reports', 'abandoned']],
   ]),
   ...partsOf(reportFunctions, 'WriteResults', [
     ['report', ['reports', 'jobs', 'slots']],
@@ -112,7 +118,7 @@ export const permissionParts: readonly PermissionPart[] = [
   ...partsOf(['downloads'], 'ReadResults', [
     ['waiting room', ['athena', 'jobs', 'waiting']],
     ['share', ['slots']],
-    ['publication under way', ['reports', 'publications', 'abandoned']],
+    ['publication under way', ['reports', 'abandoned']],
   ]),
   ...partsOf(['downloads'], 'WriteResults', [
     ['waiting room', ['reports', 'jobs']],

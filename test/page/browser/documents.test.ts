@@ -23,7 +23,7 @@ describe('the documents on a phone', () => {
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => complaints.push(message.text()));
-      await page.goto(`${service.stack.apiUrl}/docs/`);
+      await page.goto(`${service.gatewayUrl}/docs/`);
       const urls = await page
         .locator('header a')
         .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
