@@ -26,6 +26,7 @@ export const ENV = {
   downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
   linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
   corsOrigins: 'CORS_ORIGINS',
+  finalAfterHours: 'FINAL_AFTER_HOURS',
   currency: 'CURRENCY',
   accessTokenEndpoint: 'ACCESS_TOKEN_ENDPOINT',
   accessContact: 'ACCESS_CONTACT',

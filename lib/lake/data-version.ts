@@ -17,6 +17,8 @@ export interface LakeDay {
   readonly files: number;
   readonly bytes: number;
   readonly isMarkedComplete: boolean;
+  /** When the marker of a complete day was written, by S3's clock, in milliseconds since 1970. */
+  readonly markedAt?: number;
 }
 
 /** The state of a window's data in the lake at one time. */
@@ -52,12 +54,14 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
     .map(([day, inDay]) => {
       const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
       const files = inDay.filter(({ key }) => isFile(key.slice(dayFolder.length)));
+      const marker = inDay.find(({ key }) => key === dayFolder + SUCCESS_MARKER);
       return {
         day,
         version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
         files: files.length,
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-        isMarkedComplete: inDay.some(({ key }) => key === dayFolder + SUCCESS_MARKER),
+        isMarkedComplete: marker !== undefined,
+        ...(marker && { markedAt: marker.lastModified }),
       };
     });
 }

@@ -7,4 +7,13 @@ export interface ToldDay {
   readonly state: Exclude<DayState, 'missing'>;
   /** The version of the day's data. It changes whenever the data change. */
   readonly version: string;
+  /** When a day that is not final should be final, `YYYY-MM-DDThh:mm:ssZ`, if the operator promises it. */
+  readonly expectedAt?: string;
+}
+
+/** What is promised for a day that is not final: by when it is expected, or since when it is late. */
+export function promiseWords(expectedAt: string | undefined, now: number): string {
+  if (expectedAt === undefined) return '';
+  const time = `${expectedAt.slice(0, 10)} ${expectedAt.slice(11, 16)} UTC`;
+  return now < Date.parse(expectedAt) ? ` (expected by ${time})` : ` (late since ${time})`;
 }
