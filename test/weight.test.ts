@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 152,
-  lib: 8_401,
+  lib: 8_409,
   'files of lib': 97,
   infra: 3_578,
   local: 6_172,
@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_580,
   connectors: 1_467,
   bench: 4_544,
-  test: 52_726,
+  test: 52_760,
   docs: 7_088,
 };
 

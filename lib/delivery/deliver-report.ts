@@ -3,7 +3,7 @@ import { begun } from '../begun.ts';
 import type { DataState } from '../lake/data-version.ts';
 import { readDataState } from '../lake/read-data-state.ts';
 import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
-import { type RecordIn, readRecord } from '../results/job-record.ts';
+import { AGE_ERROR_MS, type RecordIn, readRecord } from '../results/job-record.ts';
 import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
@@ -88,7 +88,7 @@ async function nextStep(run: Run, wait: Wait): Promise<Delivery | undefined> {
   const { target, stored } = wait;
   const decision = decide(readRecord(stored), stored?.ageMs ?? 0, {
     fingerprint: target.data.fingerprint,
-    hasListed: !target.data.isListed || wait.listedAfter === (stored?.etag ?? 'none'),
+    hasListed: hasListed(wait),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
     own: wait.own,
     hasTimeForAnother: hasTimeForAnother({ ...terms, callerLeftMs: terms.giveUpAt - Date.now() }),
@@ -138,6 +138,14 @@ const targetOf = ({ wanted: { request, entitlement } }: Run, data: DataState): T
   data,
   job: makeJob(request, entitlement, data),
 });
+
+/** Whether the lake was listed after the record was written, or can't be listed. */
+function hasListed({ target: { data }, stored, listedAfter }: Wait): boolean {
+  if (!data.isListed || listedAfter === (stored?.etag ?? 'none')) return true;
+  // A hop that waits for a slot has listed the lake before it reads the record, perhaps long after the record's write.
+  const listedForMs = Date.now() - (data.listedAt ?? Number.NaN);
+  return stored !== undefined && listedForMs >= 0 && listedForMs < stored.ageMs - AGE_ERROR_MS;
+}
 
 const readJob = ({ backends: { results } }: Run, { target: { job } }: Wait) =>
   results.read(jobRecordKey(job));

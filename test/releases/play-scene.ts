@@ -5,7 +5,7 @@ import { byOwner } from '../../lib/report/catalogue.ts';
 import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { reportUrl } from '../worlds/caller.ts';
 import { clientOf } from '../worlds/modelled-register.ts';
-import { sqlOf } from '../worlds/read-query.ts';
+import { idOf, sqlOf } from '../worlds/read-query.ts';
 import type { ServiceCode } from '../worlds/service-code.ts';
 import { BEGINNING } from '../worlds/world.ts';
 import { DAY, type Scene, type SceneName, scenes } from './scenes.ts';
@@ -83,7 +83,7 @@ async function addedPartner(root: string): Promise<PartnerRecord> {
       ...byOwner(() => []),
       name: PARTNER,
       client: clientOf(PARTNER),
-      publisherCompanies: COMPANIES.map(String),
+      publisherCompanies: COMPANIES.map(idOf),
       contact: 'reports@partner.example',
     },
   );

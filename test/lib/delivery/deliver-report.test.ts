@@ -7,7 +7,16 @@ import type { Progress } from '../../../lib/results/ticket.ts';
 import { ask, follow, following, request } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
 import type { Setting } from './setting.ts';
-import { CSV, doneRecord, START, setting, startingRecord, UUID, underWayRecord } from './setting.ts';
+import {
+  CSV,
+  doneRecord,
+  failedRecord,
+  START,
+  setting,
+  startingRecord,
+  UUID,
+  underWayRecord,
+} from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -252,6 +261,16 @@ describe('a client that has as many queries under way as slots', () => {
     const { slots } = of.results.document(slotsKey('client-1')) as { slots: { id: string }[] };
     expect([second.text, of.record()['slot']]).toEqual([CSV, slots[0]?.id]);
     expect(slots[0]?.id).toMatch(UUID);
+  });
+
+  it('counts a change of the data once, however many hops it then waits', async () => {
+    const of = setting();
+    await recorded(of, failedRecord('data-changed'));
+    vi.advanceTimersByTime(5_000);
+    full(of);
+    let left: Progress | undefined = { ...WAITS_FOR_SLOT, dataChanges: 1, cacheStatus: 'collapsed' };
+    for (let hop = 0; hop < 4; hop++) left = (await ask(of, one, left)).left;
+    expect(left).toEqual({ ...WAITS_FOR_SLOT, dataChanges: 1, cacheStatus: 'collapsed' });
   });
 
   it('waits on as one who has waited, when its attempt has failed', async () => {

@@ -39,14 +39,18 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
 
 /**
  * Whether the request may have listed the lake once more. It does so if the partner's companies changed while it
- * waited, or if a query for its days failed or was stopped, because the data may have changed.
+ * waited, if a query for its days failed or was stopped, because the data may have changed, or if it waited for a query
+ * of another caller, which may be over other data.
  */
 const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
   // A function may use companies that it read up to a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
-    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked }) =>
-      (state === 'FAILED' || state === 'CANCELLED' || stopAskedAt !== undefined) &&
+    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy }) =>
+      (state === 'FAILED' ||
+        state === 'CANCELLED' ||
+        stopAskedAt !== undefined ||
+        !startedBy.id.startsWith(`${pull.caller.id}.`)) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
       asked.days.join() === pull.caller.days.join(),
