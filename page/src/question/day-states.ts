@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../../../lib/report/parse-request.ts';
 import { daysPath } from '../../../lib/routes.ts';
 import { serviceAddress } from '../service-address.ts';
-import { serviceFacts } from '../service-facts.ts';
 import { newestDay, today } from '../state.ts';
 import { chosenCaller } from './caller.ts';
 import type { Caller } from './caller-token.ts';
@@ -76,18 +75,6 @@ export async function askDays(report: string): Promise<void> {
     .toSorted()
     .at(-1);
   if (newest !== undefined) newestDay.value = newest;
-}
-
-/**
- * When a day that is not final should be final, if the operator promises it. The service says it of days with events;
- * of days after these it follows from the hours that are promised.
- */
-export function expectedAt(told: Told | undefined, day: string): string | undefined {
-  const listed = told?.days.get(day);
-  if (listed) return listed.expectedAt;
-  const hours = serviceFacts.value.finalAfterHours;
-  if (hours === undefined || newestDay.value === undefined || day <= newestDay.value) return undefined;
-  return new Date(Date.parse(addDays(day, 1)) + hours * 3_600_000).toISOString();
 }
 
 let asked = '';

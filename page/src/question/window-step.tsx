@@ -1,11 +1,12 @@
 import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { counted } from '../format.ts';
+import { serviceFacts } from '../service-facts.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 import { DayInput } from './day-input.tsx';
-import { expectedAt, listedDays, stateOf } from './day-states.ts';
+import { listedDays, stateOf } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
-import { type DayState, promiseWords } from './told-day.ts';
+import { type DayState, expectedAt, promiseWords } from './told-day.ts';
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',
@@ -102,7 +103,12 @@ function DayStrip() {
     const those = shown.filter((_, index) => states[index] === state);
     return those.length > 0 ? [{ state, those }] : [];
   });
-  const withPromise = (day: string) => day + promiseWords(expectedAt(listedDays.value, day), Date.now());
+  const promised = {
+    days: listedDays.value?.days,
+    newest: newestDay.value,
+    finalAfterHours: serviceFacts.value.finalAfterHours,
+  };
+  const withPromise = (day: string) => day + promiseWords(expectedAt(day, promised), Date.now());
   return (
     <div class="days">
       <div class="day-strip" aria-hidden="true">
