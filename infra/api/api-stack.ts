@@ -5,6 +5,7 @@ import { GATE } from '../../lib/names.ts';
 import { routes } from '../../lib/routes.ts';
 import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
+import { logSettings } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';
@@ -79,7 +80,7 @@ export class ApiStack extends Stack {
           code: release.code(entry.name),
           environment,
           service,
-          logDays: stage.logDays,
+          logs: logSettings(stage),
           ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
         }),
       );
@@ -103,7 +104,7 @@ export class ApiStack extends Stack {
       stageName: stage.name,
       hasDomain: stage.domain !== undefined,
       executions: stage.executions,
-      logDays: stage.logDays,
+      logs: logSettings(stage),
       corsOrigins: stage.corsOrigins,
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
       notFound: functionOf(notFound.name),
@@ -112,6 +113,7 @@ export class ApiStack extends Stack {
       name: names.service,
       resourceArn: reportsApi.api.deploymentStage.stageArn,
       maxRequestsPerAddress: stage.maxRequestsPerAddress,
+      isForPages: stage.corsOrigins.length > 0,
     });
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 

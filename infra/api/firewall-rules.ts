@@ -42,8 +42,17 @@ export const responseBodies: Readonly<Record<string, CfnWebACL.CustomResponseBod
   [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: JSON.stringify(tooManyRequests) },
 };
 
+export interface RuleSettings {
+  readonly maxRequestsPerAddress: number;
+  /** Whether pages of other origins may read the firewall's own answer. */
+  readonly isForPages: boolean;
+}
+
 /** The firewall's rules, in the order in which they are evaluated. */
-export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProperty[] => [
+export const firewallRules = ({
+  maxRequestsPerAddress,
+  isForPages,
+}: RuleSettings): CfnWebACL.RuleProperty[] => [
   {
     name: 'requests-per-address',
     priority: 0,
@@ -62,6 +71,7 @@ export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProp
           responseHeaders: Object.entries({
             'Retry-After': String(RATE_WINDOW_SECONDS),
             ...COMMON_HEADERS,
+            ...(isForPages && { 'Access-Control-Allow-Origin': '*' }),
           }).map(([name, value]) => ({ name, value })),
         },
       },

@@ -1,23 +1,22 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { firewallRules, responseBodies, visibility } from './firewall-rules.ts';
+import { firewallRules, type RuleSettings, responseBodies, visibility } from './firewall-rules.ts';
 
-export interface FirewallProps {
+export interface FirewallProps extends RuleSettings {
   readonly name: string;
   /** ARN of the API's stage, which the firewall protects. */
   readonly resourceArn: string;
-  readonly maxRequestsPerAddress: number;
 }
 
 /** AWS WAF in front of the API: the managed core rules, known bad inputs, and a limit per address. */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { name, resourceArn, maxRequestsPerAddress }: FirewallProps) {
+  constructor(scope: Construct, id: string, { name, resourceArn, ...settings }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, 'Acl', {
       name,
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: firewallRules(maxRequestsPerAddress),
+      rules: firewallRules(settings),
       customResponseBodies: { ...responseBodies },
       visibilityConfig: visibility(name),
       // The console shows samples of requests. Tokens and query values are removed from them, as from our own logs. AWS

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   Alias,
   ApplicationLogLevel,
@@ -11,9 +11,10 @@ import {
   Runtime,
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { settingsOf } from '../../lib/function-settings.ts';
+import { type LogSettings, RETAIN_EXCEPT_ON_CREATE } from '../kept-resources.ts';
 import { LIVE_ALIAS } from '../resource-names.ts';
 import { makeFunctionRole } from './function-role.ts';
 import { runtimePermissions, type ServiceResources } from './permissions.ts';
@@ -23,7 +24,7 @@ export interface LambdaFunctionProps {
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly service: ServiceResources;
-  readonly logDays: RetentionDays;
+  readonly logs: LogSettings;
   /** How many of the account's concurrent executions are reserved for this function, which then never gets more. */
   readonly reservedConcurrency?: number | undefined;
 }
@@ -32,13 +33,12 @@ export interface LambdaFunctionProps {
 export function makeLambdaFunction(
   scope: Construct,
   { name, description, permissions }: ServiceFunction,
-  { code, environment, service, logDays, reservedConcurrency }: LambdaFunctionProps,
+  { code, environment, service, logs, reservedConcurrency }: LambdaFunctionProps,
 ): LambdaFunction {
   const { timeoutSeconds, memoryMb } = settingsOf(name);
   const logGroup = new LogGroup(scope, `${name}-log`, {
     logGroupName: service.names.functionLog(name),
-    retention: logDays,
-    removalPolicy: RemovalPolicy.DESTROY,
+    ...logs,
   });
   return new LambdaFunction(scope, name, {
     functionName: service.names.functionName(name),
@@ -61,7 +61,7 @@ export function makeLambdaFunction(
     systemLogLevelV2: SystemLogLevel.WARN,
     // Earlier versions stay, for rollbacks. The version of a failed deployment is removed: otherwise Lambda would not
     // publish the same code and settings again.
-    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
+    currentVersionOptions: { removalPolicy: RETAIN_EXCEPT_ON_CREATE },
   });
 }
 

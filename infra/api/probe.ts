@@ -5,6 +5,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { functionStartedBy } from '../../lib/function-settings.ts';
 import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
+import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
 import type { Release } from './function-code.ts';
 import { type LiveFunction, makeLambdaFunction, makeLive } from './lambda-function.ts';
@@ -24,7 +25,7 @@ export interface ProbeClient {
 export interface PullerProps {
   readonly release: Release;
   readonly service: ServiceResources;
-  readonly stage: Pick<Stage, 'apiScope' | 'logDays' | 'reservedConcurrency'>;
+  readonly stage: Pick<Stage, 'apiScope' | 'keepData' | 'logDays' | 'reservedConcurrency'>;
   /** Absent if the stage has no probe. */
   readonly client?: ProbeClient | undefined;
   readonly serviceUrl: string;
@@ -52,7 +53,7 @@ export const makePuller = (
     {
       code: release.code(puller.name),
       service,
-      logDays: stage.logDays,
+      logs: logSettings(stage),
       ...(puller.name === PROBE && { reservedConcurrency: stage.reservedConcurrency?.probe }),
       environment: {
         [ENV.commit]: release.name,

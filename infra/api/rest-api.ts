@@ -1,5 +1,6 @@
 import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
+  type CfnRestApi,
   EndpointType,
   type IResource,
   LambdaIntegration,
@@ -9,10 +10,11 @@ import {
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnPermission, type IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lib/function-settings.ts';
 import { MIN_GZIP_BYTES, PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
+import type { LogSettings } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -25,13 +27,23 @@ export interface ReportsApiProps {
   readonly hasDomain: boolean;
   /** How many Lambda executions requests may hold at one time. */
   readonly executions: number;
-  readonly logDays: RetentionDays;
+  readonly logs: LogSettings;
   /** Origins whose pages may call the API. If there are any, the API answers preflights. */
   readonly corsOrigins: readonly string[];
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
   /** The function that answers every path and method that no route takes. */
   readonly notFound: IFunction;
 }
+
+/**
+ * TLS 1.2 or later, for the API and for its domain: of both, the API's own policy counts ("Security policies for REST APIs
+ * in API Gateway"). Without a policy, the API accepts TLS 1.0. An API that changes its policy must have the endpoint
+ * access mode BASIC first. CDK has neither property for an API.
+ */
+export const TLS = {
+  securityPolicy: 'SecurityPolicy_TLS13_1_2_2021_06',
+  endpointAccessMode: 'BASIC',
+} as const;
 
 const BY_FUNCTION =
   'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (docs/contract.md#the-token). The waiting room takes the ticket in its path instead; the description of the API is public.';
@@ -66,25 +78,23 @@ export class ReportsApi extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, hasDomain, executions, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
+    { names, stageName, hasDomain, executions, logs, corsOrigins, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
       logGroupName: names.accessLog,
-      retention: logDays,
-      removalPolicy: RemovalPolicy.DESTROY,
+      ...logs,
     });
     const methods = corsOrigins.length > 0 ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS;
     this.api = new RestApi(this, 'Api', {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
-      // API Gateway's own address would be a second entrance, which allows TLS 1.0 ("Disable the default endpoint for
-      // REST APIs").
+      // API Gateway's own address would be a second entrance.
       disableExecuteApiEndpoint: hasDomain,
       minCompressionSize: Size.bytes(MIN_GZIP_BYTES),
       // Access logs need the account's role for API Gateway. An account has one such role per region, for all its APIs
-      // and stages. So the role stays when this stack is deleted. It also stays when the first deployment is rolled
+      // and stages: this one takes the place of the role that it had. So the role stays when this stack is deleted. It also stays when the first deployment is rolled
       // back, because the account uses the role as soon as it is made.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
@@ -102,6 +112,7 @@ export class ReportsApi extends Construct {
         dataTraceEnabled: false,
       },
     });
+    Object.assign(this.api.node.defaultChild as CfnRestApi, TLS);
     // Removes the URL output that CDK adds, because the stack has its own.
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {

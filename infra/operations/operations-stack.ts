@@ -9,7 +9,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/names.ts';
 import type { ResourceNames } from '../resource-names.ts';
@@ -37,12 +37,10 @@ export class OperationsStack extends Stack {
     const { gigabytesScannedPerHour } = stage.alarms;
     const metrics = stageMetrics(names, stage.name);
     const logGroup = LogGroup.fromLogGroupName(this, 'AccessLog', names.accessLog);
-    for (const [kind, statuses] of Object.entries(ANSWER_KINDS))
+    for (const [kind, filterPattern] of Object.entries(ANSWER_KINDS))
       new MetricFilter(this, `${kind}-requests`, {
         logGroup,
-        filterPattern: FilterPattern.any(
-          ...statuses.map((status) => FilterPattern.stringValue('$.status', '=', status)),
-        ),
+        filterPattern,
         metricNamespace: METRIC_NAMESPACE,
         metricName: metrics.answersName(kind as AnswerKind),
       });

@@ -104,6 +104,15 @@ describe('the functions', () => {
     }
   });
 
+  it('have logs that outlive the stack, as that of the API, if the stage keeps its data', () => {
+    const policies = (resources: typeof made) =>
+      new Set(ofType(resources, 'AWS::Logs::LogGroup').map(({ DeletionPolicy }) => DeletionPolicy));
+    expect([policies(made), policies(grown)]).toEqual([
+      new Set(['Delete']),
+      new Set(['RetainExceptOnCreate']),
+    ]);
+  });
+
   it('have every variable that they read', () => {
     for (const each of serving(functions)) {
       const { token, ...config } = readConfig(environment(each));
@@ -477,12 +486,23 @@ describe('the API', () => {
     expect(JSON.stringify(answers[0])).toContain(gatewayProblems.notFound.detail);
   });
 
+  // Without these, an API accepts TLS 1.0, also at its domain.
+  const TLS_1_2_OR_LATER = {
+    SecurityPolicy: 'SecurityPolicy_TLS13_1_2_2021_06',
+    EndpointAccessMode: 'BASIC',
+  };
+
+  it('accepts only TLS 1.2 or later', () => {
+    for (const resources of [made, grown])
+      expect(propertiesOf(resources, 'AWS::ApiGateway::RestApi')).toMatchObject([TLS_1_2_OR_LATER]);
+  });
+
   it('answers at the stage’s domain, if the stage has one', () => {
     expect(ofType(made, 'AWS::ApiGateway::DomainName')).toEqual([]);
     expect(propertiesOf(grown, 'AWS::ApiGateway::DomainName')).toMatchObject([
       {
         DomainName: 'reports.example.com',
-        SecurityPolicy: 'TLS_1_2',
+        ...TLS_1_2_OR_LATER,
         EndpointConfiguration: { Types: ['REGIONAL'] },
       },
     ]);
@@ -518,7 +538,7 @@ describe('web pages of other origins', () => {
     }
   });
 
-  it('may read the gateway’s own answers only if the stage names origins', () => {
+  it('may read the gateway’s and the firewall’s own answers only if the stage names origins', () => {
     const header = 'gatewayresponse.header.Access-Control-Allow-Origin';
     const allowed = (resources: typeof made) =>
       propertiesOf(resources, 'AWS::ApiGateway::GatewayResponse').map(
@@ -526,6 +546,11 @@ describe('web pages of other origins', () => {
       );
     expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
     expect(new Set(allowed(made))).toEqual(new Set([undefined]));
+    const answer = (resources: typeof made) => JSON.stringify(ofType(resources, 'AWS::WAFv2::WebACL'));
+    const limited = '"ResponseCode":429,"ResponseHeaders":[';
+    const readable = '{"Name":"Access-Control-Allow-Origin","Value":"*"}';
+    expect(answer(open).split(limited)[1]?.split(']')[0]).toContain(readable);
+    expect([answer(made).includes(limited), answer(made).includes(readable)]).toEqual([true, false]);
   });
 });
 

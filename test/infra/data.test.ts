@@ -166,6 +166,8 @@ describe('the register of partners', () => {
             TargetBackupVault: expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/),
           },
         ],
+        // With ACLs, a copy could not be restored into the bucket, which has none.
+        AdvancedBackupSettings: [{ ResourceType: 'S3', BackupOptions: { BackupACLs: 'disabled' } }],
       },
     });
     expect(resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties)).toMatchObject({

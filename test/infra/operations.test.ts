@@ -183,7 +183,11 @@ describe('the alarms', () => {
       part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
     });
     const filters = propertiesOf(resources, 'AWS::Logs::MetricFilter').map((each) => each['FilterPattern']);
-    expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
+    // The firewall's own refusals are not counted.
+    expect(filters).toEqual([
+      '{ $.status = "429" }',
+      '{ (($.status = "401") || ($.status = "403")) && ($.gatewayAnswer != "WAF_FILTERED") }',
+    ]);
   });
 
   it('fire for events that are lost, and while an event waits in the queue of lost events', () => {
