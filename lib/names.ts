@@ -133,6 +133,8 @@ export const METRIC = {
    * client had no free slot.
    */
   unavailable: 'Unavailable',
+  /** Count of the calls of StartQueryExecution that Athena throttled, whether a later try succeeded or not. */
+  throttledStarts: 'ThrottledStarts',
   /** Count of the queries that failed, were cancelled or stopped, or left an unreadable result. */
   failedQueries: 'FailedQueries',
   /** Bytes that a query scanned: what Athena charges for. */

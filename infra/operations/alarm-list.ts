@@ -40,9 +40,9 @@ const LEAST_REQUESTS = 20;
 const SLOW_MS = 20_000;
 
 /**
- * A short burst of throttles is harmless, because Lambda and partners try again. This number of throttles in five
- * minutes, twice in a quarter of an hour, means that the account is at its limit. If reports fail because of throttles,
- * the `reports-fail-…` alarms fire.
+ * A short burst of throttles is harmless, because Lambda, the service and partners try again. This number of throttles in
+ * five minutes, twice in a quarter of an hour, means that the account is at its limit. If reports fail because of
+ * throttles, the `reports-fail-…` alarms fire.
  */
 const MANY_THROTTLES = 20;
 
@@ -96,6 +96,16 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       threshold: 3,
       periods: 1,
       periodsToAlarm: 1,
+    },
+    {
+      name: 'queries-are-throttled',
+      severity: 'ticket',
+      impact: 'Athena lets the service start fewer queries than partners ask for: their reports come later.',
+      anchor: 'engine-is-saturated',
+      metric: metrics.own('throttledStarts'),
+      threshold: MANY_THROTTLES,
+      periods: 3,
+      periodsToAlarm: 2,
     },
     {
       name: 'functions-are-throttled',

@@ -63,7 +63,10 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           'Queries, ms',
           ['p50', 'p95', 'p99'].map((statistic) => own('queryDuration', { statistic, label: statistic })),
         ),
-        graph('Queries that failed', [own('failedQueries')]),
+        graph('Queries that failed, and starts that Athena throttled', [
+          own('failedQueries'),
+          own('throttledStarts'),
+        ]),
         graph('Bytes scanned in an hour, by final state of the query', [scannedByState()]),
       ],
       [

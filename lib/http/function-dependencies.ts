@@ -9,6 +9,7 @@ import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 import type { LineLog, MetricSink } from './request-log.ts';
 
 /** What every function needs, made once when it starts. */
@@ -16,8 +17,14 @@ export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
-  readonly backendsUntil: (until: number) => DeliveryBackends & { readonly register: Register };
+  /**
+   * The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. `facts` gets how often
+   * Athena throttled the start of a query.
+   */
+  readonly backendsUntil: (
+    until: number,
+    facts?: LoggedFacts,
+  ) => DeliveryBackends & { readonly register: Register };
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -40,11 +47,14 @@ export function functionDependencies(
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    backendsUntil: (until) => ({
+    backendsUntil: (until, facts = {}) => ({
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
         until,
+        () => {
+          facts.throttledStarts = (facts.throttledStarts ?? 0) + 1;
+        },
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
       lake: s3Lake(s3, config.lake, { until, cache, onListingUnavailable }),

@@ -17,6 +17,8 @@ export interface LoggedFacts extends DeliveryFacts {
   /** The number of the hop in the waiting room. */
   hop?: number;
   cacheStatus?: CacheStatus;
+  /** How many times Athena throttled StartQueryExecution during this request. */
+  throttledStarts?: number;
   /** The throttled AWS call because of which a waiting hop only led to the next one. */
   cause?: string;
   /** Whether the answer led to the report. */

@@ -89,7 +89,7 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
  */
 export function countAnswer(
   metrics: MetricSink,
-  { isReady, finishedQueries = [] }: LoggedFacts,
+  { isReady, finishedQueries = [], throttledStarts }: LoggedFacts,
   { status = 500, endsReport }: { readonly status: number | undefined; readonly endsReport: boolean },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
@@ -101,6 +101,7 @@ export function countAnswer(
     counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs]);
     if (state === 'failed') counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);
   }
+  if (throttledStarts) counted.push([METRIC.throttledStarts, MetricUnit.Count, throttledStarts]);
   if (status === 503) counted.push([METRIC.unavailable, MetricUnit.Count, 1]);
   if (counted.length === 0) return;
   for (const [name, unit, value] of counted) metrics.addMetric(name, unit, value);

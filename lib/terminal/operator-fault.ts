@@ -16,8 +16,14 @@ export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>
   }
 }
 
-/** Runs a command. If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. */
+/**
+ * Runs a command. If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. If
+ * nobody reads the output any more, as after `| head`, the command still finishes its work.
+ */
 export async function reportingFaults(command: () => Promise<void>): Promise<void> {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   try {
     await command();
   } catch (error) {

@@ -42,6 +42,7 @@ describe('the alarms', () => {
       'ticket reports-are-slow',
       'ticket queries-fail',
       'ticket engine-is-saturated',
+      'ticket queries-are-throttled',
       'ticket functions-are-throttled',
       'ticket requests-are-throttled',
       'page callers-are-refused',
@@ -54,6 +55,7 @@ describe('the alarms', () => {
     ]);
     const throttled = { Threshold: 20, EvaluationPeriods: 3, DatapointsToAlarm: 2 };
     expect(named('functions-are-throttled')).toMatchObject(throttled);
+    expect(named('queries-are-throttled')).toMatchObject({ ...throttled, MetricName: 'ThrottledStarts' });
   });
 
   it('go to the operator’s own topics if the stage names topics', () => {
