@@ -141,11 +141,11 @@ describe('npm run partner, killed and repeated', () => {
 
   it('remove leaves no client and no rights', async () => {
     await partnerHere(addArgs('counted-remove'));
-    const calls = await callsOf(['remove', 'dev', 'counted-remove']);
+    const calls = await callsOf(['remove', 'dev', 'counted-remove', '--yes']);
     const kills = await killEverywhere(
       'remove',
       calls,
-      (name) => ['remove', 'dev', name],
+      (name) => ['remove', 'dev', name, '--yes'],
       (name) => partnerHere(addArgs(name)),
       async ({ name, prepared, repeated }) => {
         const client = (prepared && clientIn(prepared)) ?? '';
@@ -164,11 +164,11 @@ describe('npm run partner, killed and repeated', () => {
   it('remove deletes the client that a killed add has made', async () => {
     const before = aws.clients.size;
     const calls = await callsOf(addArgs('counted-half'));
-    await partnerHere(['remove', 'dev', 'counted-half']);
+    await partnerHere(['remove', 'dev', 'counted-half', '--yes']);
     for (let nth = 3; nth <= calls; nth++) {
       const name = `half-${nth}`;
       await killedAt(addArgs(name), nth, 'after');
-      expect(await partnerHere(['remove', 'dev', name])).toMatchObject({ code: 0 });
+      expect(await partnerHere(['remove', 'dev', name, '--yes'])).toMatchObject({ code: 0 });
       expect(aws.clients.size).toBe(before);
     }
   });

@@ -111,7 +111,7 @@ describe('npm run partner, with Cognito', () => {
 
   it('removes a partner with its client, can be repeated, and frees the name', async () => {
     const added = await partner(`add dev leaving --publisher-companies 1 ${CONTACT}`);
-    expect((await partner('remove dev leaving')).code).toBe(0);
+    expect((await partner('remove dev leaving --yes')).code).toBe(0);
     expect(aws.clients.has(clientIn(added) ?? '')).toBe(false);
     expect(await partner('remove dev leaving')).toEqual({
       code: 0,
@@ -150,7 +150,7 @@ describe('npm run partner, with an existing identity provider', () => {
     const added = await partner(`add own outside --client 6f1c --publisher-companies 1 ${CONTACT}`);
     expect(added.code).toBe(0);
     expect(clientIn(added)).toBe('6f1c');
-    expect((await partner('remove own outside')).output).toContain('take it away there');
+    expect((await partner('remove own outside --yes')).output).toContain('take it away there');
     expect(aws.calls.filter((call) => call.startsWith('Cognito'))).toEqual([]);
   });
 });
@@ -163,6 +163,15 @@ describe('the command line', () => {
       code: 1,
       output: expect.stringMatching(/^There is no stage "nowhere" .*\n$/),
     });
+  });
+
+  it('finishes its work without a word if nobody reads its output any more', async () => {
+    const args = `add dev unread --publisher-companies 1 ${CONTACT}`.split(' ');
+    expect(await runPartner(aws.env, args, (child) => child.stdout?.destroy())).toEqual({
+      code: 0,
+      output: '',
+    });
+    expect((await partner('list dev')).output).toMatch(/^unread {2}active/m);
   });
 });
 
@@ -230,6 +239,7 @@ describe('bad input', () => {
     ['set dev taken', /^Say what to change/],
     ['set dev taken --active maybe', /^--active is "maybe"/],
     ['remove dev nobody', /^Stage dev has no partner "nobody"/],
+    ['remove dev taken', /^Partner taken of stage dev loses its rows .* --yes$/m],
   ])('is answered with one line and changes nothing: %s', async (line, expected) => {
     const { code, output } = await partner(line);
     expect(output).toMatch(expected);

@@ -6,8 +6,14 @@ import { type CommandParts, sweep } from './command-parts.ts';
 /**
  * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito. An inactive record
  * without companies and contact stays. The command can be repeated after it was killed at any step.
+ *
+ * @param confirm throws if the operator does not want this
  */
-export async function removePartner(parts: CommandParts, name: string): Promise<void> {
+export async function removePartner(
+  parts: CommandParts,
+  name: string,
+  confirm: (loss: string) => Promise<void>,
+): Promise<void> {
   const { register, cognito, stage, say } = parts;
   const stored = await register.readName(name);
   if (!stored)
@@ -15,6 +21,11 @@ export async function removePartner(parts: CommandParts, name: string): Promise<
       `Stage ${stage} has no partner "${name}". List them: npm run partner -- list ${stage}`,
     );
   if (stored.value.state === 'removed') return say(`Partner ${name} of stage ${stage} is removed.`);
+  // A command that was killed had been confirmed.
+  if (stored.value.state !== 'removing')
+    await confirm(
+      `Partner ${name} of stage ${stage} loses its rows and its client for good. Only its name can come back.`,
+    );
   const removing = await register.writeName(stored, { ...stored.value, state: 'removing' });
   const { client, madeAs } = removing.value;
 
