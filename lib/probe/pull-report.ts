@@ -37,18 +37,11 @@ const SPARE_MS = 300_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
- * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Cognito
- * charges for each token, so a token is kept until shortly before it expires.
+ * Requests tokens as a partner does. Cognito charges for each token, so a token is kept until shortly before it expires,
+ * or until `forget` is called. Throws an Error that quotes neither secret nor token.
  */
-export function reportPuller({
-  config,
-  fetch,
-  readSecret,
-  now,
-  secondsLate = 0,
-}: ProbeParts): () => Promise<number> {
-  const { scope, serviceUrl, tokenUrl, clientSecretId } = config;
+export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
+  const { scope, tokenUrl, clientSecretId } = config;
   let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
@@ -71,8 +64,22 @@ export function reportPuller({
     return token;
   };
 
+  return {
+    token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
+    forget: () => {
+      kept = undefined;
+    },
+  };
+}
+
+/**
+ * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
+ * It resolves to the number of rows of the day before, and throws an Error that says which step failed.
+ */
+export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
+  const { config, fetch, now, secondsLate = 0 } = parts;
   return async () => {
-    const token = kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken();
+    const token = await tokens.token();
     const today = Math.floor(now() / DAY_MS) * DAY_MS;
     const query = new URLSearchParams({
       requestedFields: 'Day,ServedAds',
@@ -80,11 +87,11 @@ export function reportPuller({
       endExclusive: utc(today),
       'api-version': API_VERSIONS.at(-1) as string,
     });
-    const response = await fetch(`${serviceUrl}${reportPath(publisherReport)}?${query}`, {
+    const response = await fetch(`${config.serviceUrl}${reportPath(publisherReport)}?${query}`, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
       signal: AbortSignal.timeout(LONGEST_MS),
     });
-    if (response.status === 401) kept = undefined;
+    if (response.status === 401) tokens.forget();
     const text = await response.text();
     if (response.status === 404 && text.includes(':no-records"')) throw new TableMissing();
     if (response.status !== 200) throw new Error(`The report's request ends with ${response.status}`);
