@@ -27,6 +27,9 @@ describe('npm run partner, with Cognito', () => {
     expect(client).toMatchObject({ AllowedOAuthScopes: ['api://performance-reports/.default'] });
     expect([...(client?.secrets.values() ?? [])]).toEqual([secretIn(added)]);
     expect(added.output).toContain('https://login.example/token');
+    const curl = /^ {2}curl -L -g .* '(\S+)'$/m.exec(added.output)?.[1] ?? '';
+    expect(curl).toMatch(/^https:\/\/api.example\/dev\/reporting\/publisherperformance\?/);
+    expect(added.output).toContain(`-u '${clientIn(added)}:${secretIn(added)}' -d grant_type`);
 
     const shown = await partner('show dev first');
     expect(shown.output).toMatch(/publisher companies +1000,7\n +advertiser companies +none\n/);

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PartnerRecord } from '../../lib/access/partner-record.ts';
-import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
+import { byOwner, type Owner, publisherReport, reports } from '../../lib/report/catalogue.ts';
+import { API_VERSIONS } from '../../lib/report/parse-request.ts';
+import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import type { StageOutputs } from '../stage-outputs.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, sweep } from './command-parts.ts';
 import type { NameRecord, Stored } from './register-bucket.ts';
@@ -42,16 +45,36 @@ export async function addPartner(parts: CommandParts, wanted: NewPartner): Promi
   });
   await sweep(parts, named.value);
 
+  const secret =
+    cognito && named.value.madeAs !== undefined ? await firstSecret(parts, cognito, named.value) : undefined;
   say(`Partner ${wanted.name} of stage ${stage}:`, `  client id      ${client}`);
-  if (cognito && named.value.madeAs !== undefined)
-    say(`  client secret  ${await firstSecret(parts, cognito, named.value)}   (this once: hand it over now)`);
+  if (secret !== undefined) say(`  client secret  ${secret}   (this once: hand it over now)`);
   say(
     `  token URL      ${outputs.tokenUrl}`,
     `  scope          ${outputs.scope}`,
     `  API            ${outputs.apiUrl}`,
   );
   await register.writeName(named, { ...named.value, state: 'there' });
-  say('It can pull reports now; if it tried before, within a minute.');
+  say('It can pull reports now; if it tried before, within a minute. Its report of yesterday:');
+  say(...firstReport(outputs, wanted, `${client}:${secret ?? '<client secret>'}`).map((line) => `  ${line}`));
+}
+
+/** Commands for a shell that pull a small report of yesterday. */
+function firstReport(
+  { tokenUrl, scope, apiUrl }: StageOutputs,
+  wanted: NewPartner,
+  idAndSecret: string,
+): string[] {
+  const report = reports.find(({ governedBy }) => wanted[governedBy].length > 0) ?? publisherReport;
+  const [end, start] = [0, 1].map((days) =>
+    new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10),
+  );
+  const window = `startInclusive=${start}T00:00:00Z&endExclusive=${end}T00:00:00Z&api-version=${API_VERSIONS.at(-1)}`;
+  return [
+    `TOKEN=$(curl -s ${tokenUrl} -u '${idAndSecret}' -d grant_type=client_credentials -d scope=${scope} |`,
+    `  sed 's/.*"access_token" *: *"\\([^"]*\\)".*/\\1/')`,
+    `curl -L -g -H "Authorization: Bearer $TOKEN" '${apiUrl}${reportPath(report)}?requestedFields=Day,Clicks&${window}'`,
+  ];
 }
 
 /** Throws an OperatorFault if the named client can't be this partner's. Called before anything is written. */

@@ -57,7 +57,7 @@ export async function smokeCommand(args: readonly string[], say: (line: string) 
   }
   if (failures > 0)
     throw new OperatorFault(
-      `${failures} of ${steps.length} steps fail. See docs/runbook.md#the-stage-does-not-deliver`,
+      `${failures} of ${steps.length} steps fail. docs/runbook.md says what to do, by the problem that an answer names`,
     );
 }
 
