@@ -154,13 +154,8 @@ function cognito(clients: Map<string, PoolClient>, operation: string, input: Cog
         UserPoolClient: { ClientId: made.ClientId, ClientName, ClientSecret: ClientSecretValue },
       });
     }
-    case 'DescribeUserPoolClient': {
-      if (!client) return missing;
-      const [ClientSecret] = client.secrets.values();
-      return json({
-        UserPoolClient: { ClientId: client.ClientId, ClientName: client.ClientName, ClientSecret },
-      });
-    }
+    case 'DescribeUserPoolClient':
+      return client ? json({ UserPoolClient: { ClientId: client.ClientId } }) : missing;
     case 'ListUserPoolClients':
       return json({
         UserPoolClients: [...clients.values()].map(({ ClientId, ClientName }) => ({ ClientId, ClientName })),
@@ -170,7 +165,10 @@ function cognito(clients: Map<string, PoolClient>, operation: string, input: Cog
     case 'ListUserPoolClientSecrets':
       if (!client) return missing;
       return json({
-        ClientSecrets: [...client.secrets.keys()].map((ClientSecretId) => ({ ClientSecretId })),
+        // The newest first: Cognito says nothing about the order.
+        ClientSecrets: [...client.secrets.keys()]
+          .map((ClientSecretId, index) => ({ ClientSecretId, ClientSecretCreateDate: 1_700_000_000 + index }))
+          .reverse(),
       });
     case 'AddUserPoolClientSecret':
       if (!client) return missing;
