@@ -11,10 +11,8 @@ import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { makeDownloadsEdge } from './downloads-edge.ts';
 import { Firewall } from './firewall.ts';
-import type { Release } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { makeLambdaFunction, makeLive } from './lambda-function.ts';
-import { makeLostEventsQueue } from './lost-events.ts';
+import { makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
 import { makeProbe, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
 import { addReleaseGate } from './release-gate.ts';
@@ -95,8 +93,7 @@ export class ApiStack extends Stack {
       publish: functionOf(publish.name),
       abandon: functionOf(abandon.name),
       resultsBucket,
-      ruleName: names.publicationRule,
-      lostEvents: makeLostEventsQueue(this, names),
+      names,
     });
 
     const reportsApi = new ReportsApi(this, 'ReportsApi', {

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import {
   Alias,
   ApplicationLogLevel,
   Architecture,
-  type Code,
+  Code,
   type IFunction,
   type IVersion,
   Function as LambdaFunction,
@@ -19,6 +20,21 @@ import { LIVE_ALIAS } from '../resource-names.ts';
 import { makeFunctionRole } from './function-role.ts';
 import { runtimePermissions, type ServiceResources } from './permissions.ts';
 import type { ServiceFunction } from './service-functions.ts';
+
+/** Finds a function's code by the function's name. */
+export type FunctionCode = (functionName: string) => Code;
+
+/** A release: the code of its functions, and its name (`infra/release-name.ts`). */
+export interface Release {
+  readonly code: FunctionCode;
+  readonly name: string;
+}
+
+/** Takes the bundles from a folder that `bundleFunctions` has written. */
+export const bundlesIn =
+  (folder: string): FunctionCode =>
+  (functionName) =>
+    Code.fromAsset(join(folder, functionName));
 
 export interface LambdaFunctionProps {
   readonly code: Code;

@@ -7,8 +7,7 @@ import { functionStartedBy } from '../../lib/function-settings.ts';
 import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
-import type { Release } from './function-code.ts';
-import { type LiveFunction, makeLambdaFunction, makeLive } from './lambda-function.ts';
+import { type LiveFunction, makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
 
 /** Name of the probe's file in `functions/` and of its bundle's folder. */

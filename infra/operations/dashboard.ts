@@ -11,8 +11,7 @@ import {
 import { serviceFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { StageMetrics } from './metrics.ts';
-import { partnerQueries } from './partner-queries.ts';
-import { partnerLogs } from './save-partner-queries.ts';
+import { partnerLogs, partnerQueries } from './partner-queries.ts';
 
 export interface DashboardProps {
   readonly names: ResourceNames;

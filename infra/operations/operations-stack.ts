@@ -14,13 +14,12 @@ import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { type AlarmDefinition, alarmList, type Severity } from './alarm-list.ts';
+import { type AlarmDefinition, alarmList, probeAlarms, type Severity } from './alarm-list.ts';
 import { alarmTopics } from './alarm-topic.ts';
 import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
 import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from './metrics.ts';
-import { probeAlarms } from './probe-alarms.ts';
-import { savePartnerQueries } from './save-partner-queries.ts';
+import { savePartnerQueries } from './partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
   readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'runbookUrl'>;

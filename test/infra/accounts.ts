@@ -55,7 +55,6 @@ export const grownAccount = {
 export const keptWithCognito = {
   ...newAccount,
   keepData: true,
-  identity: { provider: 'cognito', formerClients: ['first-partner'] },
   access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
   events: { ...newAccount.events, currency: 'EUR' },
   alarms: {
@@ -72,10 +71,10 @@ export const keptWithCognito = {
   },
 } satisfies StageInput;
 
-/** Settings that no stage below has; the last two are refused. The compiler refuses `linted` if there is another. */
+/** Settings that no stage below has; the last one is refused. The compiler refuses `linted` if there is another. */
 type Unlinted = Exclude<
   keyof StageInput,
-  keyof typeof grownAccount | keyof typeof keptWithCognito | 'throttling' | 'shiftMinutes'
+  keyof typeof grownAccount | keyof typeof keptWithCognito | 'shiftMinutes'
 >;
 
 /** The stages whose templates are linted. */

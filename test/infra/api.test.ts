@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { limitsOfRoutes } from '../../infra/api/method-limits.ts';
+import { ACCESS_LOG_FIELDS } from '../../infra/api/rest-api.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';

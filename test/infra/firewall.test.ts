@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COUNTED_CORE_RULES, firewallRules, responseBodies } from '../../infra/api/firewall-rules.ts';
+import { COUNTED_CORE_RULES, firewallRules, responseBodies } from '../../infra/api/firewall.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 
 const rules = firewallRules({ maxRequestsPerAddress: 500, isForPages: false });
