@@ -14,10 +14,7 @@ export const uniquePart = (): string =>
  */
 export const RETAIN_EXCEPT_ON_CREATE = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
-/**
- * How long a log keeps its lines, and whether the log outlives its stack: it does in a stage that keeps its data, because
- * it says who pulled what.
- */
+/** The settings of a log. It outlives a stage that keeps its data, because it says who pulled what. */
 export const logSettings = ({ logDays, keepData }: Pick<Stage, 'logDays' | 'keepData'>) => ({
   retention: logDays,
   removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,

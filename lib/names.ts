@@ -82,8 +82,6 @@ export const RESULTS_PREFIX = {
   orders: 'orders/',
   /** As `orders/`: release 1.0.0 still reads it. */
   tickets: 'tickets/',
-  /** A prefix from before 1.0.0. Nothing reads or writes it now. Its last objects expire. */
-  shares: 'shares/',
 } as const;
 
 /** Prefixes of the objects in the bucket of the register of partners. */

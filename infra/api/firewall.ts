@@ -5,9 +5,8 @@ import { problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 /**
- * The core rules that honest requests can match, each with the reason why such a request is only counted, not blocked.
- * A filter's value may be any text of up to 256 characters: the name of a device, or the origin of demand, which is
- * often a domain or a URL. The value reaches the engine as a bound parameter, and comes back only inside JSON or CSV.
+ * The core rules that honest requests can match, each with the reason why it only counts. A filter's value may be
+ * any text: a device, or the origin of demand, often a domain or a URL. It reaches the engine as a bound parameter.
  */
 export const COUNTED_CORE_RULES: Readonly<Record<string, string>> = {
   NoUserAgent_HEADER:

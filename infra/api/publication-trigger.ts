@@ -65,16 +65,10 @@ export function publishOnRequest(
   });
 }
 
-/**
- * The longest time that SQS allows. In this time, the operator can find the cause, remove it, and send the events
- * again.
- */
+/** The longest time that SQS allows: time to remove the cause, and to send the events again. */
 const LOST_EVENTS_KEPT = Duration.days(14);
 
-/**
- * Makes the dead-letter queue, for events that no function handled. An alarm fires for them, and the runbook says how
- * to send them again.
- */
+/** Makes the queue of events that no function handled. The runbook says how to send them again. */
 function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
   const queue = new Queue(scope, 'LostEvents', {
     queueName: names.lostEvents,

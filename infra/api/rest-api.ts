@@ -60,11 +60,7 @@ export interface ReportsApiProps {
   readonly notFound: IFunction;
 }
 
-/**
- * TLS 1.2 or later, for the API and for its domain: of both, the API's own policy counts ("Security policies for REST APIs
- * in API Gateway"). Without a policy, the API accepts TLS 1.0. An API that changes its policy must have the endpoint
- * access mode BASIC first. CDK has neither property for an API.
- */
+/** TLS 1.2 or later, also at a domain, where the API's own policy counts. BASIC must come before STRICT. */
 export const TLS = {
   securityPolicy: 'SecurityPolicy_TLS13_1_2_2021_06',
   endpointAccessMode: 'BASIC',

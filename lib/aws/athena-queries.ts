@@ -14,9 +14,7 @@ import { call } from './call.ts';
 import { withoutValues } from './without-values.ts';
 
 /**
- * Athena as the service's query engine.
- *
- * @param until every call ends by then, in milliseconds since 1970
+ * Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970.
  * @param onThrottledStart called each time that Athena throttles the start of a query, also if it is then tried again
  */
 export function athenaQueries(

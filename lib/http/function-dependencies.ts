@@ -12,19 +12,15 @@ import { METRIC_NAMESPACE } from '../names.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import type { LineLog, MetricSink } from './request-log.ts';
 
+type Backends = DeliveryBackends & { readonly register: Register };
+
 /** What every function needs, made once when it starts. */
 export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /**
-   * The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. `facts` gets how often
-   * Athena throttled the start of a query.
-   */
-  readonly backendsUntil: (
-    until: number,
-    facts?: LoggedFacts,
-  ) => DeliveryBackends & { readonly register: Register };
+  /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
+  readonly backendsUntil: (until: number, facts?: LoggedFacts) => Backends;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -34,6 +30,7 @@ export function functionDependencies(
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
+  const names = { database: config.athenaDatabase, workgroup: config.athenaWorkgroup };
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
   const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
@@ -48,14 +45,9 @@ export function functionDependencies(
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
     backendsUntil: (until, facts = {}) => ({
-      queries: athenaQueries(
-        athena,
-        { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        until,
-        () => {
-          facts.throttledStarts = (facts.throttledStarts ?? 0) + 1;
-        },
-      ),
+      queries: athenaQueries(athena, names, until, () => {
+        facts.throttledStarts = (facts.throttledStarts ?? 0) + 1;
+      }),
       results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
       lake: s3Lake(s3, config.lake, { until, cache, onListingUnavailable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),

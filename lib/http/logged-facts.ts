@@ -25,10 +25,7 @@ export interface LoggedFacts extends DeliveryFacts {
   isReady?: boolean;
 }
 
-/**
- * Adds facts to the log line: the partner's name, if the register has one, and how many companies' rows the partner may
- * see, or why it may see none.
- */
+/** Adds the partner's name, if the register has one, and how many companies it may see, or why none. */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;

@@ -50,10 +50,7 @@ export function requestLog(
 /** API Gateway ends a request after this time. An older time of arrival comes from a wrong clock. */
 const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
-/**
- * When a request reached the gateway, so that a cold start counts as waiting time. If the gateway's time is
- * implausible: the present time.
- */
+/** When a request reached the gateway, so that a cold start counts as waiting. If implausible: now. */
 const beganAt = (gatewayTime: number, now: number): number =>
   gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
 

@@ -36,10 +36,7 @@ const SPARE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
-/**
- * Requests tokens as a partner does. Cognito charges for each token, so a token is kept until shortly before it expires,
- * or until `forget` is called. Throws an Error that quotes neither secret nor token.
- */
+/** Requests tokens as a partner does. Cognito charges for each, so one is kept until shortly before it expires. */
 export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
   const { scope, tokenUrl, clientSecretId } = config;
   let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
@@ -66,9 +63,7 @@ export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
 
   return {
     token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
-    forget: () => {
-      kept = undefined;
-    },
+    forget: () => void (kept = undefined),
   };
 }
 

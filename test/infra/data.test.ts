@@ -98,7 +98,6 @@ describe('the buckets', () => {
       // Versions before 1.0.0 wrote these folders.
       ['orders/', 7],
       ['tickets/', 2],
-      ['shares/', 2],
     ]);
   });
 
