@@ -7,6 +7,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
+import { crossings } from './releases.ts';
 
 /** Troubles that don't disturb the calm. */
 const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
@@ -26,7 +27,7 @@ const MOST_ASKS = 12;
 const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists: register, cached report, record, slots, and the listing. */
+/** The calls of a request for a report that exists: register, record, slots, and the listing. */
 const MOST_CALLS_OF_A_HIT = 6;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
@@ -101,7 +102,8 @@ export function listingFault(
     troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
     [plan.outages.length, plan.clocks.set].every((each) => !each) &&
     plan.settings.isListed;
-  if (!isQuiet || !isOwn(query, pull) || query.location?.includes('reused')) return undefined;
+  if (!isQuiet || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
+    return undefined;
   const before = [...athena.queries.values()].filter(
     ({ number, asked, companies }) =>
       number < query.number && asked.days === query.asked.days && companies === query.companies,
