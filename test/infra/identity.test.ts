@@ -1,6 +1,6 @@
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { grownAccount, newAccount } from './accounts.ts';
+import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
 import { buildStacks, ofType, propertiesOf, resolved, resourcesOf } from './synthesize.ts';
 
 /**
@@ -55,13 +55,8 @@ describe('a stage without an existing identity provider', () => {
 });
 
 describe('the user pool of a stage that keeps its data', () => {
-  const kept = {
-    ...newAccount,
-    keepData: true,
-    alarms: { ...newAccount.alarms, email: 'operator@example.com' },
-  };
   const poolOf = (isFirst: boolean) => {
-    const { identity } = buildStacks(kept, { isFirst });
+    const { identity } = buildStacks(keptWithCognito, { isFirst });
     return ofType(identity ? resourcesOf(identity) : {}, 'AWS::Cognito::UserPool')[0];
   };
 

@@ -265,12 +265,6 @@ describe('the saved log queries about partners', () => {
       expect(QueryString).toContain('filter partner = "first-partner"');
     }
   });
-
-  it('are also on the dashboard, in a form that shows all partners', () => {
-    const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
-    for (const title of ['Reports that partners pulled', 'Who was refused, and why', 'cost at $5 a terabyte'])
-      expect(body).toContain(title);
-  });
 });
 
 describe('the runbook', () => {

@@ -93,13 +93,10 @@ describe('the names of resources', () => {
     'AWS::Events::Rule': { Name: 64 },
     'AWS::Lambda::Function': { FunctionName: 64 },
     'AWS::SQS::Queue': { QueueName: 80 },
-    'AWS::Athena::WorkGroup': { Name: 128 },
-    'AWS::WAFv2::WebACL': { Name: 128 },
-    'AWS::CloudWatch::Alarm': { AlarmName: 255 },
   };
   const namesIn = (name: string) => {
-    const { data, identity, api, operations } = buildStacks(keptWithCognito, { name });
-    return [data, identity, api, operations]
+    const { data, identity, api } = buildStacks(keptWithCognito, { name });
+    return [data, identity, api]
       .flatMap((stack) => (stack ? Object.values(resourcesOf(stack)) : []))
       .flatMap(({ Type, Properties }) => {
         const { BackupPlan: inner = {}, ...members } = resolved(Properties) as Record<string, object>;

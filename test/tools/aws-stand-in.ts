@@ -68,14 +68,13 @@ export async function startAwsStandIn(
     } catch {
       return response.destroy();
     }
-    const planned = standIn.answer(operation ?? action ?? `${request.method} ${request.url}`);
-    const answer = planned
-      ? planned
-      : operation
+    const answer =
+      standIn.answer(operation ?? action ?? `${request.method} ${request.url}`) ??
+      (operation
         ? cognito(clients, operation, JSON.parse(body.toString()))
         : action
           ? describeStack(stages, form.get('StackName') ?? '')
-          : await forward(request, s3.url, body);
+          : await forward(request, s3.url, body));
     await standIn.onCall(call, 'after');
     reply(response, answer);
   }).listen(0, '127.0.0.1');

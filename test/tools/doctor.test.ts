@@ -227,7 +227,6 @@ describe('npm run doctor', () => {
   };
 
   it('says which quota of a new account is reached first, how to raise it, and reads only', async () => {
-    // AWS's default counts if the account has no value of its own.
     const { GetServiceQuota: GetAWSDefaultServiceQuota = json({}) } = healthy;
     answering({ GetServiceQuota: refusal('NoSuchResourceException', 'none'), GetAWSDefaultServiceQuota });
     const output = await run('dev');

@@ -186,6 +186,18 @@ describe('npm run explain', () => {
     expect(await explain(service.token, url)).toMatch(/^cached +none: a query would be run$/m);
   });
 
+  it('says that Athena has not started the query yet, while it throttles', async () => {
+    const asked = query.replace('2026-01-01', '2026-01-02');
+    service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution', throttle: true }]);
+    const answer = service.request('publisherperformance', asked);
+    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${asked}`;
+    await expect
+      .poll(() => explain(service.token, url), { timeout: 7_000 })
+      .toMatch(/^cached +none yet: Athena is asked to start .*#engine-is-saturated$/m);
+    service.stack.faults.set([]);
+    expect((await answer).status).toBe(303);
+  });
+
   it('prints what callers wrote without characters that control the terminal', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const said = await explain(

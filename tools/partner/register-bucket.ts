@@ -12,7 +12,7 @@ import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** A record as it was read. A write replaces the record only if its ETag has not changed. */
-export interface Stored<T> {
+interface Stored<T> {
   readonly value: T;
   readonly etag: string;
 }
@@ -107,7 +107,7 @@ const nameRecord = v.strictObject({
   rotation: v.optional(v.unknown()),
 });
 
-export type NameRecord = v.InferOutput<typeof nameRecord>;
+type NameRecord = v.InferOutput<typeof nameRecord>;
 
 /** Throws if the document is no name record, so that no command changes what it does not understand. */
 const readName = (document: unknown): NameRecord => v.parse(nameRecord, document);
