@@ -38,15 +38,14 @@ const DAY_MS = 86_400_000;
 
 /** Requests tokens as a partner does. Cognito charges for each, so one is kept until shortly before it expires. */
 export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
-  const { scope, tokenUrl, clientSecretId } = config;
   let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
-    const { clientId, clientSecret } = read(client, await readSecret(clientSecretId), 'The secret');
-    const response = await fetch(tokenUrl, {
+    const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
+    const response = await fetch(config.tokenUrl, {
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+      body: new URLSearchParams({ grant_type: 'client_credentials', scope: config.scope }),
       // A redirect would send the secret on to another host.
       redirect: 'manual',
       signal: AbortSignal.timeout(LONGEST_MS),
@@ -63,13 +62,15 @@ export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
 
   return {
     token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
-    forget: () => void (kept = undefined),
+    forget() {
+      kept = undefined;
+    },
   };
 }
 
 /**
- * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
- * It resolves to the number of rows of the day before, and throws an Error that says which step failed.
+ * Makes the function that pulls a small report as a partner does: token, URL, redirects, CSV. It resolves to the number
+ * of rows of the day before, and throws an Error that says which step failed.
  */
 export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
   const { config, fetch, now, secondsLate = 0 } = parts;
