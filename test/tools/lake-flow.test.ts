@@ -6,8 +6,8 @@ import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
-import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
-import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
+import { planFiles } from '../../tools/lake/input/plan-files.ts';
+import { duckDbMemory, memoryOption, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([
@@ -16,11 +16,11 @@ describe('--memory', () => {
     ['500MB', 500_000_000],
     ['1GiB', 1_073_741_824],
   ])('reads %s as %i bytes', (text, bytes) => {
-    expect(memoryBytes(text)).toBe(bytes);
+    expect(memoryOption(text)).toBe(bytes);
   });
 
   it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('refuses "%s"', (text) => {
-    expect(() => memoryBytes(text)).toThrow(
+    expect(() => memoryOption(text)).toThrow(
       new OperatorFault(
         `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
       ),
@@ -45,43 +45,34 @@ describe('files that are read together', () => {
   const columns = tables
     .flatMap((table) => (table.name === 'publisher_events' ? table.columns : []))
     .map(({ name }) => ({ name, type: 'BIGINT', sql: name }));
-  const planned = (name: string, others: Partial<InputFile> = {}) => {
-    const parquet = `'${name}'`;
-    const file = { name, reader: name, columns, rows: 1, bytes: 10, isText: false, parquet, ...others };
-    return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
-  };
+  const file = (name: string, others: Partial<InputFile> = {}): InputFile => ({
+    ...{ name, path: name, read: { call: 'read_parquet', options: '' }, columns, rows: 1, bytes: 10 },
+    ...others,
+  });
+  const planned = (files: readonly InputFile[]) => planFiles(files, { timeUnit: 'seconds' }).plans;
 
   it('are Parquet files of equal types; a CSV file is read by itself', () => {
-    const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
+    const csv: Partial<InputFile> = { read: { call: 'read_csv', options: '' } };
     const narrow = {
       columns: columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one)),
     };
-    const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
-    expect(
-      batchesOf(plans).map(({ plan, plans: together, bytes }) => [
-        plan.file.reader,
-        together.map(({ file }) => file.name).join(),
-        bytes,
-      ]),
-    ).toEqual([
-      ["read_parquet(['a', 'd'], hive_partitioning = false)", 'a,d', 20],
-      ['b', 'b', 10],
-      ['c', 'c', 10],
-      ['e', 'e', 10],
+    const plans = planned([file('a'), file('b', csv), file('c', narrow), file('d'), file('e', csv)]);
+    expect(plans.flatMap(batchesOf).map((batch) => batch.map(({ name }) => name).join())).toEqual([
+      ...['a,d', 'b', 'e', 'c'],
     ]);
   });
 
   it('must hold as many records as DuckDB reads of them', () => {
-    const plans = [planned('a'), planned('b')];
-    const staged = (rows: number) => [{ table: plans[0]?.table as InputPlan['table'], rows }];
+    const plans = planned([file('a'), file('b')]);
+    const staged = (rows: number) => plans.map(({ table }) => ({ table, rows }));
     expect(() => refuseOtherCounts(staged(2), plans)).not.toThrow();
     expect(() => refuseOtherCounts(staged(3), plans)).toThrow('hold 2 records, and DuckDB reads 3');
     expect(() => refuseOtherCounts([], plans)).toThrow('hold 2 records, and DuckDB reads 0');
   });
 
   it('are at most 500', () => {
-    const plans = Array.from({ length: 1001 }, (_, index) => planned(String(index)));
-    expect(batchesOf(plans).map((batch) => batch.plans.length)).toEqual([500, 500, 1]);
+    const plans = planned(Array.from({ length: 1001 }, (_, index) => file(String(index))));
+    expect(plans.flatMap(batchesOf).map(({ length }) => length)).toEqual([500, 500, 1]);
   });
 });
 
@@ -89,7 +80,7 @@ it('the progress of a conversion rises from 0 to its end, file by file and then 
   vi.useFakeTimers();
   const told: number[] = [];
   const duckDb = { progress: { percentage: -1, rows_processed: 0n, total_rows_to_process: 0n } };
-  const files = [{ name: 'a.csv', isText: true }];
+  const files = [{ name: 'a.csv', read: { call: 'read_csv', options: '' } }] as const;
   const progress = followProgress(duckDb, files, (_, done, total) => told.push(done / total));
   const at = (...percentages: readonly number[]) => {
     for (const percentage of percentages) {

@@ -7,7 +7,7 @@ import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
-import { hoursLake, rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
+import { daysIn, hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
@@ -124,11 +124,11 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');
   await using workspace = await openWorkspace({ beside: to });
-  const [listed] = rawDaysIn(await raw.list(), TABLE);
+  const [listed] = daysIn(await raw.list(), TABLE);
   return await makeDay(
     {
       ...{ workspace, hours: hoursLake(to, home), table: tableOf(publisherReport), report: publisherReport },
-      ...{ columns: 'a', isFinal: () => true, again: false, replace: false },
+      ...{ isFinal: () => true, again: false, replace: false },
       raw: { ...raw, filesOf: filesOf(raw) },
     },
     DAY,
@@ -162,8 +162,8 @@ it.each([
     if (++reads === 1) await change();
     return source.filesOf(files);
   });
-  expect(outcome).toMatchObject({ action: 'write-final', records: 2, hours: 1 });
-  const [now] = rawDaysIn(await raw.list(), TABLE);
+  expect(outcome).toMatchObject({ action: 'write-final', summed: { records: 2, hours: 1 } });
+  const [now] = daysIn(await raw.list(), TABLE);
   const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));
   expect(note).toMatchObject({ version: now?.version });
   expect(await clicksIn('changing')).toEqual([4, 1]);

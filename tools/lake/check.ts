@@ -1,18 +1,16 @@
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Finding, isHarmless, type Severity } from '../../lake-check/finding.ts';
 import { checkCommand as checkOf, shellWord } from '../../lake-check/lake-commands.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../lake-check/lake-facts.ts';
-import { folderSource } from '../../lake-check/lake-source.ts';
 import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
-import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
-import type { LakeCommand } from './lake-command.ts';
+import { parseOptions } from '../parse-options.ts';
+import { type LakeCommand, onlyArgument } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
-import { bucketSource } from './store/bucket-lake.ts';
+import { lakeSource } from './store/bucket-lake.ts';
 import { openWorkspace } from './workspace/open-duckdb.ts';
 
 const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [--all]
@@ -21,52 +19,40 @@ const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [
   --all      name every file of a finding
 `;
 
+interface CheckOptions {
+  /** Whether to read only the files' footers, and no records. */
+  readonly footers: boolean;
+  /** Whether to name every file of a finding. */
+  readonly all: boolean;
+}
+
 /** `npm run lake -- check`. The exit code is 1 if reports will be wrong or fail. */
 export const checkCommand: LakeCommand = {
   usage,
-  async run(parameters, say) {
-    const { values, positionals } = parseArgs({
-      args: [...parameters],
-      allowPositionals: true,
-      options: {
-        footers: { type: 'boolean', default: false },
-        all: { type: 'boolean', default: false },
-      },
-    });
-    const [location, ...others] = positionals;
-    if (!location || others.length > 0) throw new OperatorFault(usage);
-    const { text, isRight } = await check(location, { footersOnly: values.footers, all: values.all });
-    say(text);
-    return isRight ? 0 : 1;
+  async run(args, say) {
+    const options = {
+      footers: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+    } as const;
+    const { values, positionals } = parseOptions({ args, allowPositionals: true, options });
+    const lake = await read(onlyArgument(positionals, usage), values);
+    const findings = judge(lake);
+    say(renderCheck(lake, findings, values));
+    return findings.every(isHarmless) ? 0 : 1;
   },
 };
 
-/** Reads a lake and lists what is wrong with it. Resolves to the text, and to whether reports will be right. */
-async function check(
-  location: string,
-  { footersOnly, all }: CheckOptions,
-): Promise<{ readonly text: string; readonly isRight: boolean }> {
+/** Reads what the rules judge by. */
+async function read(location: string, { footers }: CheckOptions): Promise<LakeFacts> {
   using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace();
   // DuckDB's file cache costs a fifth of the CPU time. It would not help, because a check reads nothing twice.
   await workspace.connection.run('SET enable_external_file_cache = false');
-  const source = isBucket(location)
-    ? bucketSource(location, join(workspace.directory, 'copies'))
-    : folderSource(location);
-  const lake = await readLake(workspace.connection, source, {
-    depth: footersOnly ? 'footers' : 'records',
+  return await readLake(workspace.connection, lakeSource(location, join(workspace.directory, 'copies')), {
+    depth: footers ? 'footers' : 'records',
     today: utcDay(Date.now()),
     onProgress: told.onProgress,
   });
-  const findings = judge(lake);
-  return { text: renderCheck(lake, findings, { all, footersOnly }), isRight: findings.every(isHarmless) };
-}
-
-interface CheckOptions {
-  /** Whether to read only the files' footers, and no records. */
-  readonly footersOnly: boolean;
-  /** Whether to name every file of a finding. */
-  readonly all: boolean;
 }
 
 const HEADING: Readonly<Record<Severity, string>> = {
@@ -79,15 +65,11 @@ const HEADING: Readonly<Record<Severity, string>> = {
 const SHOWN = 5;
 
 /** What a check has found, for the operator's terminal. */
-function renderCheck(
-  lake: LakeFacts,
-  findings: readonly Finding[],
-  { all, footersOnly }: CheckOptions,
-): string {
+function renderCheck(lake: LakeFacts, findings: readonly Finding[], { all, footers }: CheckOptions): string {
   const parts = [
     [lake.location, ...lake.tables.map(summaryOf)].join('\n'),
     ...findings.map((finding, index) => renderFinding(finding, index + 1, all)),
-    outcomeOf(lake.location, findings, footersOnly),
+    outcomeOf(lake.location, findings, footers),
   ];
   return `${parts.join('\n\n')}\n`;
 }

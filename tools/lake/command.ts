@@ -38,11 +38,11 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
     if (!command) throw new OperatorFault(USAGE);
     return await command.run(parameters.toSpliced(at, 1), out);
   } catch (error) {
-    const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    const { code, syscall, message } = error as NodeJS.ErrnoException;
+    const isUsage = code?.startsWith('ERR_PARSE_ARGS');
     // The system's message is enough, for example for a full disk or a folder without write permission.
-    const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
-    if (!isUsage && !isSystems && !(error instanceof OperatorFault)) throw error;
-    err(`${(error as Error).message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);
+    if (!isUsage && syscall === undefined && !(error instanceof OperatorFault)) throw error;
+    err(`${message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);
     return NOT_DONE;
   }
 }

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { escapeGlob } from '../../lake-check/read-footers.ts';
 import { companyColumn, measureColumns } from '../../lake-check/report-columns.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
@@ -40,21 +41,24 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
   });
   const others = dimensions.map(({ name }) => name).filter((name) => name !== company);
   const order = [company, ...others, TIME_COLUMN, ...measures].map((name) => `${quoteName(name)} NULLS LAST`);
-  return [
-    `SELECT ${columns.join(', ')}`,
-    `FROM ${source}`,
-    ...(hourly
-      ? [
-          `GROUP BY date_trunc('hour', ${quoteName(TIME_COLUMN)}), ${dimensions.map(({ name }) => quoteName(name)).join(', ')}`,
-        ]
-      : []),
-    `ORDER BY ${order.join(', ')}`,
-  ].join('\n');
+  const equal = [
+    `date_trunc('hour', ${quoteName(TIME_COLUMN)})`,
+    ...dimensions.map(({ name }) => quoteName(name)),
+  ];
+  const grouping = hourly ? `\nGROUP BY ${equal.join(', ')}` : '';
+  return `SELECT ${columns.join(', ')}\nFROM ${source}${grouping}\nORDER BY ${order.join(', ')}`;
 }
 
 /** SQL that writes a day into a directory: one file, or several if the day is large. */
 export const dayCopy = (select: string, rows: number, directory: string): string =>
   `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;
+
+/** The records in the Parquet files of a directory, by their footers. */
+export async function rowsOf(connection: DuckDBConnection, directory: string): Promise<number> {
+  const files = quoteText(join(escapeGlob(directory), '*.parquet'));
+  const reader = await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${files})`);
+  return Number(reader.getRowsJS()[0]?.[0] ?? 0);
+}
 
 /** A file of a day: its path on this machine, and its name in the lake. */
 export interface DayFile {

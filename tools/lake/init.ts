@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   checkCommand,
   initCommand as commandFor,
@@ -9,7 +8,8 @@ import {
 } from '../../lake-check/lake-commands.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import type { LakeCommand } from './lake-command.ts';
+import { parseOptions } from '../parse-options.ts';
+import { type LakeCommand, onlyArgument } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeTarget } from './store/folder-target.ts';
 
@@ -20,11 +20,9 @@ const usage = `npm run lake -- init <folder | s3://bucket/prefix>
 /** `npm run lake -- init`. */
 export const initCommand: LakeCommand = {
   usage,
-  async run(parameters, say) {
-    const { positionals } = parseArgs({ args: [...parameters], allowPositionals: true });
-    const [location, ...others] = positionals;
-    if (!location || others.length > 0) throw new OperatorFault(usage);
-    say(await init(location));
+  async run(args, say) {
+    const { positionals } = parseOptions({ args, allowPositionals: true });
+    say(await init(onlyArgument(positionals, usage)));
     return 0;
   },
 };
@@ -42,14 +40,13 @@ async function init(location: string): Promise<string> {
   const isNew = !isBucket(location) && (await isNewFolder(location));
   const target = lakeTarget(location);
   const there = await target.tables();
-  const missing = tables.filter(({ name }) => !there.has(name));
-  for (const { name } of missing) await target.makeTable(name);
+  const names = tables.map(({ name }) => name);
+  const missing = names.filter((name) => !there.has(name));
+  for (const name of missing) await target.makeTable(name);
   const done = [
     ...(isNew ? [`Made the folder ${resolve(location)}, which did not exist.`] : []),
-    ...missing.map(({ name }) => `Made ${name}, empty.`),
-    ...(missing.length === 0
-      ? [`Nothing was missing: ${tables.map(({ name }) => name).join(' and ')} are there.`]
-      : []),
+    ...missing.map((name) => `Made ${name}, empty.`),
+    ...(missing.length === 0 ? [`Nothing was missing: ${names.join(' and ')} are there.`] : []),
     `Next: ${checkCommand(location)}`,
   ];
   return `${done.join('\n')}\n`;

@@ -1,24 +1,24 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
 import { tables } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
+import { parseOptions } from '../../parse-options.ts';
 import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
-import { missingColumns, missingMetrics, planAll, readAll, unreadColumns } from '../input/read-input.ts';
-import type { LakeCommand } from '../lake-command.ts';
-import { isBucket } from '../store/bucket.ts';
+import { columnChanges, missingMetrics, planFiles } from '../input/plan-files.ts';
+import type { PlanOptions } from '../input/plan-input.ts';
+import { type LakeCommand, oneOf } from '../lake-command.ts';
 import { lakeTarget } from '../store/folder-target.ts';
-import { type ValueOptions, valueOptions } from '../values/convert-value.ts';
+import { valueOptions } from '../values/convert-value.ts';
 import { TIME_UNITS } from '../values/time-text.ts';
-import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
+import { memoryOption, openWorkspace } from '../workspace/open-duckdb.ts';
 import { followProgress } from './conversion-progress.ts';
 import { renderOutcome } from './outcome.ts';
 import { conversionFault, refusal, refuseOwnFiles, refuseWrittenDays } from './refusal.ts';
-import { stageAll } from './stage.ts';
+import { refuseOtherCounts, stageAll } from './stage.ts';
 import { writeDays } from './write-days.ts';
 
 const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
@@ -42,9 +42,9 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
 /** `npm run lake -- convert`. Turns the arguments into the options of `convert`. */
 export const convertCommand: LakeCommand = {
   usage,
-  async run(parameters, say) {
-    const { values, positionals } = parseArgs({
-      args: [...parameters],
+  async run(args, say) {
+    const { values, positionals } = parseOptions({
+      args,
       allowPositionals: true,
       options: {
         to: { type: 'string' },
@@ -64,32 +64,28 @@ export const convertCommand: LakeCommand = {
     });
     const { to, hourly, replace, open, table, separator } = values;
     if (positionals.length === 0 || !to) throw new OperatorFault(usage);
-    const memory = values.memory === undefined ? undefined : memoryBytes(values.memory);
-    const options = {
-      ...{ inputs: positionals, to, hourly, replace, open },
-      ...{ without: metricsOf(values.without), sameBytesTwice: values['same-bytes-twice'] },
-      ...(separator !== undefined && { separator: separatorOf(separator) }),
-    };
-    await convert(
-      { ...options, ...(table && { table }), ...valueOptions(values), ...(memory && { memory }) },
-      say,
-    );
+    const metrics = [...new Set(reports.flatMap(measureColumns))];
+    const without = values.without.flatMap((text) => text.split(','));
+    const outcome = await convert({
+      ...{ inputs: positionals, to, hourly, replace, open, ...valueOptions(values) },
+      table:
+        table &&
+        oneOf(
+          '--table',
+          table,
+          tables.map(({ name }) => name),
+        ),
+      without: without.map((name) => oneOf('--without', name, metrics)),
+      separator: separator && separatorOf(separator),
+      sameBytesTwice: values['same-bytes-twice'],
+      memory: memoryOption(values.memory),
+    });
+    say(outcome);
     return 0;
   },
 };
 
-/** The columns of metrics that `--without` names. Throws an OperatorFault if one is no metric. */
-function metricsOf(names: readonly string[]): string[] {
-  const metrics = [...new Set(reports.flatMap(measureColumns))];
-  return names
-    .flatMap((text) => text.split(','))
-    .map((name) => {
-      if (metrics.includes(name)) return name;
-      throw new OperatorFault(`--without is "${name}"; it can be ${metrics.join(', ')}`);
-    });
-}
-
-interface ConvertOptions extends ValueOptions, InputOptions {
+interface ConvertOptions extends PlanOptions, InputOptions {
   readonly inputs: readonly string[];
   readonly to: string;
   readonly hourly: boolean;
@@ -100,63 +96,46 @@ interface ConvertOptions extends ValueOptions, InputOptions {
   /** The metrics that the files need not have. */
   readonly without: readonly string[];
   /** Bytes that the process may use. */
-  readonly memory?: number;
-  readonly table?: string;
+  readonly memory: number | undefined;
 }
 
 /**
- * Converts files into days of a lake and prints the outcome. If the files can't be converted, it throws an
+ * Converts files into days of a lake. Resolves to the outcome in words. If the files can't be converted, it throws an
  * OperatorFault that lists every reason, and writes nothing.
  */
-async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
-  const { to, memory } = options;
-  await using workspace = await openWorkspace({
-    ...(!isBucket(to) && { beside: to }),
-    ...(memory && { memory }),
-  });
+async function convert(options: ConvertOptions): Promise<string> {
+  const { inputs, to, hourly, memory } = options;
+  await using workspace = await openWorkspace({ beside: to, memory });
   const { connection, directory } = workspace;
-  const {
-    files,
-    faults: unread,
-    once,
-  } = await openInputs(options.inputs, join(directory, 'copies'), options);
+  const { files, faults: unread, once } = await openInputs(inputs, join(directory, 'copies'), options);
   refuseOwnFiles(files, to);
-  const { plans, faults } = planAll(files, options);
-  const against = [...unread, ...faults, ...missingMetrics(plans, options.without)];
-  if (against.length > 0) throw refusal([...against, ...(await readAll(connection, plans)).losses]);
-
+  const { plans, faults } = planFiles(files, options);
   using progress = followProgress(connection, files, showProgress(process.stderr));
-  const { staged, changes } = await stageAll(workspace, plans, progress).catch((error: Error) => {
+  const { staged, losses, changes } = await stageAll(workspace, plans, progress).catch((error: Error) => {
     throw conversionFault(error, { to, daysWritten: 0, days: 0 });
   });
-  if (staged.length === 0)
-    throw new OperatorFault(
-      `Nothing was written: there is no record in ${files.map(({ name }) => name).join(', ')}.`,
-    );
-
+  const against = [...unread, ...faults, ...missingMetrics(plans, options.without), ...losses];
+  if (against.length > 0) throw refusal(against);
+  refuseOtherCounts(staged, plans);
+  if (staged.length === 0) {
+    const names = files.map(({ name }) => name).join(', ');
+    throw new OperatorFault(`Nothing was written: there is no record in ${names}.`);
+  }
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
-  const written = await writeDays(
-    workspace,
-    staged,
-    target,
-    { to, hourly: options.hourly, markerOf: (day) => (isOpen(day) ? undefined : '') },
-    progress,
-  );
+  const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
   const there = await target.tables();
-  say(
-    renderOutcome({
-      to,
-      tables: staged.map((one, index) => ({
-        rows: written[index] ?? 0,
-        staged: one,
-        openDays: one.days.filter(({ day }) => isOpen(day)).length,
-      })),
-      changes: [...once, ...unreadColumns(plans), ...missingColumns(plans), ...changes],
-      missing: tables.map(({ name }) => name).filter((name) => !there.has(name)),
-    }),
-  );
+  return renderOutcome({
+    to,
+    tables: staged.map((one, index) => ({
+      rows: written[index] ?? 0,
+      staged: one,
+      openDays: one.days.filter(({ day }) => isOpen(day)).length,
+    })),
+    changes: [...once, ...columnChanges(plans), ...changes],
+    missing: tables.map(({ name }) => name).filter((name) => !there.has(name)),
+  });
 }

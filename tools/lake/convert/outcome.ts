@@ -1,5 +1,7 @@
 import { shellWord } from '../../../lake-check/lake-commands.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
+import { windowOf } from '../lake-command.ts';
+import { isBucket } from '../store/bucket.ts';
 import type { Staged } from './stage.ts';
 
 /** What a conversion has written of one table. */
@@ -30,8 +32,6 @@ export function renderOutcome({ to, tables, changes, missing }: Outcome): string
 
 function tableText({ staged, rows, openDays }: TableOutcome, to: string): string {
   const { table, days } = staged;
-  const [first, last] = [days[0]?.day, days.at(-1)?.day];
-  const window = first === last ? first : `${first} to ${last}`;
   const states =
     openDays === 0
       ? 'final'
@@ -39,7 +39,7 @@ function tableText({ staged, rows, openDays }: TableOutcome, to: string): string
         ? 'open'
         : `${openDays} of them open, the others final`;
   const summed = rows === staged.rows ? '' : `, summed by the hour to ${counted(rows, 'record')}`;
-  return `${table.name} in ${to}: ${counted(days.length, 'day')} (${window}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
+  return `${table.name} in ${to}: ${counted(days.length, 'day')} (${windowOf(days)}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
 }
 
 /** The sums have no commas between digits, so that the operator can search for them in the source. */
@@ -57,5 +57,5 @@ function nextSteps(to: string, missing: readonly string[]): string {
   const check = `npm run lake -- check ${lake}`;
   if (missing.length > 0)
     return `npm run lake -- init ${lake} makes ${missing.join(' and ')} empty, which the lake lacks; then ${check}`;
-  return to.startsWith('s3://') ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
+  return isBucket(to) ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
 }

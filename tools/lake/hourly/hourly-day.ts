@@ -7,9 +7,15 @@ import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { LakeChanged } from '../store/bucket.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
-import type { HoursLake } from './hourly-facts.ts';
-import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';
-import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from './hourly-plan.ts';
+import { daysIn, type HoursLake, hoursDaysIn } from './hourly-facts.ts';
+import {
+  type Asked,
+  type DayAction,
+  type DayNote,
+  type HoursDay,
+  type LakeDay,
+  planDay,
+} from './hourly-plan.ts';
 import { type Summed, writeHours } from './hours-file.ts';
 
 /** A table, the raw lake and the lake of hours. */
@@ -19,15 +25,15 @@ export interface HourlyTable extends Asked {
   readonly hours: HoursLake;
   readonly table: Table;
   readonly report: Report;
-  readonly isFinal: (raw: RawDay) => boolean;
-  readonly columns: string;
+  readonly isFinal: (raw: LakeDay) => boolean;
 }
 
-/** The result for a day: it was written, the plan was not to write it, or it could not be written for this reason. */
-export type DayOutcome =
-  | ({ readonly action: 'write-final' | 'write-open' } & Summed)
-  | { readonly action: Exclude<DayAction, 'write-final' | 'write-open'> }
-  | { readonly action: 'left'; readonly reason: string };
+/** What became of a day. A day that should have been written but could not be is `left`, for this reason. */
+export interface DayOutcome {
+  readonly action: DayAction | 'left';
+  readonly reason?: string;
+  readonly summed?: Summed;
+}
 
 /** A day that keeps changing is read at most this many times. */
 const TRIES = 3;
@@ -36,14 +42,18 @@ const TRIES = 3;
 export async function makeDay(
   lakes: HourlyTable,
   day: string,
-  listed: { readonly raw: ListedRawDay | undefined; readonly hours: ListedHoursDay | undefined },
+  listed: { readonly raw: LakeDay | undefined; readonly hours: HoursDay | undefined },
 ): Promise<DayOutcome> {
+  const { workspace, table } = lakes;
+  const columns = table.columns.map(({ name }) => name).join();
   let { raw, hours } = listed;
   for (let tries = 1; ; tries++) {
-    const action = planDay({ ...lakes, raw, hours, isFinal: raw !== undefined && lakes.isFinal(raw) });
-    if (!raw || (action !== 'write-final' && action !== 'write-open')) return { action } as DayOutcome;
+    const action = planDay({ ...lakes, raw, hours, columns });
+    if (!raw || (action !== 'write-final' && action !== 'write-open')) return { action };
+    const { version, isMarked } = raw;
+    const note: DayNote = { from: lakes.raw.location, version, isMarked, columns };
     try {
-      return { action, ...(await writeDay(lakes, raw, hours, action)) };
+      return { action, summed: await writeDay(lakes, raw, hours, note, action === 'write-final') };
     } catch (error) {
       if (!(error instanceof OperatorFault)) throw error;
       if (!(error instanceof LakeChanged)) return { action: 'left', reason: error.message };
@@ -51,23 +61,26 @@ export async function makeDay(
         return { action: 'left', reason: `it changed each of the ${TRIES} times that it was read` };
     }
     raw = await listRawDay(lakes, day);
-    hours = await listHoursDay(lakes, day);
+    const inHours = await lakes.hours.list(dayFolder(table.name, day));
+    [hours] = await hoursDaysIn(workspace.connection, lakes.hours, inHours, table.name, () => true);
   }
 }
+
+const listRawDay = async ({ raw, table }: HourlyTable, day: string): Promise<LakeDay | undefined> =>
+  daysIn(await raw.list(dayFolder(table.name, day)), table.name)[0];
 
 /** Throws LakeChanged if the raw day changed while it was read, or if another run has written the hours. */
 async function writeDay(
   lakes: HourlyTable,
-  raw: ListedRawDay,
-  hours: ListedHoursDay | undefined,
-  action: 'write-final' | 'write-open',
+  raw: LakeDay,
+  hours: HoursDay | undefined,
+  note: DayNote,
+  isFinal: boolean,
 ): Promise<Summed> {
-  const { workspace, table, columns } = lakes;
-  const directory = await mkdtemp(join(workspace.directory, 'hours-'));
-  const note: DayNote = { from: lakes.raw.location, version: raw.version, isMarked: raw.isMarked, columns };
+  const directory = await mkdtemp(join(lakes.workspace.directory, 'hours-'));
   const path = join(directory, 'hours.parquet');
   try {
-    const openNote = action === 'write-open' ? JSON.stringify(note) : undefined;
+    const openNote = isFinal ? undefined : JSON.stringify(note);
     const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
     // If the day has changed, an error of the reading is not reported, because the change may have caused it.
     const after = await listRawDay(lakes, raw.day);
@@ -75,12 +88,10 @@ async function writeDay(
       throw new LakeChanged(`${raw.day} changed while it was being read.`);
     if (summed instanceof Error) throw summed;
     await lakes.hours.publish({
-      table: table.name,
-      day: raw.day,
-      path,
-      others: hours?.otherFiles.map((file) => file.path) ?? [],
-      ...(hours?.file?.digest && { over: hours.file.digest }),
-      ...(action === 'write-final' && { note }),
+      ...{ table: lakes.table.name, day: raw.day, path },
+      others: hours?.others.map((file) => file.path) ?? [],
+      over: hours?.file?.digest,
+      note: isFinal ? note : undefined,
     });
     return summed;
   } finally {
@@ -89,24 +100,13 @@ async function writeDay(
 }
 
 async function sumDay(
-  { workspace, raw: source, table, report }: HourlyTable,
-  { listed }: ListedRawDay,
+  { workspace, raw, table, report }: HourlyTable,
+  { files }: LakeDay,
   path: string,
   openNote: string | undefined,
 ): Promise<Summed> {
-  const [unread] = listed.filter(({ unreadable }) => unreadable !== undefined);
+  const unread = files.find(({ unreadable }) => unreadable !== undefined);
   if (unread) throw new OperatorFault(`${unread.path}: ${unread.unreadable}`);
-  await using local = await source.filesOf(listed.filter(({ size }) => size > 0));
+  await using local = await raw.filesOf(files.filter(({ size }) => size > 0));
   return await writeHours(workspace.connection, { table, report }, local.files, path, openNote);
 }
-
-const listRawDay = async ({ raw, table }: HourlyTable, day: string): Promise<ListedRawDay | undefined> =>
-  rawDaysIn(await raw.list(dayFolder(table.name, day)), table.name)[0];
-
-const listHoursDay = async (
-  { workspace, hours, table }: HourlyTable,
-  day: string,
-): Promise<ListedHoursDay | undefined> => {
-  const listed = await hours.list(dayFolder(table.name, day));
-  return (await hoursDaysIn(workspace.connection, hours, listed, table.name, () => true))[0];
-};

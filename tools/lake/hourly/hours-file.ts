@@ -41,19 +41,21 @@ export async function writeHours(
   const alike = Map.groupBy(read, ({ footer }) =>
     table.columns.map(({ name }) => footer.types.get(name)).join(),
   );
-  const sources = [...alike.values()].map((group) => sourceOf(table, group));
+  const sources = [...alike.values()].map((group) => {
+    const from = `read_parquet(${pathList(group.map(({ file }) => file))}, hive_partitioning = false)`;
+    return `${selectOf(table, ({ name }) => group[0]?.footer.types.has(name))} FROM ${from}`;
+  });
+  const source = sources.join(' UNION ALL ') || `${selectOf(table, () => false)} WHERE false`;
   try {
     await connection.run(
-      `CREATE OR REPLACE TEMP TABLE hours_of_day AS ${daySelect(table, report, `(${sources.join(' UNION ALL ') || emptySource(table)})`, true)}`,
+      `CREATE OR REPLACE TEMP TABLE hours_of_day AS ${daySelect(table, report, `(${source})`, true)}`,
     );
     const reader = await connection.runAndReadAll('SELECT count(*) FROM hours_of_day');
     const hours = Number(reader.getRowsJS()[0]?.[0]);
-    const options = [
-      'FORMAT parquet, COMPRESSION zstd',
-      `ROW_GROUP_SIZE ${rowGroupRows(hours)}`,
-      ...(openNote ? [`KV_METADATA {${OPEN_NOTE}: ${quoteText(openNote)}}`] : []),
-    ];
-    await connection.run(`COPY (FROM hours_of_day) TO ${quoteText(path)} (${options.join(', ')})`);
+    const note = openNote ? `, KV_METADATA {${OPEN_NOTE}: ${quoteText(openNote)}}` : '';
+    await connection.run(
+      `COPY (FROM hours_of_day) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(hours)}${note})`,
+    );
     return { records: read.reduce((sum, { footer }) => sum + footer.rows, 0), hours };
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('\n', 1);
@@ -84,20 +86,6 @@ async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
   return footer;
 }
 
-const asColumn = (value: string, { name, type }: Table['columns'][number]): string =>
-  `CAST(${value} AS ${type}) AS ${quoteName(name)}`;
-
-/** SQL for files that have the same columns of the contract, with the same types. A missing column is NULL. */
-function sourceOf(
-  table: Table,
-  group: readonly { readonly file: LocalFile; readonly footer: Footer }[],
-): string {
-  const types = group[0]?.footer.types;
-  const columns = table.columns.map((column) =>
-    asColumn(types?.has(column.name) ? quoteName(column.name) : 'NULL', column),
-  );
-  return `SELECT ${columns.join(', ')} FROM read_parquet(${pathList(group.map(({ file }) => file))}, hive_partitioning = false)`;
-}
-
-const emptySource = (table: Table): string =>
-  `SELECT ${table.columns.map((column) => asColumn('NULL', column)).join(', ')} WHERE false`;
+/** SQL for the contract's columns, with its types. A column that the files don't have is NULL. */
+const selectOf = (table: Table, has: (column: Table['columns'][number]) => boolean | undefined): string =>
+  `SELECT ${table.columns.map((column) => `CAST(${has(column) ? quoteName(column.name) : 'NULL'} AS ${column.type}) AS ${quoteName(column.name)}`).join(', ')}`;

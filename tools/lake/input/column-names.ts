@@ -11,6 +11,14 @@ export interface SourceColumn {
   readonly sql: string;
 }
 
+/** What a file holds, by its own description. */
+export interface FileContent {
+  /** DuckDB's table function that reads the file, and its options. */
+  readonly read: { readonly call: 'read_parquet' | 'read_csv'; readonly options: string };
+  readonly columns: readonly SourceColumn[];
+  readonly rows: number;
+}
+
 /** A name in lower case, without separators. It is the same for `placementId`, `Placement ID` and `placement_id`. */
 export const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 

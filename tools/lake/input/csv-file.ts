@@ -2,23 +2,19 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { shellWord } from '../../../lake-check/lake-commands.ts';
-import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
-import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { isContractName, refuseDoubledNames, type SourceColumn } from './column-names.ts';
+import { oneOf } from '../lake-command.ts';
+import { type FileContent, isContractName, refuseDoubledNames } from './column-names.ts';
 import { scanCsv } from './csv-scan.ts';
 import { HEAD_BYTES, refuseOtherFormats } from './file-format.ts';
 
 const SEPARATORS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
 
 /** The separator that `--separator` names. Throws an OperatorFault that lists what it can be. */
-export function separatorOf(text: string): string {
-  const found = SEPARATORS[text] ?? Object.values(SEPARATORS).find((separator) => separator === text);
-  if (found !== undefined) return found;
-  throw new OperatorFault(
-    `--separator is ${JSON.stringify(text)}; it can be ${Object.keys(SEPARATORS).join(', ')}`,
-  );
-}
+export const separatorOf = (text: string): string =>
+  Object.values(SEPARATORS).includes(text)
+    ? text
+    : (SEPARATORS[oneOf('--separator', text, Object.keys(SEPARATORS))] as string);
 
 /** Pieces of this size are read five times as fast as the smaller ones that Node.js reads by default. */
 const PIECE_BYTES = 2 ** 20;
@@ -64,13 +60,6 @@ function separatorIn(text: string): string {
   return first?.separator ?? ',';
 }
 
-export interface CsvFile {
-  /** SQL that reads the file: a table function. */
-  readonly reader: string;
-  readonly columns: readonly SourceColumn[];
-  readonly rows: number;
-}
-
 /** DuckDB's limit for the bytes of a record, unless another is set. */
 const USUAL_RECORD_BYTES = 2_000_000;
 
@@ -81,7 +70,7 @@ const USUAL_RECORD_BYTES = 2_000_000;
 export async function describeCsv(
   { name, path, isGzip }: { readonly name: string; readonly path: string; readonly isGzip: boolean },
   declared: string | undefined,
-): Promise<CsvFile> {
+): Promise<FileContent> {
   let head = Buffer.alloc(0);
   for await (const part of bytesOf(path, isGzip)) {
     head = Buffer.concat([head, part]);
@@ -108,22 +97,17 @@ export async function describeCsv(
     sql: quoteName(`field ${index}`),
   }));
   const options = [
-    `columns = {${columns.map((_, index) => `'field ${index}': 'VARCHAR'`).join(', ')}}`,
+    `columns = {${columns.map((_, index) => `'field ${index}': 'VARCHAR'`).join(', ')}}, compression = '${isGzip ? 'gzip' : 'none'}'`,
     `auto_detect = false, header = true, delim = ${quoteText(separator)}, quote = '"', escape = '"', strict_mode = true`,
     // Without `new_line`: with it and `strict_mode`, DuckDB reads no record of a file with CR LF, and reports no error.
     "nullstr = '', allow_quoted_nulls = false",
-    `hive_partitioning = false${isGzip ? ", compression = 'gzip'" : ", compression = 'none'"}`,
     // Several threads would begin inside of texts.
     ...(scan.hasLineBreaks ? ['parallel = false'] : []),
     ...(scan.longest >= USUAL_RECORD_BYTES
       ? [`max_line_size = ${2 * scan.longest}, buffer_size = ${8 * scan.longest}`]
       : []),
   ];
-  return {
-    reader: `read_csv(${quoteText(escapeGlob(path))}, ${options.join(', ')})`,
-    columns,
-    rows: scan.records,
-  };
+  return { read: { call: 'read_csv', options: options.join(', ') }, columns, rows: scan.records };
 }
 
 const MARK_BYTES = 3;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -38,6 +39,10 @@ const CONDITION_FAILED: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
+/** The absolute location of a file or a lake, with a slash at its end. */
+export const placeOf = (location: string): string =>
+  `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
+
 /** The AWS SDK takes region, credentials and endpoint from the environment. */
 export function openBucket(location: string): Bucket {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location) ?? [];
@@ -63,15 +68,8 @@ export function openBucket(location: string): Bucket {
       const listed: ListedFile[] = [];
       let token: string | undefined;
       do {
-        const page = await sent(
-          s3.send(
-            new ListObjectsV2Command({
-              Bucket: bucket,
-              Prefix: root + prefix,
-              ...(token && { ContinuationToken: token }),
-            }),
-          ),
-        );
+        const asked = { Bucket: bucket, Prefix: root + prefix, ...(token && { ContinuationToken: token }) };
+        const page = await sent(s3.send(new ListObjectsV2Command(asked)));
         for (const { Key = '', Size = 0, LastModified, ETag } of page.Contents ?? [])
           listed.push({
             path: Key.slice(root.length),
@@ -84,14 +82,9 @@ export function openBucket(location: string): Bucket {
       return listed;
     },
     async read(path, lastBytes) {
+      const range = lastBytes !== undefined && { Range: `bytes=-${lastBytes}` };
       const { Body } = await sent(
-        s3.send(
-          new GetObjectCommand({
-            Bucket: bucket,
-            Key: root + path,
-            ...(lastBytes !== undefined && { Range: `bytes=-${lastBytes}` }),
-          }),
-        ),
+        s3.send(new GetObjectCommand({ Bucket: bucket, Key: root + path, ...range })),
       );
       return Body as unknown as NodeJS.ReadableStream;
     },

@@ -6,7 +6,7 @@ interface NewDay {
   readonly day: string;
   readonly files: readonly DayFile[];
   /** The text of the day's `_SUCCESS` marker. Without it, no marker is written and the day stays open. */
-  readonly marker?: string;
+  readonly marker?: string | undefined;
 }
 
 /** A lake that is written. */

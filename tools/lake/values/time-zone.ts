@@ -25,12 +25,8 @@ const known = new Map<string, ZoneClocks>();
 
 /** Finds and keeps a zone's clocks, which takes a tenth of a second. Throws a RangeError if the zone is unknown. */
 export function zoneClocks(zone: string): ZoneClocks {
-  const clocks = known.get(zone) ?? findChanges(zone);
-  known.set(zone, clocks);
-  return clocks;
-}
-
-function findChanges(zone: string): ZoneClocks {
+  const kept = known.get(zone);
+  if (kept) return kept;
   const offsetAt = offsets(zone);
   const changes: ClockChange[] = [];
   for (let from = 0; from < END; from += STEP) {
@@ -45,7 +41,9 @@ function findChanges(zone: string): ZoneClocks {
     }
     changes.push({ at: high, before, after });
   }
-  return { zone, first: offsetAt(0), changes };
+  const clocks = { zone, first: offsetAt(0), changes };
+  known.set(zone, clocks);
+  return clocks;
 }
 
 /** The clock change that makes a local time occur never or twice. `local` is given as if it were UTC. */
@@ -97,19 +95,7 @@ export const wallClock = (local: number): string =>
 
 /** A function that gives the zone's offset at an instant. */
 function offsets(zone: string): (at: number) => number {
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (at) => {
-    const shown = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 1, day, hour, minute, second } = shown;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - at;
-  };
+  // Sweden writes local times in the form of ISO 8601.
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  return (at) => Date.parse(`${clock.format(at).replace(' ', 'T')}Z`) - at;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { isBucket } from '../store/bucket.ts';
 import { makeWorkDirectory } from './work-directory.ts';
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -21,8 +22,9 @@ const LEAST_BYTES = 500e6;
 const UNCOUNTED_BYTES = 200e6;
 const COUNTED_SHARE = 0.8;
 
-/** The bytes that `--memory` asks for. Throws an OperatorFault that names the option. */
-export function memoryBytes(text: string): number {
+/** The bytes that `--memory` asks for, if it is given. Throws an OperatorFault that names the option. */
+export function memoryOption(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?) ?([a-z]+)$/i.exec(text) ?? [];
   const bytes = Number(amount) * (UNITS[unit.toUpperCase()] ?? Number.NaN);
   if (!(bytes >= LEAST_BYTES))
@@ -49,9 +51,8 @@ export interface Workspace extends AsyncDisposable {
 /**
  * Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory.
  *
- * @param beside the folder that is written. The directory lies in this folder, so that finished files can be renamed
- *   into place. Only one command can write into the folder at a time. Without `beside`, the system's temporary
- *   directory is used
+ * @param beside the lake that is written. If it is a folder, the directory lies in it, so that finished files can be
+ *   renamed into place, and only one command can write into it at a time. Else the system's temporary directory is used
  * @param memory the bytes that the process may use, by default half of the machine's memory
  */
 export async function openWorkspace({
@@ -59,9 +60,10 @@ export async function openWorkspace({
   memory = usualMemory(),
 }: {
   readonly beside?: string;
-  readonly memory?: number;
+  readonly memory?: number | undefined;
 } = {}): Promise<Workspace> {
-  const directory = await makeWorkDirectory(beside ?? tmpdir());
+  const folder = beside !== undefined && !isBucket(beside) ? beside : undefined;
+  const directory = await makeWorkDirectory(folder ?? tmpdir());
   try {
     const instance = await lockedInstance(directory.lock, {
       temp_directory: join(directory.path, 'spilled'),
@@ -69,7 +71,7 @@ export async function openWorkspace({
       autoload_known_extensions: 'false',
       memory_limit: `${duckDbMemory(memory)}B`,
     });
-    if (beside !== undefined)
+    if (folder !== undefined)
       await directory.refuseAnother().catch((error) => {
         instance.closeSync();
         throw error;
