@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ListedFile } from '../../lake-check/lake-facts.ts';
-import {
-  type DayAction,
-  finalRule,
-  type HoursDay,
-  type LakeDay,
-  planDay,
-} from '../../tools/lake/hourly/hourly-plan.ts';
+import { type DayAction, finalRule, type HoursDay, planDay } from '../../tools/lake/hourly/hourly-plan.ts';
+import type { LakeDay } from '../../tools/lake/store/lake-target.ts';
 
 const TODAY = '2026-02-01';
 const DAY = '2026-01-31';

@@ -8,7 +8,7 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
 import { parseOptions } from '../parse-options.ts';
-import { type LakeCommand, onlyArgument } from './lake-command.ts';
+import { FLAG, type LakeCommand, onlyArgument, windowOf } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeSource } from './store/bucket-lake.ts';
 import { openWorkspace } from './workspace/open-duckdb.ts';
@@ -30,10 +30,7 @@ interface CheckOptions {
 export const checkCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const options = {
-      footers: { type: 'boolean', default: false },
-      all: { type: 'boolean', default: false },
-    } as const;
+    const options = { footers: FLAG, all: FLAG };
     const { values, positionals } = parseOptions({ args, allowPositionals: true, options });
     const lake = await read(onlyArgument(positionals, usage), values);
     const findings = judge(lake);
@@ -115,9 +112,7 @@ function renderFinding(finding: Finding, number: number, all: boolean): string {
 function summaryOf(table: TableFacts): string {
   const { days } = table;
   const files = filesOf(table);
-  const [first] = days;
-  const last = days.at(-1);
-  if (!first || !last) return `  ${table.table.name}: no records`;
+  if (days.length === 0) return `  ${table.table.name}: no records`;
   const final = days.filter(({ succeededAt }) => succeededAt !== undefined).length;
   const states =
     final === 0 ? 'none says whether it is final' : `${final} final, ${days.length - final} open`;
@@ -125,14 +120,12 @@ function summaryOf(table: TableFacts): string {
   const rowGroups = files.reduce((sum, { footer }) => sum + (footer?.rowGroupRows.length ?? 0), 0);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return [
-    `  ${table.table.name}: ${first === last ? first.day : `${first.day} to ${last.day}`}, ${counted(days.length, 'day')} (${states}),`,
+    `  ${table.table.name}: ${windowOf(days)}, ${counted(days.length, 'day')} (${states}),`,
     `    ${counted(rows, 'record')}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
   ].join('\n');
 }
 
-const sizeOf = (bytes: number): string =>
-  bytes >= 1e9
-    ? `${(bytes / 1e9).toFixed(1)} GB`
-    : bytes >= 1e6
-      ? `${(bytes / 1e6).toFixed(1)} MB`
-      : `${Math.ceil(bytes / 1e3)} kB`;
+function sizeOf(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}

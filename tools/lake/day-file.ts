@@ -4,7 +4,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { escapeGlob } from '../../lake-check/read-footers.ts';
 import { companyColumn, measureColumns } from '../../lake-check/report-columns.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
@@ -53,49 +52,32 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
 export const dayCopy = (select: string, rows: number, directory: string): string =>
   `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;
 
-/** The records in the Parquet files of a directory, by their footers. */
-export async function rowsOf(connection: DuckDBConnection, directory: string): Promise<number> {
-  const files = quoteText(join(escapeGlob(directory), '*.parquet'));
-  const reader = await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${files})`);
-  return Number(reader.getRowsJS()[0]?.[0] ?? 0);
-}
-
-/** A file of a day: its path on this machine, and its name in the lake. */
-export interface DayFile {
-  readonly path: string;
-  readonly name: string;
-}
-
 /** Whether DuckDB's error says that a value is too large for its column. */
 export const isTooLarge = ({ message }: Error): boolean =>
   /out of range|overflow|could not be cast|can't be cast/i.test(message);
 
 /**
  * Writes a day's files into a directory of this machine. A file's name in the lake comes from the hash of its content,
- * so the same records get the same name again. Throws an OperatorFault if an hour's sum is too large for its column.
+ * so the same records get the same name again. Resolves to the files and the number of their records. Throws an
+ * OperatorFault if an hour's sum is too large for its column.
  *
  * @param sql the SQL of `dayCopy`, which writes into the directory
  * @param what the day, as a fault names it
  */
-export async function writeDay(
-  connection: DuckDBConnection,
-  sql: string,
-  directory: string,
-  what: string,
-): Promise<DayFile[]> {
-  await trustingBounds(connection, () => connection.run(sql)).catch((error: Error) => {
-    if (isTooLarge(error))
+export async function writeDay(connection: DuckDBConnection, sql: string, directory: string, what: string) {
+  const written = await trustingBounds(connection, () => connection.runAndReadAll(sql)).catch(
+    (error: Error) => {
+      if (!isTooLarge(error)) throw error;
       throw new OperatorFault(
         `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
       );
-    throw error;
-  });
-  const names = (await readdir(directory)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const hash = createHash('sha256');
-      await pipeline(createReadStream(join(directory, name)), hash);
-      return { path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` };
-    }),
+    },
   );
+  const files: { readonly path: string; readonly name: string }[] = [];
+  for (const name of (await readdir(directory)).sort()) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(directory, name)), hash);
+    files.push({ path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` });
+  }
+  return { files, records: Number(written.getRowsJS()[0]?.[0]) };
 }

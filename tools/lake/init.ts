@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   checkCommand,
@@ -12,6 +12,7 @@ import { parseOptions } from '../parse-options.ts';
 import { type LakeCommand, onlyArgument } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeTarget } from './store/folder-target.ts';
+import { tablesIn } from './store/lake-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>
   Makes the tables that are missing, empty. A folder that does not exist is made too.
@@ -37,29 +38,21 @@ async function init(location: string): Promise<string> {
     throw new OperatorFault(
       `${location} is a part of the lake ${lake}. Name the whole lake: ${commandFor(lake)}`,
     );
-  const isNew = !isBucket(location) && (await isNewFolder(location));
+  const found = isBucket(location) ? undefined : statSync(location, { throwIfNoEntry: false });
+  if (found && !found.isDirectory())
+    throw new OperatorFault(
+      `${location} is a file, and a lake is a folder. To make a lake of the file: ${convertFiles(location)}`,
+    );
   const target = lakeTarget(location);
-  const there = await target.tables();
+  const there = await tablesIn(target);
   const names = tables.map(({ name }) => name);
   const missing = names.filter((name) => !there.has(name));
   for (const name of missing) await target.makeTable(name);
   const done = [
-    ...(isNew ? [`Made the folder ${resolve(location)}, which did not exist.`] : []),
+    ...(!found && !isBucket(location) ? [`Made the folder ${resolve(location)}, which did not exist.`] : []),
     ...missing.map((name) => `Made ${name}, empty.`),
     ...(missing.length === 0 ? [`Nothing was missing: ${names.join(' and ')} are there.`] : []),
     `Next: ${checkCommand(location)}`,
   ];
   return `${done.join('\n')}\n`;
-}
-
-async function isNewFolder(location: string): Promise<boolean> {
-  const found = await stat(location).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (found && !found.isDirectory())
-    throw new OperatorFault(
-      `${location} is a file, and a lake is a folder. To make a lake of the file: ${convertFiles(location)}`,
-    );
-  return found === undefined;
 }

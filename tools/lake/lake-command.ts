@@ -12,6 +12,10 @@ export interface LakeCommand {
   run(args: string[], say: (text: string) => void): Promise<number>;
 }
 
+/** An option without a value, and one with a text. */
+export const FLAG = { type: 'boolean', default: false } as const;
+export const TEXT = { type: 'string' } as const;
+
 /** The only argument of a command. Throws an OperatorFault with the usage if there is none, or more than one. */
 export function onlyArgument([first, ...others]: readonly string[], usage: string): string {
   if (!first || others.length > 0) throw new OperatorFault(usage);

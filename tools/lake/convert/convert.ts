@@ -10,8 +10,9 @@ import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-files.ts';
 import type { PlanOptions } from '../input/plan-input.ts';
-import { type LakeCommand, oneOf } from '../lake-command.ts';
+import { FLAG, type LakeCommand, oneOf, TEXT } from '../lake-command.ts';
 import { lakeTarget } from '../store/folder-target.ts';
+import { tablesIn } from '../store/lake-target.ts';
 import { valueOptions } from '../values/convert-value.ts';
 import { TIME_UNITS } from '../values/time-text.ts';
 import { memoryOption, openWorkspace } from '../workspace/open-duckdb.ts';
@@ -47,19 +48,10 @@ export const convertCommand: LakeCommand = {
       args,
       allowPositionals: true,
       options: {
-        to: { type: 'string' },
-        hourly: { type: 'boolean', default: false },
-        replace: { type: 'boolean', default: false },
-        open: { type: 'boolean', default: false },
-        table: { type: 'string' },
-        'time-zone': { type: 'string' },
-        ambiguous: { type: 'string' },
-        'time-unit': { type: 'string' },
-        round: { type: 'boolean', default: false },
-        separator: { type: 'string' },
-        without: { type: 'string', multiple: true, default: [] },
-        'same-bytes-twice': { type: 'boolean', default: false },
-        memory: { type: 'string' },
+        ...{ hourly: FLAG, replace: FLAG, open: FLAG, round: FLAG, 'same-bytes-twice': FLAG },
+        ...{ to: TEXT, table: TEXT, separator: TEXT, memory: TEXT },
+        ...{ 'time-zone': TEXT, ambiguous: TEXT, 'time-unit': TEXT },
+        without: { ...TEXT, multiple: true, default: [] },
       },
     });
     const { to, hourly, replace, open, table, separator } = values;
@@ -127,7 +119,7 @@ async function convert(options: ConvertOptions): Promise<string> {
   const isOpen = (day: string) => options.open || day >= today;
   const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
-  const there = await target.tables();
+  const there = await tablesIn(target);
   return renderOutcome({
     to,
     tables: staged.map((one, index) => ({

@@ -2,7 +2,7 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { InputFile } from '../input/input-files.ts';
 import { isBucket, placeOf } from '../store/bucket.ts';
-import type { LakeTarget } from '../store/lake-target.ts';
+import { daysIn, type LakeTarget } from '../store/lake-target.ts';
 
 const MOST_LINES = 50;
 const MOST_ALIKE = 3;
@@ -76,8 +76,9 @@ export async function refuseWrittenDays(
 ): Promise<void> {
   const written: string[] = [];
   for (const { table, days } of staged) {
-    const there = await target.writtenDays(table.name);
-    written.push(...days.filter(({ day }) => there.has(day)).map(({ day }) => `${table.name} ${day}`));
+    const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
+    const names = new Set(there.map(({ day }) => day));
+    written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
   }
   if (written.length === 0 || replace) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';

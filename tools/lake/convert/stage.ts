@@ -44,15 +44,12 @@ export interface Staged {
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
 
-const dayStaging = (workspace: Workspace, table: Table, day: string): string =>
-  join(stagingOf(workspace, table), `${PARTITION_COLUMN}=${day}`);
-
 /** SQL that reads the staged records of a day, or of all days if `day` is `*`. */
 export const stagedSource = (workspace: Workspace, table: Table, day: string): string =>
   `read_parquet(${quoteText(join(escapeGlob(stagingOf(workspace, table)), `${PARTITION_COLUMN}=${day}`, '*.parquet'))}, hive_partitioning = true, hive_types = {${quoteText(PARTITION_COLUMN)}: VARCHAR})`;
 
 export const removeStaged = (workspace: Workspace, table: Table, day: string): Promise<void> =>
-  rm(dayStaging(workspace, table, day), { recursive: true, force: true });
+  rm(join(stagingOf(workspace, table), `${PARTITION_COLUMN}=${day}`), { recursive: true, force: true });
 
 /** Writes the files' records into the workspace, by the day of their time. Resolves to why files can't be read whole. */
 async function stageFiles(
@@ -78,14 +75,6 @@ async function stageFiles(
     for (const one of files) faults.push(...(await stageFiles(workspace, plan, [one])));
     return faults;
   }
-}
-
-/** The tables that have staged records. */
-async function stagedTables(workspace: Workspace): Promise<Table[]> {
-  const folders = await Promise.all(
-    tables.map((table) => readdir(stagingOf(workspace, table)).catch((): string[] => [])),
-  );
-  return tables.filter((_, index) => folders[index]?.length);
 }
 
 /** Sums up the staged records of a table. */
@@ -147,7 +136,9 @@ export async function stageAll(
   }
   const staged: Staged[] = [];
   const changes = [];
-  for (const table of await stagedTables(workspace)) {
+  for (const table of tables) {
+    const days = await readdir(stagingOf(workspace, table)).catch((): string[] => []);
+    if (days.length === 0) continue;
     const source = stagedSource(workspace, table, '*');
     const told = await readNotes(
       workspace.connection,

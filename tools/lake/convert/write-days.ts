@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dayCopy, daySelect, rowsOf, writeDay } from '../day-file.ts';
+import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import type { LakeTarget } from '../store/lake-target.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
@@ -37,13 +37,9 @@ export async function writeDays(
       progress.writeFrom(rowsDone / allRows, rows / allRows);
       try {
         const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-        const files = await writeDay(
-          connection,
-          dayCopy(select, rows, directory),
-          directory,
-          `${table.name} of ${day}`,
-        );
-        rowsOfTable += hourly ? await rowsOf(connection, directory) : rows;
+        const sql = dayCopy(select, rows, directory);
+        const { files, records } = await writeDay(connection, sql, directory, `${table.name} of ${day}`);
+        rowsOfTable += records;
         await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
         await rm(directory, { recursive: true, force: true });
         await removeStaged(workspace, table, day);

@@ -6,16 +6,10 @@ import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { LakeChanged } from '../store/bucket.ts';
+import { daysIn, type LakeDay } from '../store/lake-target.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
-import { daysIn, type HoursLake, hoursDaysIn } from './hourly-facts.ts';
-import {
-  type Asked,
-  type DayAction,
-  type DayNote,
-  type HoursDay,
-  type LakeDay,
-  planDay,
-} from './hourly-plan.ts';
+import { type HoursLake, hoursDaysIn } from './hourly-facts.ts';
+import { type Asked, type DayAction, type DayNote, type HoursDay, planDay } from './hourly-plan.ts';
 import { type Summed, writeHours } from './hours-file.ts';
 
 /** A table, the raw lake and the lake of hours. */

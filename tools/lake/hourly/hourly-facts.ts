@@ -5,15 +5,14 @@ import { text } from 'node:stream/consumers';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { pathList } from '../../../lake-check/read-footers.ts';
-import { lakeDays } from '../../../lib/lake/data-version.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
-import { tables } from '../../../lib/report/tables.ts';
 import { isBucket, LakeChanged, NOTHING, openBucket } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
 import { folderTarget } from '../store/folder-target.ts';
-import type { DayNote, HoursDay, LakeDay } from './hourly-plan.ts';
+import { daysIn } from '../store/lake-target.ts';
+import type { DayNote, HoursDay } from './hourly-plan.ts';
 import { OPEN_NOTE } from './hours-file.ts';
 
 /** The file that holds a day of the lake of hours. Its name never changes, so that one write replaces the whole day. */
@@ -42,23 +41,18 @@ export interface HoursLake extends Pick<LakeSource, 'footersOf' | 'list'> {
 }
 
 /** @param directory a directory of this machine for copies of files */
-export function hoursLake(location: string, directory: string): HoursLake {
-  const { list, footersOf } = lakeSource(location, directory);
-  return {
-    footersOf,
-    ...(isBucket(location) ? bucketOfHours(location, list) : folderOfHours(location, list)),
-  };
-}
+export const hoursLake = (location: string, directory: string): HoursLake =>
+  isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location, directory);
 
 /**
  * A day of a lake of hours is one object, so that all its hours come from one version of the raw day. A write succeeds
  * only if nobody has replaced the object since it was listed. Of two runs at the same time, the slower one is therefore
  * refused. A marker is refused if the other run's marker exists.
  */
-function bucketOfHours(location: string, list: LakeSource['list']): Omit<HoursLake, 'footersOf'> {
+function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);
   return {
-    list,
+    ...lakeSource(location, directory),
     readText: (path) =>
       bucket.read(path).then(text, (error: Error) => {
         if (error instanceof LakeChanged) return undefined;
@@ -77,14 +71,10 @@ function bucketOfHours(location: string, list: LakeSource['list']): Omit<HoursLa
 }
 
 /** A day in a folder is replaced as a whole, together with its marker. */
-function folderOfHours(location: string, list: LakeSource['list']): Omit<HoursLake, 'footersOf'> {
-  const { writtenDays, replaceDay } = folderTarget(location);
+function folderOfHours(location: string, directory: string): HoursLake {
+  const { list, replaceDay } = folderTarget(location);
   return {
-    async list(folder) {
-      // First finishes or removes the unfinished days that a killed run has left.
-      for (const { name } of tables) await writtenDays(name);
-      return list(folder);
-    },
+    ...{ ...lakeSource(location, directory), list },
     readText: (path) => readFile(join(location, path), 'utf8').catch(() => undefined),
     publish({ table, day, path, note }) {
       const files = [{ path, name: HOURS_FILE }];
@@ -92,26 +82,6 @@ function folderOfHours(location: string, list: LakeSource['list']): Omit<HoursLa
     },
   };
 }
-
-/** The days of a table in a listing, each with the version that the service would compute for it. */
-export function daysIn(listed: readonly ListedFile[], table: string): LakeDay[] {
-  const objects = listed.map(({ path, size, modifiedAt, digest, stamp, unreadable }) => ({
-    key: path,
-    etag: digest ?? stamp ?? unreadable ?? '',
-    bytes: size,
-    lastModified: modifiedAt,
-  }));
-  const inDay = Map.groupBy(listed.filter(isRead), ({ path }) => path.split('/', 2).join('/'));
-  return lakeDays({ objects, listedAt: 0 }, `${table}/`)
-    .filter(({ day }) => dayOf(`day=${day}`))
-    .map(({ day, version, isMarkedComplete: isMarked }) => ({
-      ...{ day, version, isMarked, files: inDay.get(dayFolder(table, day)) ?? [] },
-    }))
-    .filter(({ files, isMarked }) => files.length > 0 || isMarked);
-}
-
-/** Whether the engines read a file. A key that ends with a slash is a folder made in the S3 console. */
-const isRead = ({ path }: ListedFile): boolean => !path.endsWith('/') && !path.split('/').some(isHidden);
 
 const NOTES_AT_ONCE = 8;
 

@@ -1,4 +1,5 @@
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
+import type { LakeDay } from '../store/lake-target.ts';
 
 /** What a file of hours was made of. A final day has this note in `_SUCCESS`, an open day in the file itself. */
 export interface DayNote {
@@ -15,15 +16,6 @@ export interface DayNote {
   readonly file?: string;
   /** The contract's columns at that time. If the contract has other columns now, the day is made again. */
   readonly columns: string;
-}
-
-/** A day of a lake, as it is listed. */
-export interface LakeDay {
-  readonly day: string;
-  readonly version: string;
-  /** Whether the day has `_SUCCESS`. */
-  readonly isMarked: boolean;
-  readonly files: readonly ListedFile[];
 }
 
 export interface HoursDay extends Pick<LakeDay, 'day' | 'isMarked'> {

@@ -7,13 +7,14 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
 import { parseOptions } from '../../parse-options.ts';
-import { type LakeCommand, oneOf, windowOf } from '../lake-command.ts';
+import { FLAG, type LakeCommand, oneOf, TEXT, windowOf } from '../lake-command.ts';
 import { placeOf } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
+import { daysIn } from '../store/lake-target.ts';
 
 import { memoryOption, openWorkspace } from '../workspace/open-duckdb.ts';
 import { type DayOutcome, makeDay } from './hourly-day.ts';
-import { daysIn, hoursDaysIn, hoursLake } from './hourly-facts.ts';
+import { hoursDaysIn, hoursLake } from './hourly-facts.ts';
 import { type Asked, finalRule } from './hourly-plan.ts';
 
 const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
@@ -44,13 +45,8 @@ export const hourlyCommand: LakeCommand = {
       args,
       allowPositionals: true,
       options: {
-        from: { type: 'string' },
-        to: { type: 'string' },
-        day: { type: 'string', multiple: true },
-        table: { type: 'string' },
-        again: { type: 'boolean', default: false },
-        replace: { type: 'boolean', default: false },
-        memory: { type: 'string' },
+        ...{ from: TEXT, to: TEXT, table: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
+        day: { ...TEXT, multiple: true },
       },
     });
     const { from, to, day, table, again, replace, memory } = values;

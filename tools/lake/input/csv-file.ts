@@ -88,16 +88,12 @@ export async function describeCsv(
   if (names.length === 0) throw new Error('a quote in its first line does not end, or text follows it');
   refuseDoubledNames(names);
   const isMarked = text.length < head.toString().length;
-  const dialect = { separator, isDeclared: declared !== undefined };
-  const scan = await scanCsv(withoutMark(bytesOf(path, isGzip), isMarked), dialect, names.length);
+  const dialect = { separator, isMarked, isDeclared: declared !== undefined, fields: names.length };
+  const scan = await scanCsv(bytesOf(path, isGzip), dialect);
   // Columns are read by their place, because names may occur twice.
-  const columns = names.map((column, index) => ({
-    name: column,
-    type: 'VARCHAR',
-    sql: quoteName(`field ${index}`),
-  }));
+  const fields = names.map((column, index) => ({ column, field: `field ${index}` }));
   const options = [
-    `columns = {${columns.map((_, index) => `'field ${index}': 'VARCHAR'`).join(', ')}}, compression = '${isGzip ? 'gzip' : 'none'}'`,
+    `columns = {${fields.map(({ field }) => `'${field}': 'VARCHAR'`).join(', ')}}, compression = '${isGzip ? 'gzip' : 'none'}'`,
     `auto_detect = false, header = true, delim = ${quoteText(separator)}, quote = '"', escape = '"', strict_mode = true`,
     // Without `new_line`: with it and `strict_mode`, DuckDB reads no record of a file with CR LF, and reports no error.
     "nullstr = '', allow_quoted_nulls = false",
@@ -107,18 +103,11 @@ export async function describeCsv(
       ? [`max_line_size = ${2 * scan.longest}, buffer_size = ${8 * scan.longest}`]
       : []),
   ];
-  return { read: { call: 'read_csv', options: options.join(', ') }, columns, rows: scan.records };
-}
-
-const MARK_BYTES = 3;
-
-/** The bytes without the byte order mark, which would stand before a quote. */
-async function* withoutMark(bytes: AsyncIterable<Buffer>, isMarked: boolean): AsyncGenerator<Buffer> {
-  let left = isMarked ? MARK_BYTES : 0;
-  for await (const part of bytes) {
-    yield part.subarray(left);
-    left = Math.max(0, left - part.length);
-  }
+  return {
+    read: { call: 'read_csv', options: options.join(', ') },
+    columns: fields.map(({ column, field }) => ({ name: column, type: 'VARCHAR', sql: quoteName(field) })),
+    rows: scan.records,
+  };
 }
 
 /** Turns DuckDB's message about a CSV file into one line with a cure. DuckDB's own hints are for programmers. */

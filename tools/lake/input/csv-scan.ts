@@ -12,6 +12,10 @@ export interface CsvScan {
 
 export interface Dialect {
   readonly separator: string;
+  /** Whether the file begins with a byte order mark. It would stand before a quote. */
+  readonly isMarked: boolean;
+  /** The number of fields that the first line names. */
+  readonly fields: number;
   /** Whether the operator has said the separator, and with it that the file has quotes as RFC 4180 says. */
   readonly isDeclared: boolean;
 }
@@ -22,6 +26,7 @@ const [QUOTE, SPACE, LF, CR] = [0x22, 0x20, 0x0a, 0x0d];
 const [START, PLAIN, SPACES, TEXT, CLOSED] = [0, 1, 2, 3, 4];
 
 const SHOWN_BYTES = 200;
+const MARK_BYTES = 3;
 
 const QUOTES =
   'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, ' +
@@ -33,8 +38,7 @@ const QUOTES =
  */
 export async function scanCsv(
   bytes: AsyncIterable<Buffer>,
-  { separator, isDeclared }: Dialect,
-  fields: number,
+  { separator, isMarked, isDeclared, fields }: Dialect,
 ): Promise<CsvScan> {
   const SEPARATOR = separator.charCodeAt(0);
   let state = START;
@@ -42,6 +46,7 @@ export async function scanCsv(
   let [records, longest, before, from] = [-1, 0, 0, 0];
   let [isEmpty, isAfterCr, hasLineBreaks, hasBreak, hasSeparator] = [true, false, false, false, false];
   let lineEnd = '';
+  let marksLeft = isMarked ? MARK_BYTES : 0;
   let carried: Buffer = Buffer.alloc(0);
   let chunk: Buffer = Buffer.alloc(0);
   const fault = (at: number, what: string, cure = QUOTES) => {
@@ -89,9 +94,10 @@ export async function scanCsv(
 
   const feed = (part: Buffer) => {
     chunk = part;
-    from = 0;
     const { length } = part;
-    for (let at = 0; at < length; at++) {
+    from = Math.min(marksLeft, length);
+    marksLeft -= from;
+    for (let at = from; at < length; at++) {
       let byte = part[at] as number;
       if (isAfterCr) {
         isAfterCr = false;

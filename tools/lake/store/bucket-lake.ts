@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { folderSource, type LakeSource, type LocalFiles } from '../../../lake-check/lake-source.ts';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { type Bucket, isBucket, openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
@@ -79,14 +79,7 @@ async function copies(
 export function bucketTarget(location: string): LakeTarget {
   const bucket = openBucket(location);
   return {
-    async writtenDays(table) {
-      const listed = await bucket.list(`${table}/`);
-      const days = listed
-        .map(({ path }) => path.split('/'))
-        .filter(([, , name]) => name && !isHidden(name))
-        .map(([, folder = '']) => dayOf(folder));
-      return new Set(days.filter((day) => day !== undefined));
-    },
+    list: (folder) => bucket.list(folder && `${folder}/`),
     async replaceDay({ table, day, files, marker }) {
       const folder = dayFolder(table, day);
       const markerPath = `${folder}/${SUCCESS_MARKER}`;
@@ -101,10 +94,6 @@ export function bucketTarget(location: string): LakeTarget {
     },
     async makeTable(table) {
       await bucket.write(`${table}/${EMPTY_TABLE}`, '');
-    },
-    async tables() {
-      const listed = await bucket.list();
-      return new Set(listed.map(({ path }) => path.split('/', 1)[0] as string));
     },
   };
 }

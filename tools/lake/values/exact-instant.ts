@@ -38,15 +38,11 @@ export interface ExactInstant extends ExactValue {
 
 type TimeChange = Partial<TimesOfKind> & { readonly says: Change; readonly count: number };
 
-/** SQL for the forms that a time can have in a file. For a value, at most one of them is not NULL. */
-interface Said {
-  /** A time without an offset, as TIMESTAMP. */
-  readonly local?: string;
-  /** A time with an offset, as TIMESTAMP in UTC. */
-  readonly instant?: string;
-  /** A number, as digits with a point. */
-  readonly digits?: string;
-}
+/**
+ * SQL for the forms that a time can have in a file: without an offset, as TIMESTAMP; with an offset, as TIMESTAMP in
+ * UTC; or a number, as digits with a point. For a value, at most one of them is not NULL.
+ */
+type Said = Readonly<Partial<Record<'local' | 'instant' | 'digits', string>>>;
 
 /** Times are cut, not rounded, to the millisecond, so that they stay in their hour and their day. */
 export function exactInstant(name: string, x: string, found: string, options: TimeOptions): ExactInstant {

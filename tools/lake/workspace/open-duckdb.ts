@@ -6,15 +6,6 @@ import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { isBucket } from '../store/bucket.ts';
 import { makeWorkDirectory } from './work-directory.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
-  MB: 1e6,
-  GB: 1e9,
-  TB: 1e12,
-  MIB: 2 ** 20,
-  GIB: 2 ** 30,
-  TIB: 2 ** 40,
-};
-
 /** With less memory, DuckDB has too little to sort with. */
 const LEAST_BYTES = 500e6;
 
@@ -25,8 +16,8 @@ const COUNTED_SHARE = 0.8;
 /** The bytes that `--memory` asks for, if it is given. Throws an OperatorFault that names the option. */
 export function memoryOption(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?) ?([a-z]+)$/i.exec(text) ?? [];
-  const bytes = Number(amount) * (UNITS[unit.toUpperCase()] ?? Number.NaN);
+  const [, amount, unit = '', binary] = /^(\d+(?:\.\d+)?) ?([MGT])(i?)B$/i.exec(text) ?? [];
+  const bytes = Number(amount) * (binary ? 1024 : 1000) ** ('MGT'.indexOf(unit.toUpperCase()) + 2);
   if (!(bytes >= LEAST_BYTES))
     throw new OperatorFault(
       `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
@@ -48,49 +39,48 @@ export interface Workspace extends AsyncDisposable {
   readonly directory: string;
 }
 
-/**
- * Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory.
- *
- * @param beside the lake that is written. If it is a folder, the directory lies in it, so that finished files can be
- *   renamed into place, and only one command can write into it at a time. Else the system's temporary directory is used
- * @param memory the bytes that the process may use, by default half of the machine's memory
- */
-export async function openWorkspace({
-  beside,
-  memory = usualMemory(),
-}: {
+interface WorkspaceOptions {
+  /**
+   * The lake that is written. If it is a folder, the directory lies in it, so that finished files can be renamed into
+   * place, and only one command can write into it at a time. Else the system's temporary directory is used.
+   */
   readonly beside?: string;
+  /** The bytes that the process may use, by default half of the machine's memory. */
   readonly memory?: number | undefined;
-} = {}): Promise<Workspace> {
-  const folder = beside !== undefined && !isBucket(beside) ? beside : undefined;
-  const directory = await makeWorkDirectory(folder ?? tmpdir());
+}
+
+/** Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory. */
+export async function openWorkspace(options: WorkspaceOptions = {}): Promise<Workspace> {
+  const { beside, memory = usualMemory() } = options;
+  const folder = beside === undefined || isBucket(beside) ? tmpdir() : beside;
+  const directory = await makeWorkDirectory(folder);
+  let instance: DuckDBInstance | undefined;
+  const close = async () => {
+    instance?.closeSync();
+    await directory.remove();
+  };
   try {
-    const instance = await lockedInstance(directory.lock, {
+    instance = await lockedInstance(directory.lock, {
       temp_directory: join(directory.path, 'spilled'),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       memory_limit: `${duckDbMemory(memory)}B`,
     });
-    if (folder !== undefined)
-      await directory.refuseAnother().catch((error) => {
-        instance.closeSync();
-        throw error;
-      });
+    if ((await directory.hasOthers()) && folder === beside)
+      throw new OperatorFault(
+        `Another command writes into ${folder} at present. Run this one when that has ended.`,
+      );
     const connection = await instance.connect();
     // Without the settings of the progress bar, `connection.progress` reports nothing.
     await connection.run(`SET TimeZone = 'UTC'; SET disabled_optimizers = '${TRUSTING_BOUNDS}';
       SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0`);
-    return {
-      connection,
-      directory: directory.path,
-      async [Symbol.asyncDispose]() {
-        connection.closeSync();
-        instance.closeSync();
-        await directory.remove();
-      },
+    const closeAll = () => {
+      connection.closeSync();
+      return close();
     };
+    return { connection, directory: directory.path, [Symbol.asyncDispose]: closeAll };
   } catch (error) {
-    await directory.remove();
+    await close();
     throw error;
   }
 }

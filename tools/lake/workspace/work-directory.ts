@@ -21,50 +21,47 @@ export interface WorkDirectory {
   readonly path: string;
   /** The path of a database that must be open as long as the directory is in use. */
   readonly lock: string;
-  /** Throws an OperatorFault if another command writes into the folder. Call it after the lock is taken. */
-  refuseAnother(): Promise<void>;
+  /**
+   * Removes the directories that killed processes have left in the folder. Resolves to whether another command writes
+   * into the folder. Call it after the lock is taken.
+   */
+  hasOthers(): Promise<boolean>;
   remove(): Promise<void>;
 }
 
-/**
- * Makes a directory for unfinished files in a folder, and makes the folder if needed. Removes the directories that
- * killed processes have left there.
- */
+/** Makes a directory for unfinished files in a folder, and makes the folder if needed. */
 export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
+  const refuse = ({ code = '' }: NodeJS.ErrnoException) => {
+    const why = ['EEXIST', 'ENOTDIR'].includes(code) ? 'it is no folder' : code;
+    throw new OperatorFault(
+      `${folder} can't be written (${why}). Name a folder that you may write to, or a new one.`,
+    );
+  };
   const parent = resolve(folder);
-  const firstMade = await mkdir(parent, { recursive: true }).catch(refuse(folder));
-  await removeLeftOver(parent);
-  const path = await mkdtemp(join(parent, PREFIX)).catch(refuse(folder));
+  const firstMade = await mkdir(parent, { recursive: true }).catch(refuse);
+  const path = await mkdtemp(join(parent, PREFIX)).catch(refuse);
   own.add(path);
   return {
     path,
     lock: join(path, LOCK),
-    async refuseAnother() {
-      const others = (await workDirectoriesIn(parent)).filter((other) => other !== path);
-      for (const other of others)
-        if (own.has(other) || (await isLocked(other)))
-          throw new OperatorFault(
-            `Another command writes into ${folder} at present. Run this one when that has ended.`,
-          );
+    async hasOthers() {
+      const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX));
+      let isAnother = false;
+      for (const other of names.map((name) => join(parent, name)).filter((one) => one !== path)) {
+        const isInUse = own.has(other) || (await isLocked(other));
+        if (isInUse === false && (await isOld(other))) await removeWhole(other);
+        isAnother ||= isInUse === true;
+      }
+      return isAnother;
     },
     async remove() {
       await removeWhole(path);
       own.delete(path);
-      if (firstMade) await removeEmpty(parent, firstMade);
+      // The folders that this command has made, if nothing lies in them.
+      for (let at = parent; firstMade && at.startsWith(firstMade); at = dirname(at))
+        if (!(await isRemoved(at))) break;
     },
   };
-}
-
-const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
-  const why = error.code === 'EEXIST' || error.code === 'ENOTDIR' ? 'it is no folder' : error.code;
-  throw new OperatorFault(
-    `${folder} can't be written (${why}). Name a folder that you may write to, or a new one.`,
-  );
-};
-
-async function removeLeftOver(parent: string): Promise<void> {
-  for (const path of await workDirectoriesIn(parent))
-    if (!own.has(path) && (await isOld(path)) && (await isLocked(path)) === false) await removeWhole(path);
 }
 
 /** Whether a directory is old. A new directory may still be about to get its lock. */
@@ -73,16 +70,12 @@ const isOld = async (path: string): Promise<boolean> => {
   return mtimeMs < Date.now() - NEW_MS;
 };
 
-const workDirectoriesIn = async (parent: string): Promise<string[]> =>
-  (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
-
 /**
  * Whether the directory's lock can't be opened, because the process that made the directory still runs. Undefined if
  * there is no lock file.
  */
 async function isLocked(path: string): Promise<boolean | undefined> {
-  const names = await readdir(path).catch((): string[] => []);
-  if (!names.includes(LOCK)) return undefined;
+  if (!existsSync(join(path, LOCK))) return undefined;
   return DuckDBInstance.create(join(path, LOCK)).then(
     (instance) => {
       instance.closeSync();
@@ -97,11 +90,9 @@ async function isLocked(path: string): Promise<boolean | undefined> {
 const removeWhole = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 
-/** Removes a folder if it is empty, and then its empty parents up to `upTo`. */
-async function removeEmpty(folder: string, upTo: string): Promise<void> {
-  const isRemoved = await rmdir(folder).then(
+/** Removes a folder if it is empty. Resolves to whether it was. */
+const isRemoved = (folder: string): Promise<boolean> =>
+  rmdir(folder).then(
     () => true,
     () => false,
   );
-  if (isRemoved && folder !== upTo) await removeEmpty(dirname(folder), upTo);
-}
