@@ -6,8 +6,8 @@ import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
-import { planFiles } from '../../tools/lake/input/plan-files.ts';
-import { duckDbMemory, memoryOption, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
+import { planFiles } from '../../tools/lake/input/plan-input.ts';
+import { duckDbMemory, memoryOption, usualMemory } from '../../tools/lake/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([

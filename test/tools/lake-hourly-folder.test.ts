@@ -8,8 +8,8 @@ import { tableOf } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
+import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
 import { daysIn } from '../../tools/lake/store/lake-target.ts';
-import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 

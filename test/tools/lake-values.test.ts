@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
 import { stageAll } from '../../tools/lake/convert/stage.ts';
-import { planFiles } from '../../tools/lake/input/plan-files.ts';
-import { type InputPlan, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
+import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
+import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
 import { type ValueOptions, valueOptions } from '../../tools/lake/values/convert-value.ts';
 import type { Ambiguous } from '../../tools/lake/values/time-zone.ts';
-import { openWorkspace, type Workspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { runLake } from './run-lake.ts';
 
@@ -661,8 +660,8 @@ describe('the options about values', () => {
 
   it('are turned into the options of the conversion', () => {
     expect(
-      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
-    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });
+      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds' }),
+    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds' });
     expect(valueOptions({})).toEqual({});
   });
 });

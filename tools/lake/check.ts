@@ -9,9 +9,9 @@ import { counted } from '../../lib/terminal/counted.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
 import { parseOptions } from '../parse-options.ts';
 import { FLAG, type LakeCommand, onlyArgument, windowOf } from './lake-command.ts';
+import { openWorkspace } from './open-duckdb.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeSource } from './store/bucket-lake.ts';
-import { openWorkspace } from './workspace/open-duckdb.ts';
 
 const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [--all]
   Lists everything that is wrong with a lake, the worst first. Exit 0 where reports will be right.
@@ -19,12 +19,7 @@ const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [
   --all      name every file of a finding
 `;
 
-interface CheckOptions {
-  /** Whether to read only the files' footers, and no records. */
-  readonly footers: boolean;
-  /** Whether to name every file of a finding. */
-  readonly all: boolean;
-}
+type CheckOptions = Readonly<Record<'footers' | 'all', boolean>>;
 
 /** `npm run lake -- check`. The exit code is 1 if reports will be wrong or fail. */
 export const checkCommand: LakeCommand = {
@@ -76,13 +71,11 @@ function outcomeOf(location: string, findings: readonly Finding[], footersOnly: 
   const faults = findings.filter((finding) => !isHarmless(finding));
   const warnings = findings.filter(({ severity }) => severity === 'warning').length;
   const [first, ...others] = faults;
-  if (first)
-    return [
-      `Reports will be wrong or fail: ${counted(faults.length, 'fault')}.`,
-      others.length === 0
-        ? `Next: ${first.cure}`
-        : `Next: cure them, the first one first, and check again: ${checkOf(location)}`,
-    ].join('\n');
+  if (first) {
+    const all = `cure them, the first one first, and check again: ${checkOf(location)}`;
+    const next = others.length === 0 ? first.cure : all;
+    return `Reports will be wrong or fail: ${counted(faults.length, 'fault')}.\nNext: ${next}`;
+  }
   const but = warnings > 0 ? `; ${counted(warnings, 'warning')}: see whether that is what you mean` : '';
   const next = footersOnly
     ? `read the records too: ${checkOf(location)}`

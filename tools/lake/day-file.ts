@@ -9,7 +9,7 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { trustingBounds } from './workspace/open-duckdb.ts';
+import { trustingBounds } from './open-duckdb.ts';
 
 /** A day of medium size has this many row groups. A report of one company can skip most of them. */
 const ROW_GROUPS = 32;

@@ -1,3 +1,4 @@
+import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** A command of `npm run lake`, such as `check`. */
@@ -22,12 +23,24 @@ export function onlyArgument([first, ...others]: readonly string[], usage: strin
   return first;
 }
 
-/** The value of an option that can have these values only. Throws an OperatorFault that lists them. */
-export function oneOf<const T extends string>(option: string, text: string, known: readonly T[]): T {
+/** The value of an option that can have these values only, if it is given. Throws an OperatorFault that lists them. */
+export function oneOf<const T extends string>(
+  option: string,
+  text: string | undefined,
+  known: readonly T[],
+): T | undefined {
   const found = known.find((name) => name === text);
-  if (found !== undefined) return found;
+  if (found !== undefined || text === undefined) return found;
   throw new OperatorFault(`${option} is ${JSON.stringify(text)}; it can be ${known.join(', ')}`);
 }
+
+/** The table that `--table` names, if it is given. */
+export const tableOption = (text: string | undefined): string | undefined =>
+  oneOf(
+    '--table',
+    text,
+    tables.map(({ name }) => name),
+  );
 
 /** The first and the last of days that are in order: `2026-01-30 to 2026-01-31`. */
 export function windowOf(days: readonly { readonly day: string }[]): string {

@@ -8,19 +8,19 @@ import { showProgress } from '../../../lib/terminal/progress.ts';
 import { parseOptions } from '../../parse-options.ts';
 import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
-import { columnChanges, missingMetrics, planFiles } from '../input/plan-files.ts';
 import type { PlanOptions } from '../input/plan-input.ts';
-import { FLAG, type LakeCommand, oneOf, TEXT } from '../lake-command.ts';
+import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
+import { FLAG, type LakeCommand, oneOf, TEXT, tableOption } from '../lake-command.ts';
+import { memoryOption, openWorkspace } from '../open-duckdb.ts';
 import { lakeTarget } from '../store/folder-target.ts';
 import { tablesIn } from '../store/lake-target.ts';
 import { valueOptions } from '../values/convert-value.ts';
-import { TIME_UNITS } from '../values/time-text.ts';
-import { memoryOption, openWorkspace } from '../workspace/open-duckdb.ts';
+import { UNITS } from '../values/time-text.ts';
 import { followProgress } from './conversion-progress.ts';
 import { renderOutcome } from './outcome.ts';
-import { conversionFault, refusal, refuseOwnFiles, refuseWrittenDays } from './refusal.ts';
+import { conversionFault, refusal, refuseOwnFiles } from './refusal.ts';
 import { refuseOtherCounts, stageAll } from './stage.ts';
-import { writeDays } from './write-days.ts';
+import { refuseWrittenDays, writeDays } from './write-days.ts';
 
 const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
                 [--table <name>] [--time-zone <zone>] [--ambiguous earlier|later] [--time-unit <unit>] [--round]
@@ -32,7 +32,7 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
   --table      publisher_events or advertiser_events, where the columns don't tell
   --time-zone  the zone of times without an offset, for example Europe/Berlin; without it they are UTC
   --ambiguous  earlier or later: which instant is meant where clocks go back and a local time comes twice
-  --time-unit  what numbers in event_time count since 1970: ${Object.keys(TIME_UNITS).join(', ')}
+  --time-unit  what numbers in event_time count since 1970: ${UNITS.join(', ')}
   --round      round amounts to six digits after the point, half away from zero, and tell by how much
   --separator  comma, semicolon, tab or pipe, where the first line of a CSV file does not tell
   --without    a metric that the files need not have: it counts 0
@@ -59,16 +59,10 @@ export const convertCommand: LakeCommand = {
     const metrics = [...new Set(reports.flatMap(measureColumns))];
     const without = values.without.flatMap((text) => text.split(','));
     const outcome = await convert({
-      ...{ inputs: positionals, to, hourly, replace, open, ...valueOptions(values) },
-      table:
-        table &&
-        oneOf(
-          '--table',
-          table,
-          tables.map(({ name }) => name),
-        ),
-      without: without.map((name) => oneOf('--without', name, metrics)),
-      separator: separator && separatorOf(separator),
+      ...{ inputs: positionals, to, hourly, replace, open, round: values.round, ...valueOptions(values) },
+      table: tableOption(table),
+      without: without.map((name) => oneOf('--without', name, metrics) ?? ''),
+      separator: separatorOf(separator),
       sameBytesTwice: values['same-bytes-twice'],
       memory: memoryOption(values.memory),
     });
@@ -81,13 +75,9 @@ interface ConvertOptions extends PlanOptions, InputOptions {
   readonly inputs: readonly string[];
   readonly to: string;
   readonly hourly: boolean;
-  /** Whether days that hold files may be written again. */
   readonly replace: boolean;
-  /** Whether all days stay open. */
   readonly open: boolean;
-  /** The metrics that the files need not have. */
   readonly without: readonly string[];
-  /** Bytes that the process may use. */
   readonly memory: number | undefined;
 }
 
@@ -120,14 +110,7 @@ async function convert(options: ConvertOptions): Promise<string> {
   const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
   const there = await tablesIn(target);
-  return renderOutcome({
-    to,
-    tables: staged.map((one, index) => ({
-      rows: written[index] ?? 0,
-      staged: one,
-      openDays: one.days.filter(({ day }) => isOpen(day)).length,
-    })),
-    changes: [...once, ...columnChanges(plans), ...changes],
-    missing: tables.map(({ name }) => name).filter((name) => !there.has(name)),
-  });
+  const missing = tables.map(({ name }) => name).filter((name) => !there.has(name));
+  const changed = [...once, ...columnChanges(plans), ...changes];
+  return renderOutcome({ to, tables: written, changes: changed, missing });
 }

@@ -20,12 +20,6 @@ export function noteColumns({ checks, times }: InputPlan): string {
   return `CASE WHEN ${isAny} THEN [${noted.join(', ')}] END AS ${quoteName(NOTES)}, ${times.kind} AS ${quoteName(KIND)}, ${quoteName(FILE)}`;
 }
 
-/** What the staged records of a table tell: why values are lost, and how they were changed. */
-interface Told {
-  readonly losses: readonly string[];
-  readonly changes: readonly FileChange[];
-}
-
 /** A change of values in a column of one file. */
 export interface FileChange {
   readonly column: string;
@@ -38,12 +32,12 @@ export interface FileChange {
   readonly range?: readonly [string, string];
 }
 
-/** Reads the notes of a table's staged files. @param source SQL that reads them */
-export async function readNotes(
-  connection: DuckDBConnection,
-  source: string,
-  plans: readonly InputPlan[],
-): Promise<Told> {
+/**
+ * Reads the notes of a table's staged files: why values are lost, and how they were changed.
+ *
+ * @param source SQL that reads the files
+ */
+export async function readNotes(connection: DuckDBConnection, source: string, plans: readonly InputPlan[]) {
   const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJS() as unknown[][];
   const noted = await rows(
     `SELECT path, one.nth, one.note, count(*), min(nullif(one.shown, '')), sum(one.added)::VARCHAR, max(abs(one.added))::VARCHAR
@@ -69,13 +63,10 @@ export async function readNotes(
           });
         else losses.push(`${name}: ${column}: ${lossOf(Number(count), String(shown ?? ''), says)}`);
       }
-      const kinds = (timesOf?.get(path) ?? []).map(
-        ([, kind, count, first, last]): [TimeKind, TimesOfKind] => [
-          kind as TimeKind,
-          { count: Number(count), range: [String(first), String(last)] },
-        ],
-      );
-      const verdict = times.judge(new Map(kinds));
+      const kinds = new Map<TimeKind, TimesOfKind>();
+      for (const [, kind, count, first, last] of timesOf?.get(path) ?? [])
+        kinds.set(kind as TimeKind, { count: Number(count), range: [String(first), String(last)] });
+      const verdict = times.judge(kinds);
       if (typeof verdict === 'string') losses.push(`${name}: ${times.column}: ${verdict}`);
       else changes.push(...verdict.map((change) => ({ ...change, column: times.column })));
     }

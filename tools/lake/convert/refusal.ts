@@ -2,7 +2,6 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { InputFile } from '../input/input-files.ts';
 import { isBucket, placeOf } from '../store/bucket.ts';
-import { daysIn, type LakeTarget } from '../store/lake-target.ts';
 
 const MOST_LINES = 50;
 const MOST_ALIKE = 3;
@@ -61,31 +60,6 @@ function causeOf(message: string, to: string): string | undefined {
   return isBucket(to)
     ? "The disk of this machine is full: unfinished files lie in the system's temporary directory. Make room there, or set TMPDIR to a folder with more."
     : `The disk that holds ${to} is full. Unfinished files lie there too and need about twice the room of the converted files. Make room.`;
-}
-
-const SHOWN = 5;
-
-/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
-export async function refuseWrittenDays(
-  target: LakeTarget,
-  staged: readonly {
-    readonly table: { readonly name: string };
-    readonly days: readonly { readonly day: string }[];
-  }[],
-  { replace, to }: { readonly replace: boolean; readonly to: string },
-): Promise<void> {
-  const written: string[] = [];
-  for (const { table, days } of staged) {
-    const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
-    const names = new Set(there.map(({ day }) => day));
-    written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
-  }
-  if (written.length === 0 || replace) return;
-  const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
-  throw new OperatorFault(
-    `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
-      'Say --replace if the converted files hold all that the days should hold.',
-  );
 }
 
 /** Throws an OperatorFault if files of the lake that is written are read: their records would be in it twice. */

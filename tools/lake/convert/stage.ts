@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { glob, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
@@ -10,7 +11,7 @@ import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { csvFault } from '../input/csv-file.ts';
 import type { InputFile } from '../input/input-files.ts';
 import { type InputPlan, RECORD, recordsOf } from '../input/plan-input.ts';
-import type { Workspace } from '../workspace/open-duckdb.ts';
+import type { Workspace } from '../open-duckdb.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import { noteColumns, readNotes, tellChanges } from './read-notes.ts';
 import { isOfMachine } from './refusal.ts';
@@ -59,16 +60,20 @@ async function stageFiles(
 ): Promise<string[]> {
   // A cast to text by way of the date, since strftime fails for years that have no nanoseconds.
   const day = `CAST(CAST(${RECORD}.${quoteName(TIME_COLUMN)} AS DATE) AS VARCHAR)`;
+  const staging = stagingOf(workspace, plan.table);
+  // The files of a query that fails are not whole.
+  const query = `${randomUUID()}-`;
   try {
     await workspace.connection.run(
       `COPY (SELECT ${RECORD}.*, ${noteColumns(plan)}, ${day} AS ${PARTITION_COLUMN} FROM ${recordsOf(plan, files)})
-       TO ${quoteText(stagingOf(workspace, plan.table))}
-       (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN '{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,
+       TO ${quoteText(staging)}
+       (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN '${query}{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,
     );
     return [];
   } catch (error) {
     const { message } = error as Error;
     if (isOfMachine(message)) throw error;
+    for await (const path of glob(`*/${query}*`, { cwd: staging })) await rm(join(staging, path));
     const [file, ...others] = files;
     if (file && others.length === 0) return [`${file.name}: it can't be read whole: ${csvFault(message)}`];
     const faults: string[] = [];
@@ -117,11 +122,7 @@ export async function stageAll(
   workspace: Workspace,
   plans: readonly InputPlan[],
   progress: Pick<ConversionProgress, 'readFrom'>,
-): Promise<{
-  readonly staged: readonly Staged[];
-  readonly losses: readonly string[];
-  readonly changes: readonly string[];
-}> {
+) {
   const sizeOf = (files: readonly InputFile[]) => files.reduce((sum, { bytes }) => sum + bytes, 0);
   const all = sizeOf(plans.flatMap(({ files }) => files)) || 1;
   let before = 0;
@@ -139,12 +140,8 @@ export async function stageAll(
   for (const table of tables) {
     const days = await readdir(stagingOf(workspace, table)).catch((): string[] => []);
     if (days.length === 0) continue;
-    const source = stagedSource(workspace, table, '*');
-    const told = await readNotes(
-      workspace.connection,
-      source,
-      plans.filter((plan) => plan.table === table),
-    );
+    const own = plans.filter((plan) => plan.table === table);
+    const told = await readNotes(workspace.connection, stagedSource(workspace, table, '*'), own);
     losses.push(...told.losses);
     changes.push(...told.changes);
     if (losses.length === 0) staged.push(await sumUp(workspace, table));

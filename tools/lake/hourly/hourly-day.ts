@@ -1,16 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { adviceOf, fits } from '../../../lake-check/column-types.ts';
+import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder } from '../../../lake-check/layout.ts';
+import { type LocalFile, pathList } from '../../../lake-check/read-footers.ts';
+import { readWholeFile } from '../../../lake-check/verify-pages.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
+import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { daySelect, isTooLarge, rowGroupRows } from '../day-file.ts';
+import type { Workspace } from '../open-duckdb.ts';
 import { LakeChanged } from '../store/bucket.ts';
 import { daysIn, type LakeDay } from '../store/lake-target.ts';
-import type { Workspace } from '../workspace/open-duckdb.ts';
-import { type HoursLake, hoursDaysIn } from './hourly-facts.ts';
+import { type HoursLake, hoursDaysIn, OPEN_NOTE } from './hourly-facts.ts';
 import { type Asked, type DayAction, type DayNote, type HoursDay, planDay } from './hourly-plan.ts';
-import { type Summed, writeHours } from './hours-file.ts';
 
 /** A table, the raw lake and the lake of hours. */
 export interface HourlyTable extends Asked {
@@ -20,6 +25,12 @@ export interface HourlyTable extends Asked {
   readonly table: Table;
   readonly report: Report;
   readonly isFinal: (raw: LakeDay) => boolean;
+}
+
+/** The number of raw records, and the number of records that remain after they are summed by the hour. */
+interface Summed {
+  readonly records: number;
+  readonly hours: number;
 }
 
 /** What became of a day. A day that should have been written but could not be is `left`, for this reason. */
@@ -93,8 +104,14 @@ async function writeDay(
   }
 }
 
+/**
+ * Sums a day's raw files by the hour into one file. Throws an OperatorFault if a file can't be read or breaks the data
+ * contract, or if an hour's sum is too large for its column.
+ *
+ * @param openNote the note to write into the file of an open day
+ */
 async function sumDay(
-  { workspace, raw, table, report }: HourlyTable,
+  { workspace: { connection }, raw, table, report }: HourlyTable,
   { files }: LakeDay,
   path: string,
   openNote: string | undefined,
@@ -102,5 +119,57 @@ async function sumDay(
   const unread = files.find(({ unreadable }) => unreadable !== undefined);
   if (unread) throw new OperatorFault(`${unread.path}: ${unread.unreadable}`);
   await using local = await raw.filesOf(files.filter(({ size }) => size > 0));
-  return await writeHours(workspace.connection, { table, report }, local.files, path, openNote);
+  const read: { readonly file: LocalFile; readonly footer: Footer }[] = [];
+  for (const file of local.files) read.push({ file, footer: await usable(table, file) });
+  // Files with the same types are read together: a day may have thousands.
+  const alike = Map.groupBy(read, ({ footer }) =>
+    table.columns.map(({ name }) => footer.types.get(name)).join(),
+  );
+  const sources = [...alike.values()].map((group) => {
+    const from = `read_parquet(${pathList(group.map(({ file }) => file))}, hive_partitioning = false)`;
+    return `${selectOf(table, ({ name }) => group[0]?.footer.types.has(name))} FROM ${from}`;
+  });
+  const source = sources.join(' UNION ALL ') || `${selectOf(table, () => false)} WHERE false`;
+  try {
+    await connection.run(
+      `CREATE OR REPLACE TEMP TABLE hours_of_day AS ${daySelect(table, report, `(${source})`, true)}`,
+    );
+    const reader = await connection.runAndReadAll('SELECT count(*) FROM hours_of_day');
+    const hours = Number(reader.getRowsJS()[0]?.[0]);
+    const note = openNote ? `, KV_METADATA {${OPEN_NOTE}: ${quoteText(openNote)}}` : '';
+    await connection.run(
+      `COPY (FROM hours_of_day) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(hours)}${note})`,
+    );
+    return { records: read.reduce((sum, { footer }) => sum + footer.rows, 0), hours };
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n', 1);
+    if (isTooLarge(error as Error))
+      throw new OperatorFault(
+        `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
+      );
+    throw new OperatorFault(`it can't be summed: ${reason}`);
+  } finally {
+    await connection.run('DROP TABLE IF EXISTS hours_of_day');
+  }
 }
+
+/** The file's footer. Throws an OperatorFault if the engines would not read the file as the data contract says. */
+async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
+  const footer = await readWholeFile(path);
+  if ('found' in footer) throw new OperatorFault(`${id}: ${tellFault(footer)}`);
+  const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
+  if (twice)
+    throw new OperatorFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
+  for (const { name, type } of table.columns) {
+    const found = footer.types.get(name);
+    if (found && !fits(type, found))
+      throw new OperatorFault(
+        `${id}: ${name} is ${found}, and the contract has ${type}. ${adviceOf(type, found, name, 'Run `npm run lake -- convert` on the day')}`,
+      );
+  }
+  return footer;
+}
+
+/** SQL for the contract's columns, with its types. A column that the files don't have is NULL. */
+const selectOf = (table: Table, has: (column: Table['columns'][number]) => boolean | undefined): string =>
+  `SELECT ${table.columns.map((column) => `CAST(${has(column) ? quoteName(column.name) : 'NULL'} AS ${column.type}) AS ${quoteName(column.name)}`).join(', ')}`;

@@ -13,20 +13,23 @@ import { lakeSource } from '../store/bucket-lake.ts';
 import { folderTarget } from '../store/folder-target.ts';
 import { daysIn } from '../store/lake-target.ts';
 import type { DayNote, HoursDay } from './hourly-plan.ts';
-import { OPEN_NOTE } from './hours-file.ts';
 
 /** The file that holds a day of the lake of hours. Its name never changes, so that one write replaces the whole day. */
 const HOURS_FILE = 'hours.parquet';
+
+/**
+ * The key of the note in an open day's file. Because of the note, the file never has the same bytes as the file of a
+ * final day.
+ */
+export const OPEN_NOTE = 'open_day';
 
 /** A day to write into a lake of hours: the day's records, summed by the hour. */
 interface NewHours {
   readonly table: string;
   readonly day: string;
-  /** The day's file, on this machine. */
   readonly path: string;
   /** In a bucket, the ETag of the file that is replaced. */
   readonly over: string | undefined;
-  /** The paths of the day's other files, which are removed. */
   readonly others: readonly string[];
   /** The note that the day's `_SUCCESS` marker holds. Without a note, no marker is written and the day stays open. */
   readonly note: DayNote | undefined;

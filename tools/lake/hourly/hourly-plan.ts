@@ -36,7 +36,6 @@ export interface Asked {
 }
 
 export type DayAction =
-  /** Makes the hours, and marks them as final. */
   | 'write-final'
   /** Makes the hours of a day that is not complete yet, without a marker. */
   | 'write-open'

@@ -7,12 +7,11 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
 import { parseOptions } from '../../parse-options.ts';
-import { FLAG, type LakeCommand, oneOf, TEXT, windowOf } from '../lake-command.ts';
+import { FLAG, type LakeCommand, TEXT, tableOption, windowOf } from '../lake-command.ts';
+import { memoryOption, openWorkspace } from '../open-duckdb.ts';
 import { placeOf } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
 import { daysIn } from '../store/lake-target.ts';
-
-import { memoryOption, openWorkspace } from '../workspace/open-duckdb.ts';
 import { type DayOutcome, makeDay } from './hourly-day.ts';
 import { hoursDaysIn, hoursLake } from './hourly-facts.ts';
 import { type Asked, finalRule } from './hourly-plan.ts';
@@ -57,13 +56,7 @@ export const hourlyCommand: LakeCommand = {
       );
     const outcomes = await makeHours({
       ...{ from, to, again, replace, isAsked: askedDays(day), memory: memoryOption(memory) },
-      table:
-        table &&
-        oneOf(
-          '--table',
-          table,
-          reports.map((report) => report.table),
-        ),
+      table: tableOption(table),
     });
     say(renderHours(outcomes, from, to));
     return outcomes.some(({ days }) => days.some(isLeft)) ? 1 : 0;
@@ -92,14 +85,8 @@ interface TableOutcome {
 }
 
 /** Sums the days that have to be summed, one after the other. */
-async function makeHours({
-  from,
-  to,
-  isAsked,
-  table: only,
-  memory,
-  ...asked
-}: HourlyOptions): Promise<TableOutcome[]> {
+async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
+  const { from, to, isAsked, table: only, memory, again, replace } = options;
   using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace({ beside: to, memory });
   // Files are replaced under the same name, so cached content could be out of date.
@@ -131,7 +118,7 @@ async function makeHours({
       told.onProgress(`Summing ${table.name} by the hour`, index, planned.length);
       const ofDay = (known: { readonly day: string }) => known.day === day;
       const listed = { raw: rawDays.find(ofDay), hours: hoursDays.find(ofDay) };
-      const lakes = { ...{ workspace, raw, hours, table, report, isFinal }, ...asked };
+      const lakes = { ...{ workspace, raw, hours, table, report, isFinal, again, replace } };
       days.push({ day, ...(await makeDay(lakes, day, listed)) });
     }
     outcomes.push({ table: table.name, days });
@@ -143,7 +130,6 @@ async function makeHours({
 /** Whether a day is not as it should be. */
 const isLeft = ({ action }: Day): boolean => action === 'left' || action === 'refuse-other-files';
 
-/** The last lines of a run. */
 function renderHours(outcomes: readonly TableOutcome[], from: string, to: string): string {
   const days = outcomes.flatMap((table) => table.days);
   const next = days.some(isLeft)
@@ -154,30 +140,27 @@ function renderHours(outcomes: readonly TableOutcome[], from: string, to: string
   return `${[...outcomes.flatMap((table) => linesOf(table, from)), next].join('\n')}\n`;
 }
 
+const OTHER_FILES =
+  'with files of another writer. If the raw lake holds all that these days should hold, say --replace';
+
 function linesOf({ table, days }: TableOutcome, from: string): string[] {
   if (days.length === 0) return [];
   const of = (action: DayOutcome['action']) => days.filter((day) => day.action === action);
-  const told = (some: readonly Day[], says: string) =>
-    some.length > 0
-      ? [`  ${says.replace('DAYS', `${counted(some.length, 'day')} (${windowOf(some)})`)}`]
-      : [];
+  const told = (action: DayOutcome['action'], says: string, lead = '') => {
+    const some = of(action);
+    return some.length > 0 ? [`  ${lead}${counted(some.length, 'day')} (${windowOf(some)}) ${says}`] : [];
+  };
   const summed = days.filter((day) => day.summed);
   const sum = (what: 'records' | 'hours') =>
-    counted(
-      summed.reduce((total, day) => total + (day.summed?.[what] ?? 0), 0),
-      'record',
-    );
+    summed.reduce((total, day) => total + (day.summed?.[what] ?? 0), 0);
   const [open, same] = [of('write-open').length, of('as-it-is').length];
   const openWords = open > 0 ? `, ${open === 1 ? 'one' : open} open` : '';
-  const sums = `${counted(summed.length, 'day')} summed (${windowOf(summed)}${openWords}): ${sum('records')}, by the hour ${sum('hours')}`;
+  const sums = `${counted(summed.length, 'day')} summed (${windowOf(summed)}${openWords}): ${counted(sum('records'), 'record')}, by the hour ${counted(sum('hours'), 'record')}`;
   return [
     `${table}: ${summed.length > 0 ? sums : 'no day summed'}${same > 0 ? `; ${counted(same, 'day')} up to date` : ''}`,
     ...of('left').map(({ day, reason }) => `  NOT DONE: ${day}: ${reason}`),
-    ...told(
-      of('refuse-other-files'),
-      'NOT DONE: DAYS with files of another writer. If the raw lake holds all that these days should hold, say --replace',
-    ),
-    ...told(of('keep-whole'), `DAYS kept: being written again in ${from}, without _SUCCESS`),
-    ...told(of('keep-only-copy'), `DAYS kept: no longer in ${from}`),
+    ...told('refuse-other-files', OTHER_FILES, 'NOT DONE: '),
+    ...told('keep-whole', `kept: being written again in ${from}, without _SUCCESS`),
+    ...told('keep-only-copy', `kept: no longer in ${from}`),
   ];
 }

@@ -11,10 +11,9 @@ import { HEAD_BYTES, refuseOtherFormats } from './file-format.ts';
 const SEPARATORS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
 
 /** The separator that `--separator` names. Throws an OperatorFault that lists what it can be. */
-export const separatorOf = (text: string): string =>
-  Object.values(SEPARATORS).includes(text)
-    ? text
-    : (SEPARATORS[oneOf('--separator', text, Object.keys(SEPARATORS))] as string);
+export const separatorOf = (text: string | undefined): string | undefined =>
+  Object.values(SEPARATORS).find((separator) => separator === text) ??
+  SEPARATORS[oneOf('--separator', text, Object.keys(SEPARATORS)) ?? ''];
 
 /** Pieces of this size are read five times as fast as the smaller ones that Node.js reads by default. */
 const PIECE_BYTES = 2 ** 20;

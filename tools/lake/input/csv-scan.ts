@@ -2,11 +2,9 @@ import { pipeline } from 'node:stream/promises';
 
 /** What a scan of a whole CSV file finds. */
 export interface CsvScan {
-  /** The number of records, the header excluded. */
   readonly records: number;
   /** Whether a text in quotes holds a line break. */
   readonly hasLineBreaks: boolean;
-  /** The bytes of the longest record. */
   readonly longest: number;
 }
 
@@ -14,7 +12,6 @@ export interface Dialect {
   readonly separator: string;
   /** Whether the file begins with a byte order mark. It would stand before a quote. */
   readonly isMarked: boolean;
-  /** The number of fields that the first line names. */
   readonly fields: number;
   /** Whether the operator has said the separator, and with it that the file has quotes as RFC 4180 says. */
   readonly isDeclared: boolean;

@@ -38,7 +38,6 @@ export interface InputOptions {
 
 interface Inputs {
   readonly files: readonly InputFile[];
-  /** Why the other files can't be read. */
   readonly faults: readonly string[];
   /** The names of files that are read under another name, in words. */
   readonly once: readonly string[];

@@ -1,9 +1,11 @@
 import { cureOf } from '../../../lake-check/column-types.ts';
 import { pathList } from '../../../lake-check/read-footers.ts';
-import { countColumns, levelColumns } from '../../../lake-check/report-columns.ts';
+import { countColumns, levelColumns, measureColumns } from '../../../lake-check/report-columns.ts';
+import { similarName } from '../../../lake-check/rules/column-rules.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import { convertValue, type ValueOptions } from '../values/convert-value.ts';
 import type { ExactInstant } from '../values/exact-instant.ts';
 import type { Note, Step } from '../values/exact-value.ts';
@@ -11,15 +13,13 @@ import { bare } from './column-names.ts';
 import type { InputFile } from './input-files.ts';
 
 /** What is looked for in each record. */
-export interface Check {
+interface Check {
   /** The column, by its name in the file. */
   readonly column: string;
   /** SQL: whether there is something to say. */
   readonly isNoted: string;
-  /** SQL for the value to show. */
   readonly shown: string;
   readonly notes: readonly Note[];
-  /** SQL for what rounding added. */
   readonly added?: string | undefined;
 }
 
@@ -52,8 +52,24 @@ export interface PlanOptions extends ValueOptions {
   readonly table?: string | undefined;
 }
 
+/** Plans how the files become records, without reading them whole, and lists the faults that prevent it. */
+export function planFiles(
+  files: readonly InputFile[],
+  options: PlanOptions,
+): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
+  // Files with equal columns share the SQL of one plan, because there may be thousands of them.
+  const alike = Map.groupBy(files, ({ read, columns }) => JSON.stringify([read.call, columns]));
+  const planned = [...alike.values()].map((group) => ({ group, plan: planInput(group, options) }));
+  return {
+    plans: planned.flatMap(({ plan }) => ('files' in plan ? plan : [])),
+    faults: planned.flatMap(({ group, plan }) =>
+      'files' in plan ? [] : group.flatMap(({ name }) => plan.map((fault) => `${name}: ${fault}`)),
+    ),
+  };
+}
+
 /** Plans how to convert files with the same columns. If that is impossible, returns the faults. */
-export function planInput(
+function planInput(
   files: readonly InputFile[],
   { table: asked, ...options }: PlanOptions,
 ): InputPlan | readonly string[] {
@@ -168,5 +184,41 @@ function recordChecks(report: Report, missing: readonly string[]): Check[] {
       `${of(finer)} IS NULL AND coalesce(${of(finerCount)}, 0) <> 0`,
       `is counted on a record without a ${finer}. Name it, or count in ${coarserCount}`,
     ),
+  ];
+}
+
+/**
+ * The faults of metrics that no file has: reports would show 0. An operator who means that says `--without`.
+ *
+ * @param without the metrics' columns that the files may lack
+ */
+export const missingMetrics = (plans: readonly InputPlan[], without: readonly string[]): string[] =>
+  [...Map.groupBy(plans, ({ table }) => table)].flatMap(([table, alike]) => {
+    const report = reports[tables.indexOf(table)];
+    const unread = [...new Set(alike.flatMap((plan) => plan.unread))];
+    const [file, ...others] = alike.flatMap(({ files }) => files);
+    const named = file && others.length === 0 ? file.name : table.name;
+    return (report ? measureColumns(report) : [])
+      .filter((name) => !without.includes(name) && alike.every(({ missing }) => missing.includes(name)))
+      .map((name) => {
+        const similar = similarName(name, unread);
+        const rename = similar === undefined ? '' : `There is ${similar}: if that is it, name it ${name}. `;
+        return `${named}: no column is ${name}, so that reports would show 0. ${rename}If it has none, say --without ${name}`;
+      });
+  });
+
+/** Says which columns of the files were not read, and which columns of the contract became NULL. */
+export function columnChanges(plans: readonly InputPlan[]): string[] {
+  const unread = [...new Set(plans.flatMap((plan) => plan.unread))].map((name) => JSON.stringify(name));
+  const all = plans.reduce((sum, { files }) => sum + files.length, 0);
+  const lacking = Map.groupBy(plans, ({ missing }) => missing.join(', '));
+  lacking.delete('');
+  return [
+    ...(unread.length > 0 ? [`not read, since the contract has no such column: ${unread.join(', ')}`] : []),
+    ...[...lacking].map(([columns, alike]) => {
+      const count = alike.reduce((sum, { files }) => sum + files.length, 0);
+      const files = all === 1 ? 'the file' : `${count === all ? 'all ' : ''}${counted(count, 'file')}`;
+      return `NULL, since ${files} ${count === 1 ? 'has' : 'have'} no such column: ${columns}`;
+    }),
   ];
 }

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -65,21 +65,16 @@ export function openBucket(location: string): Bucket {
   return {
     location,
     async list(prefix = '') {
-      const listed: ListedFile[] = [];
-      let token: string | undefined;
-      do {
-        const asked = { Bucket: bucket, Prefix: root + prefix, ...(token && { ContinuationToken: token }) };
-        const page = await sent(s3.send(new ListObjectsV2Command(asked)));
-        for (const { Key = '', Size = 0, LastModified, ETag } of page.Contents ?? [])
-          listed.push({
-            path: Key.slice(root.length),
-            size: Size,
-            modifiedAt: LastModified?.getTime() ?? 0,
-            ...(ETag && { digest: ETag }),
-          });
-        token = page.NextContinuationToken;
-      } while (token);
-      return listed;
+      const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: root + prefix });
+      const read = async () => {
+        const objects = [];
+        for await (const { Contents = [] } of pages) objects.push(...Contents);
+        return objects;
+      };
+      return (await sent(read())).map(({ Key = '', Size: size = 0, LastModified, ETag }) => ({
+        ...{ path: Key.slice(root.length), size, modifiedAt: LastModified?.getTime() ?? 0 },
+        ...(ETag && { digest: ETag }),
+      }));
     },
     async read(path, lastBytes) {
       const range = lastBytes !== undefined && { Range: `bytes=-${lastBytes}` };

@@ -3,7 +3,6 @@ import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder, dayOf, isHidden } from '../../../lake-check/layout.ts';
 import { lakeDays } from '../../../lib/lake/data-version.ts';
 
-/** One day of one table, to be written. */
 interface NewDay {
   readonly table: string;
   readonly day: string;
@@ -17,7 +16,6 @@ interface NewDay {
 export interface LakeTarget extends Pick<LakeSource, 'list'> {
   /** Replaces everything in a day. It may move the given files instead of copying them. */
   replaceDay(day: NewDay): Promise<void>;
-  /** Makes a table that has no records. */
   makeTable(table: string): Promise<void>;
 }
 
@@ -33,7 +31,6 @@ export interface LakeDay {
   readonly day: string;
   /** The version that the service would compute for it. */
   readonly version: string;
-  /** Whether the day has `_SUCCESS`. */
   readonly isMarked: boolean;
   /** The files that the engines read. */
   readonly files: readonly ListedFile[];

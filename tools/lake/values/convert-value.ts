@@ -4,7 +4,7 @@ import { oneOf } from '../lake-command.ts';
 import { type ExactInstant, exactInstant, type TimeOptions } from './exact-instant.ts';
 import { exactAmount, exactInteger } from './exact-number.ts';
 import { type ExactValue, plainValue } from './exact-value.ts';
-import { TIME_UNITS, type TimeUnit } from './time-text.ts';
+import { UNITS } from './time-text.ts';
 
 /** What the operator decides about values that can be read in more than one way, or only inexactly. */
 export interface ValueOptions extends TimeOptions {
@@ -33,26 +33,17 @@ export function convertValue(
 }
 
 /** Reads the options about values, as the operator writes them. Throws an OperatorFault that lists what each can be. */
-export function valueOptions({
-  'time-zone': timeZone,
-  'time-unit': unit,
-  ambiguous,
-  round,
-}: Readonly<Record<string, unknown>> & {
-  readonly 'time-zone'?: string | undefined;
-  readonly 'time-unit'?: string | undefined;
-  readonly ambiguous?: string | undefined;
-  readonly round?: boolean | undefined;
-}): ValueOptions {
+export function valueOptions(
+  written: Readonly<Partial<Record<'time-zone' | 'time-unit' | 'ambiguous', string | undefined>>>,
+): TimeOptions {
+  const { 'time-zone': timeZone, 'time-unit': unit, ambiguous } = written;
   if (ambiguous !== undefined && timeZone === undefined)
     throw new OperatorFault('--ambiguous decides about local times: say --time-zone too');
   if (timeZone !== undefined) refuseUnknownZone(timeZone);
   return {
-    round,
     timeZone,
-    ambiguous: ambiguous === undefined ? undefined : oneOf('--ambiguous', ambiguous, ['earlier', 'later']),
-    timeUnit:
-      unit === undefined ? undefined : oneOf('--time-unit', unit, Object.keys(TIME_UNITS) as TimeUnit[]),
+    ambiguous: oneOf('--ambiguous', ambiguous, ['earlier', 'later']),
+    timeUnit: oneOf('--time-unit', unit, UNITS),
   };
 }
 

@@ -1,7 +1,7 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { type Change, type ExactValue, type Note, plainNumber, saysMissing } from './exact-value.ts';
-import { TIME_UNITS, type TimeUnit, timeForm, timesOfText, unitRanges } from './time-text.ts';
+import { type TimeUnit, timeForm, timesOfText, UNITS, unitRanges } from './time-text.ts';
 import {
   type Ambiguous,
   changeAround,
@@ -117,8 +117,6 @@ function missingTime(x: string, found: string): Note {
   const isMissing = { VARCHAR: ` OR trim(${x}) = '' OR ${saysMissing(x)}`, DOUBLE: ` OR isnan(${x})` }[found];
   return [`${x} IS NULL${isMissing ?? ''}`, 'is missing. Fill it in at the source; nobody else can know it'];
 }
-
-const UNITS = Object.keys(TIME_UNITS) as TimeUnit[];
 
 /** The fault of a number that is no time in any unit. */
 const noUnit = (decided: TimeUnit | undefined): string =>

@@ -64,17 +64,6 @@ function integerOfText(name: string, x: string): ExactValue {
 
 const AMOUNT = 'DECIMAL(18,6)';
 
-/** The SQL that reads the amounts of one type. */
-interface AmountForm {
-  /** SQL for the amount, used only if `digits` is NULL. It gives NULL if the value has no exact amount. */
-  readonly direct: string;
-  /** SQL for the amount as digits with a point. */
-  readonly digits: string;
-  readonly isThere: string;
-  /** What is said if neither `direct` nor `digits` gives an amount. */
-  readonly notes: readonly Note[];
-}
-
 /** Converts an amount to a decimal with six digits after the point: exactly, or rounded half away from zero. */
 export function exactAmount(name: string, x: string, found: string, round: boolean): ExactValue {
   const cast = `TRY_CAST(${x} AS ${AMOUNT})`;
@@ -115,6 +104,12 @@ function addedTo(digits: string): string {
   return `CASE WHEN starts_with(${digits}, '-') THEN -1 ELSE 1 END * ${upwards}`;
 }
 
+type AmountForm = Pick<ExactValue, 'isThere' | 'notes'> & Readonly<Record<'direct' | 'digits', string>>;
+
+/**
+ * The SQL that reads the amounts of one type: `digits`, the amount as digits with a point; `direct`, the amount where
+ * `digits` is NULL, or NULL too if the value has no exact amount; and what is said if neither gives an amount.
+ */
 function amountForm(x: string, found: string, cast: string): AmountForm {
   if (found === 'VARCHAR')
     return { direct: 'NULL', digits: plainNumber(x), isThere: `trim(${x}) <> ''`, notes: textNotes(x) };

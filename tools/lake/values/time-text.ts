@@ -32,7 +32,7 @@ export const timesOfText = (x: string, form: string) => {
 };
 
 /** How many of each unit make a second. */
-export const TIME_UNITS = {
+const TIME_UNITS = {
   seconds: 1n,
   milliseconds: 1_000n,
   microseconds: 1_000_000n,
@@ -40,6 +40,8 @@ export const TIME_UNITS = {
 };
 
 export type TimeUnit = keyof typeof TIME_UNITS;
+
+export const UNITS = Object.keys(TIME_UNITS) as TimeUnit[];
 
 /**
  * The range of seconds for numbers whose unit the operator does not give: from 2000-01-01 to 2033-05-18. It ends at
@@ -62,15 +64,11 @@ const LAST = 2n ** 63n - 1n;
  */
 export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined) {
   const [from, to] = decided ? DECIDED : JUDGED;
-  const units = decided ? [decided] : (Object.keys(TIME_UNITS) as TimeUnit[]);
-  return units.map((unit) => {
+  return (decided ? [decided] : UNITS).map((unit) => {
     const perSecond = TIME_UNITS[unit];
     const end = to * perSecond;
-    return {
-      unit,
-      holds: `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`,
-      milliseconds:
-        perSecond === 1n ? `${number} * 1000 + ${thousandths}` : `${number} // ${perSecond / 1000n}`,
-    };
+    const holds = `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`;
+    const whole = `${number} // ${perSecond / 1000n}`;
+    return { unit, holds, milliseconds: perSecond === 1n ? `${number} * 1000 + ${thousandths}` : whole };
   });
 }
