@@ -105,16 +105,13 @@ describe('the printed outcome of a conversion', () => {
     table: { name: 'publisher_events' },
     rows: 20_000_000,
     days: ['2026-01-30', '2026-01-31'].map((day) => ({ day, rows: 10_000_000 })),
-    sums: [
-      ['clicks', '1000'],
-      ['revenue', '-0.000001'],
-    ],
-  } as const;
+    sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
+  };
 
   it('has four lines: the lake, its sums, the changes, and what to do next', () => {
     const tables = [{ staged, rows: 20_000_000, openDays: 1 }];
     expect(
-      renderOutcome({ to: '/lake', tables, changes: ['one thing'], missing: [] }),
+      renderOutcome('/lake', tables, ['one thing'], []),
     ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: one thing
@@ -124,14 +121,14 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
 
   it('has a line for each of several changes', () => {
     const changes = ['one thing; or so', 'another'];
-    const text = renderOutcome({ to: '/lake', tables: [], changes, missing: [] });
+    const text = renderOutcome('/lake', [], changes, []);
     expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
   it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
     const tables = [{ staged, rows: 1_400_000, openDays: 2 }];
     expect(
-      renderOutcome({ to: 's3://bucket/lake', tables, changes: [], missing: [] }),
+      renderOutcome('s3://bucket/lake', tables, [], []),
     ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: nothing

@@ -6,10 +6,9 @@ import {
   convertFiles,
   lakeAround,
 } from '../../lake-check/lake-commands.ts';
-import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions } from '../parse-options.ts';
-import { type LakeCommand, onlyArgument } from './lake-command.ts';
+import { type LakeCommand, onlyArgument, TABLES } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeTarget } from './store/folder-target.ts';
 import { tablesIn } from './store/lake-target.ts';
@@ -45,13 +44,12 @@ async function init(location: string): Promise<string> {
     );
   const target = lakeTarget(location);
   const there = await tablesIn(target);
-  const names = tables.map(({ name }) => name);
-  const missing = names.filter((name) => !there.has(name));
+  const missing = TABLES.filter((name) => !there.has(name));
   for (const name of missing) await target.makeTable(name);
   const done = [
     ...(!found && !isBucket(location) ? [`Made the folder ${resolve(location)}, which did not exist.`] : []),
     ...missing.map((name) => `Made ${name}, empty.`),
-    ...(missing.length === 0 ? [`Nothing was missing: ${names.join(' and ')} are there.`] : []),
+    ...(missing.length === 0 ? [`Nothing was missing: ${TABLES.join(' and ')} are there.`] : []),
     `Next: ${checkCommand(location)}`,
   ];
   return `${done.join('\n')}\n`;

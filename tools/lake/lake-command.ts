@@ -34,13 +34,10 @@ export function oneOf<const T extends string>(
   throw new OperatorFault(`${option} is ${JSON.stringify(text)}; it can be ${known.join(', ')}`);
 }
 
+export const TABLES = tables.map(({ name }) => name);
+
 /** The table that `--table` names, if it is given. */
-export const tableOption = (text: string | undefined): string | undefined =>
-  oneOf(
-    '--table',
-    text,
-    tables.map(({ name }) => name),
-  );
+export const tableOption = (text: string | undefined) => oneOf('--table', text, TABLES);
 
 /** The first and the last of days that are in order: `2026-01-30 to 2026-01-31`. */
 export function windowOf(days: readonly { readonly day: string }[]): string {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
-import { tables } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
@@ -10,7 +9,7 @@ import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
 import type { PlanOptions } from '../input/plan-input.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
-import { FLAG, type LakeCommand, oneOf, TEXT, tableOption } from '../lake-command.ts';
+import { FLAG, type LakeCommand, oneOf, TABLES, TEXT, tableOption } from '../lake-command.ts';
 import { memoryOption, openWorkspace } from '../open-duckdb.ts';
 import { lakeTarget } from '../store/folder-target.ts';
 import { tablesIn } from '../store/lake-target.ts';
@@ -110,7 +109,7 @@ async function convert(options: ConvertOptions): Promise<string> {
   const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
   const there = await tablesIn(target);
-  const missing = tables.map(({ name }) => name).filter((name) => !there.has(name));
+  const missing = TABLES.filter((name) => !there.has(name));
   const changed = [...once, ...columnChanges(plans), ...changes];
-  return renderOutcome({ to, tables: written, changes: changed, missing });
+  return renderOutcome(to, written, changed, missing);
 }

@@ -11,15 +11,17 @@ export interface WrittenTable {
   readonly openDays: number;
 }
 
-interface Outcome {
-  readonly to: string;
-  readonly tables: readonly WrittenTable[];
-  readonly changes: readonly string[];
-  readonly missing: readonly string[];
-}
-
-/** The text that ends a conversion: what it wrote, the sums, what it changed, and what to do next. */
-export function renderOutcome({ to, tables, changes, missing }: Outcome): string {
+/**
+ * The text that ends a conversion: what it wrote, the sums, what it changed, and what to do next.
+ *
+ * @param missing tables that the lake lacks
+ */
+export function renderOutcome(
+  to: string,
+  tables: readonly WrittenTable[],
+  changes: readonly string[],
+  missing: readonly string[],
+): string {
   const told = tables.flatMap(({ staged: { table, days, rows, sums }, rows: written, openDays }) => {
     const some = openDays === days.length ? 'open' : `${openDays} of them open, the others final`;
     const window = `${windowOf(days)}, ${openDays === 0 ? 'final' : some}`;

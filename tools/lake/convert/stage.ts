@@ -33,15 +33,8 @@ export function batchesOf({ files }: Pick<InputPlan, 'files'>): InputFile[][] {
 /** Rows in a row group of a staged file. They are few, because each day has a writer with its own buffer. */
 const STAGED_ROWS = 20_480;
 
-/** One table's staged records: Parquet files by day, in the workspace. */
-export interface Staged {
-  readonly table: Table;
-  readonly report: Report;
-  readonly days: readonly { readonly day: string; readonly rows: number }[];
-  readonly rows: number;
-  /** Exact totals of the measures, by column. */
-  readonly sums: readonly (readonly [column: string, total: string])[];
-}
+/** One table's staged records, which are Parquet files by day in the workspace. */
+export type Staged = Awaited<ReturnType<typeof sumUp>>;
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
 
@@ -82,8 +75,8 @@ async function stageFiles(
   }
 }
 
-/** Sums up the staged records of a table. */
-async function sumUp(workspace: Workspace, table: Table): Promise<Staged> {
+/** Sums up the staged records of a table. The sums are the exact totals of the measures, by column. */
+async function sumUp(workspace: Workspace, table: Table) {
   const report = reports[tables.indexOf(table)] as Report;
   const measures = measureColumns(report);
   const sums = measures.map((name) => `CAST(coalesce(sum(${quoteName(name)}), 0) AS VARCHAR)`);

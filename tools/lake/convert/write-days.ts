@@ -31,22 +31,15 @@ export async function refuseWrittenDays(
   );
 }
 
-interface WriteOptions {
-  readonly to: string;
-  readonly hourly: boolean;
-  /** Whether a day gets no `_SUCCESS` marker. */
-  readonly isOpen: (day: string) => boolean;
-}
-
 /**
  * Writes the staged days into the lake, one after the other. Resolves to what was written of each table. A fault says
- * how many days were written before it.
+ * how many days were written before it. An open day gets no `_SUCCESS` marker.
  */
 export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],
   target: LakeTarget,
-  { to, hourly, isOpen }: WriteOptions,
+  { to, hourly, isOpen }: { to: string; hourly: boolean; isOpen: (day: string) => boolean },
   progress: ConversionProgress,
 ): Promise<WrittenTable[]> {
   const { connection } = workspace;

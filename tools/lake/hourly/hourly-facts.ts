@@ -86,8 +86,6 @@ function folderOfHours(location: string, directory: string): HoursLake {
   };
 }
 
-const NOTES_AT_ONCE = 8;
-
 /** The days of a lake of hours. Reads the notes only of days for which `isWanted` is true. */
 export async function hoursDaysIn(
   connection: DuckDBConnection,
@@ -96,10 +94,8 @@ export async function hoursDaysIn(
   table: string,
   isWanted: (day: string) => boolean,
 ): Promise<HoursDay[]> {
-  const days: HoursDay[] = [];
-  const queue = daysIn(listed, table).entries();
-  const work = async () => {
-    for (const [index, { day, isMarked, files }] of queue) {
+  return Promise.all(
+    daysIn(listed, table).map(async ({ day, isMarked, files }) => {
       const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
       const file = files.find(({ path }) => path === inDay(HOURS_FILE));
       const others = files.filter((candidate) => candidate !== file);
@@ -107,11 +103,9 @@ export async function hoursDaysIn(
         isMarked ? lake.readText(inDay(SUCCESS_MARKER)) : openNoteOf(connection, lake, file);
       const note = file && isWanted(day) ? parseNote(await read()) : undefined;
       const isOfFile = note?.file === undefined || note.file === file?.digest;
-      days[index] = { day, isMarked, file, others, note: isOfFile ? note : undefined };
-    }
-  };
-  await Promise.all(Array.from({ length: NOTES_AT_ONCE }, work));
-  return days;
+      return { day, isMarked, file, others, note: isOfFile ? note : undefined };
+    }),
+  );
 }
 
 /**

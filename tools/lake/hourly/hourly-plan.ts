@@ -27,13 +27,8 @@ export interface HoursDay extends Pick<LakeDay, 'day' | 'isMarked'> {
   readonly note?: DayNote | undefined;
 }
 
-/** What the operator asks for. */
-export interface Asked {
-  /** Whether to make days again that are up to date. */
-  readonly again: boolean;
-  /** Whether to make a day that has files of another writer, and to remove those files. */
-  readonly replace: boolean;
-}
+/** Whether to make days again that are up to date, and days that have files of another writer, which are removed. */
+export type Asked = Readonly<Record<'again' | 'replace', boolean>>;
 
 export type DayAction =
   | 'write-final'

@@ -118,7 +118,7 @@ async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
       told.onProgress(`Summing ${table.name} by the hour`, index, planned.length);
       const ofDay = (known: { readonly day: string }) => known.day === day;
       const listed = { raw: rawDays.find(ofDay), hours: hoursDays.find(ofDay) };
-      const lakes = { ...{ workspace, raw, hours, table, report, isFinal, again, replace } };
+      const lakes = { workspace, raw, hours, table, report, isFinal, again, replace };
       days.push({ day, ...(await makeDay(lakes, day, listed)) });
     }
     outcomes.push({ table: table.name, days });

@@ -1,14 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 
-/** What a scan of a whole CSV file finds. */
-export interface CsvScan {
-  readonly records: number;
-  /** Whether a text in quotes holds a line break. */
-  readonly hasLineBreaks: boolean;
-  readonly longest: number;
-}
-
-export interface Dialect {
+interface Dialect {
   readonly separator: string;
   /** Whether the file begins with a byte order mark. It would stand before a quote. */
   readonly isMarked: boolean;
@@ -32,11 +24,12 @@ const QUOTES =
 /**
  * Reads a CSV file whole, as RFC 4180 says: fields in quotes may hold separators, line breaks and doubled quotes.
  * Throws if the file deviates from that, with the line and the cure. DuckDB would read some of that as other texts.
+ * Resolves to the number of records, whether a text holds a line break, and the bytes of the longest record.
  */
 export async function scanCsv(
   bytes: AsyncIterable<Buffer>,
   { separator, isMarked, isDeclared, fields }: Dialect,
-): Promise<CsvScan> {
+) {
   const SEPARATOR = separator.charCodeAt(0);
   let state = START;
   let [line, recordLine, textLine, found] = [1, 1, 1, 1];

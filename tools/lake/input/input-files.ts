@@ -36,16 +36,10 @@ export interface InputOptions {
   readonly sameBytesTwice: boolean;
 }
 
-interface Inputs {
-  readonly files: readonly InputFile[];
-  readonly faults: readonly string[];
-  /** The names of files that are read under another name, in words. */
-  readonly once: readonly string[];
-}
-
 /**
  * Finds the files that the operator named, also those in folders and buckets, each once, whatever names it has. Throws
- * an OperatorFault if there is no file at all.
+ * an OperatorFault if there is no file at all. Resolves to the files, to why others can't be read, and to which files
+ * are read once though they have several names.
  *
  * @param directory where the files of buckets are copied to
  */
@@ -53,7 +47,7 @@ export async function openInputs(
   inputs: readonly string[],
   directory: string,
   { separator, sameBytesTwice }: InputOptions,
-): Promise<Inputs> {
+) {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
   if (named.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
   const found = new Map<string, FoundFile>();

@@ -2,14 +2,7 @@ import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { type Change, type ExactValue, type Note, plainNumber, saysMissing } from './exact-value.ts';
 import { type TimeUnit, timeForm, timesOfText, UNITS, unitRanges } from './time-text.ts';
-import {
-  type Ambiguous,
-  changeAround,
-  offsetOf,
-  wallClock,
-  type ZoneClocks,
-  zoneClocks,
-} from './time-zone.ts';
+import { type Ambiguous, changeWords, offsetOf, type ZoneClocks, zoneClocks } from './time-zone.ts';
 
 export interface TimeOptions {
   /** The unit of numbers in the column of times, counted since 1970. */
@@ -126,13 +119,7 @@ const noUnit = (decided: TimeUnit | undefined): string =>
 
 /** The faults of local times that do not exist, or occur twice, because the clocks change. */
 function localFaults(local: string, clocks: ZoneClocks): Note[] {
-  const clockAt = (example: string) => {
-    const text = example.trim().replace(' ', 'T');
-    const change = changeAround(clocks, Date.parse(`${text.length === 10 ? `${text}T00:00` : text}Z`));
-    if (!change) return clocks.zone;
-    const { at, before, after } = change;
-    return `${clocks.zone}, where clocks went ${after > before ? 'forward' : 'back'} from ${wallClock(at + before)} to ${wallClock(at + after)}`;
-  };
+  const clockAt = (example: string) => changeWords(clocks, example);
   return [
     [
       `${local} IS NOT NULL AND ${offsetOf(local, clocks, 'earlier')} IS NULL`,

@@ -1,13 +1,8 @@
 /** Which instant is meant by a local time that occurs twice. */
 export type Ambiguous = 'earlier' | 'later';
 
-/** A change of a zone's clocks. Offsets are milliseconds to the east of UTC. */
-export interface ClockChange {
-  /** The instant of the change, in milliseconds since 1970 in UTC. */
-  readonly at: number;
-  readonly before: number;
-  readonly after: number;
-}
+/** A change of a zone's clocks: its instant, and the offsets before and after it in milliseconds to the east of UTC. */
+type ClockChange = Readonly<Record<'at' | 'before' | 'after', number>>;
 
 /** A zone's clocks from 1970 to 2100. After 2100 the last offset stays. */
 export interface ZoneClocks {
@@ -46,12 +41,17 @@ export function zoneClocks(zone: string): ZoneClocks {
   return clocks;
 }
 
-/** The clock change that makes a local time occur never or twice. `local` is given as if it were UTC. */
-export const changeAround = ({ changes }: ZoneClocks, local: number): ClockChange | undefined =>
-  changes.find(({ at, before, after }) => {
-    const [from, to] = [at + Math.min(before, after), at + Math.max(before, after)];
-    return local >= from && local < to;
-  });
+/** The zone, and the clock change that makes a local time occur never or twice. @param text the local time */
+export function changeWords({ zone, changes }: ZoneClocks, text: string): string {
+  const time = text.trim().replace(' ', 'T');
+  const local = Date.parse(`${time.length === 10 ? `${time}T00:00` : time}Z`);
+  const change = changes.find(
+    ({ at, before, after }) => local >= at + Math.min(before, after) && local < at + Math.max(before, after),
+  );
+  if (!change) return zone;
+  const { at, before, after } = change;
+  return `${zone}, where clocks went ${after > before ? 'forward' : 'back'} from ${wallClock(at + before)} to ${wallClock(at + after)}`;
+}
 
 /**
  * SQL: the zone's offset at a local time, in seconds. NULL for a local time that does not exist. Without `ambiguous`,
@@ -75,10 +75,7 @@ export function offsetOf(local: string, { first, changes }: ZoneClocks, ambiguou
  * The local times from `from` to the beginning of the next span. Without `offset`, they do not exist, or they occur
  * twice and nobody has said which instant is meant.
  */
-interface Span {
-  readonly from: number;
-  readonly offset: number | undefined;
-}
+type Span = Readonly<{ from: number; offset: number | undefined }>;
 
 /** SQL for a binary search, so that a record passes about nine comparisons instead of five hundred. */
 function search(local: string, spans: readonly Span[]): string {
@@ -90,8 +87,7 @@ function search(local: string, spans: readonly Span[]): string {
 }
 
 /** Writes a local time that is given as if it were UTC, such as `2026-03-29 02:00:00`. */
-export const wallClock = (local: number): string =>
-  new Date(local).toISOString().slice(0, 19).replace('T', ' ');
+const wallClock = (local: number): string => new Date(local).toISOString().slice(0, 19).replace('T', ' ');
 
 /** A function that gives the zone's offset at an instant. */
 function offsets(zone: string): (at: number) => number {
