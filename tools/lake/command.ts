@@ -19,14 +19,11 @@ const USAGE = Object.values(commands)
 /** The exit code if the command could not do its work. If it could, but not everything is right, the exit code is 1. */
 const NOT_DONE = 2;
 
-/** Where a command prints. */
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
-
 /** Runs the command that the arguments name. Resolves to the exit code. */
-export async function lakeCommand(parameters: readonly string[], { out, err }: Output): Promise<number> {
+export async function lakeCommand(
+  parameters: readonly string[],
+  { out, err }: Readonly<Record<'out' | 'err', (text: string) => void>>,
+): Promise<number> {
   if (parameters.includes('--help')) {
     out(USAGE);
     return 0;

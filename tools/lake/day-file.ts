@@ -9,7 +9,7 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { trustingBounds } from './open-duckdb.ts';
+import { runTrusting } from './open-duckdb.ts';
 
 /** A day of medium size has this many row groups. A report of one company can skip most of them. */
 const ROW_GROUPS = 32;
@@ -65,14 +65,12 @@ export const isTooLarge = ({ message }: Error): boolean =>
  * @param what the day, as a fault names it
  */
 export async function writeDay(connection: DuckDBConnection, sql: string, directory: string, what: string) {
-  const written = await trustingBounds(connection, () => connection.runAndReadAll(sql)).catch(
-    (error: Error) => {
-      if (!isTooLarge(error)) throw error;
-      throw new OperatorFault(
-        `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
-      );
-    },
-  );
+  const written = await runTrusting(connection, sql).catch((error: Error) => {
+    if (!isTooLarge(error)) throw error;
+    throw new OperatorFault(
+      `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
+    );
+  });
   const files: { readonly path: string; readonly name: string }[] = [];
   for (const name of (await readdir(directory)).sort()) {
     const hash = createHash('sha256');

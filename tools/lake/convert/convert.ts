@@ -98,10 +98,8 @@ async function convert(options: ConvertOptions): Promise<string> {
   const against = [...unread, ...faults, ...missingMetrics(plans, options.without), ...losses];
   if (against.length > 0) throw refusal(against);
   refuseOtherCounts(staged, plans);
-  if (staged.length === 0) {
-    const names = files.map(({ name }) => name).join(', ');
-    throw new OperatorFault(`Nothing was written: there is no record in ${names}.`);
-  }
+  const names = files.map(({ name }) => name).join(', ');
+  if (staged.length === 0) throw new OperatorFault(`Nothing was written: there is no record in ${names}.`);
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
   const today = utcDay(Date.now());

@@ -4,7 +4,7 @@ import { TIME_COLUMN } from '../../../lib/report/tables.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { FILE, type InputPlan } from '../input/plan-input.ts';
 import type { TimeKind, TimesOfKind } from '../values/exact-instant.ts';
-import type { Change } from '../values/exact-value.ts';
+import type { ValueChange } from '../values/exact-value.ts';
 
 /** Extra columns of the staged files: what there is to say of the record, and how its time was read. */
 const NOTES = 'the notes';
@@ -20,17 +20,7 @@ export function noteColumns({ checks, times }: InputPlan): string {
   return `CASE WHEN ${isAny} THEN [${noted.join(', ')}] END AS ${quoteName(NOTES)}, ${times.kind} AS ${quoteName(KIND)}, ${quoteName(FILE)}`;
 }
 
-/** A change of values in a column of one file. */
-export interface FileChange {
-  readonly column: string;
-  readonly says: Change;
-  readonly count: number;
-  /** What rounding added to all values together, and to one at most, in units of 10⁻²⁴. */
-  readonly added?: bigint;
-  readonly most?: bigint;
-  /** The earliest and the latest of the converted times. */
-  readonly range?: readonly [string, string];
-}
+type FileChange = ValueChange & { readonly column: string };
 
 /**
  * Reads the notes of a table's staged files: why values are lost, and how they were changed.

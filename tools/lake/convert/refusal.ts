@@ -28,11 +28,7 @@ export function refusal(faults: readonly string[]): OperatorFault {
 }
 
 /** How far a conversion had come when it failed. `days` is 0 while the files are still being read. */
-interface Reached {
-  readonly to: string;
-  readonly daysWritten: number;
-  readonly days: number;
-}
+type Reached = Readonly<{ to: string; daysWritten: number; days: number }>;
 
 /** The message for a conversion that failed half-way. An unknown error stays as it is. */
 export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {

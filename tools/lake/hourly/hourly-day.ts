@@ -28,10 +28,7 @@ export interface HourlyTable extends Asked {
 }
 
 /** The number of raw records, and the number of records that remain after they are summed by the hour. */
-interface Summed {
-  readonly records: number;
-  readonly hours: number;
-}
+type Summed = Readonly<Record<'records' | 'hours', number>>;
 
 /** What became of a day. A day that should have been written but could not be is `left`, for this reason. */
 export interface DayOutcome {

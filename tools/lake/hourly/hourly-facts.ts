@@ -23,24 +23,22 @@ const HOURS_FILE = 'hours.parquet';
  */
 export const OPEN_NOTE = 'open_day';
 
-/** A day to write into a lake of hours: the day's records, summed by the hour. */
-interface NewHours {
-  readonly table: string;
-  readonly day: string;
-  readonly path: string;
-  /** In a bucket, the ETag of the file that is replaced. */
-  readonly over: string | undefined;
-  readonly others: readonly string[];
-  /** The note that the day's `_SUCCESS` marker holds. Without a note, no marker is written and the day stays open. */
-  readonly note: DayNote | undefined;
-}
-
 /** A lake of hours, to read and to write. */
 export interface HoursLake extends Pick<LakeSource, 'footersOf' | 'list'> {
   /** The text of a file. Undefined if the file no longer exists. */
   readText(path: string): Promise<string | undefined>;
   /** Writes a day. In a bucket, rejects with LakeChanged if another run has written the day since it was listed. */
-  publish(day: NewHours): Promise<void>;
+  publish(day: {
+    readonly table: string;
+    readonly day: string;
+    readonly path: string;
+    /** In a bucket, the ETag of the file that is replaced. */
+    readonly over: string | undefined;
+    /** The paths of the day's other files, which are removed. */
+    readonly others: readonly string[];
+    /** The note for the day's `_SUCCESS` marker. Without a note, no marker is written and the day stays open. */
+    readonly note: DayNote | undefined;
+  }): Promise<void>;
 }
 
 /** @param directory a directory of this machine for copies of files */

@@ -28,9 +28,7 @@ const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--
   --memory   how much memory this may use, like 2GB; otherwise half of the machine's
 `;
 
-interface HourlyOptions extends Asked {
-  readonly from: string;
-  readonly to: string;
+interface HourlyOptions extends Asked, Readonly<Record<'from' | 'to', string>> {
   readonly isAsked: (day: string) => boolean;
   readonly table: string | undefined;
   readonly memory: number | undefined;
@@ -79,18 +77,13 @@ function askedDays(texts: readonly string[] | undefined): (day: string) => boole
 
 /** What became of a day, and of the days of a table. */
 type Day = DayOutcome & { readonly day: string };
-interface TableOutcome {
-  readonly table: string;
-  readonly days: readonly Day[];
-}
+type TableOutcome = Readonly<{ table: string; days: readonly Day[] }>;
 
 /** Sums the days that have to be summed, one after the other. */
 async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
   const { from, to, isAsked, table: only, memory, again, replace } = options;
   using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace({ beside: to, memory });
-  // Files are replaced under the same name, so cached content could be out of date.
-  await workspace.connection.run('SET enable_external_file_cache = false');
   const copies = join(workspace.directory, 'copies');
   const raw = lakeSource(from, copies);
   const hours = hoursLake(to, copies);

@@ -3,7 +3,6 @@ import { tables } from '../../../lib/report/tables.ts';
 
 /** A column of a file to convert. */
 export interface SourceColumn {
-  /** The name as the file writes it. */
   readonly name: string;
   /** The name of its type in the table of types. Every column of a CSV file is text. */
   readonly type: string;

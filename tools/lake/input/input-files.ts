@@ -124,10 +124,8 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
     .map(({ path, unreadable }) => ({ name: join(input, path), path: join(input, path), unreadable }));
 }
 
-async function describe(
-  { name, path, unreadable }: FoundFile,
-  separator: string | undefined,
-): Promise<InputFile> {
+async function describe(found: FoundFile, separator: string | undefined): Promise<InputFile> {
+  const { name, path, unreadable } = found;
   if (unreadable) throw new Error(unreadable);
   const head = await headOf(path);
   const { size: bytes } = await stat(path);

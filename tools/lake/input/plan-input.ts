@@ -48,15 +48,10 @@ export interface InputPlan {
   readonly unread: readonly string[];
 }
 
-export interface PlanOptions extends ValueOptions {
-  readonly table?: string | undefined;
-}
+export type PlanOptions = ValueOptions & { readonly table?: string | undefined };
 
 /** Plans how the files become records, without reading them whole, and lists the faults that prevent it. */
-export function planFiles(
-  files: readonly InputFile[],
-  options: PlanOptions,
-): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
+export function planFiles(files: readonly InputFile[], options: PlanOptions) {
   // Files with equal columns share the SQL of one plan, because there may be thousands of them.
   const alike = Map.groupBy(files, ({ read, columns }) => JSON.stringify([read.call, columns]));
   const planned = [...alike.values()].map((group) => ({ group, plan: planInput(group, options) }));

@@ -29,8 +29,8 @@ export function bucketSource(location: string, directory: string): LakeSource {
     list: (folder) => bucket.list(folder && `${folder}/`),
     footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
     filesOf: (listed) =>
-      copies(directory, listed, async ({ path }, target) =>
-        pipeline(await bucket.read(path), createWriteStream(target)),
+      copies(directory, listed, async ({ path }, to) =>
+        pipeline(await bucket.read(path), createWriteStream(to)),
       ),
     // The ETag of the listing serves as the digest, so that the file need not be read.
     digestOf: async ({ path, digest }) => digest ?? path,
@@ -85,11 +85,9 @@ export function bucketTarget(location: string): LakeTarget {
       const markerPath = `${folder}/${SUCCESS_MARKER}`;
       const before = await bucket.list(`${folder}/`);
       await bucket.remove([markerPath]);
-      const written = files.map(({ name }) => `${folder}/${name}`);
-      for (const [index, { path }] of files.entries())
-        await bucket.write(written[index] as string, createReadStream(path));
-      const old = before.map(({ path }) => path);
-      await bucket.remove(old.filter((path) => !written.includes(path) && path !== markerPath));
+      for (const { path, name } of files) await bucket.write(`${folder}/${name}`, createReadStream(path));
+      const kept = new Set([markerPath, ...files.map(({ name }) => `${folder}/${name}`)]);
+      await bucket.remove(before.map(({ path }) => path).filter((path) => !kept.has(path)));
       if (marker !== undefined) await bucket.write(markerPath, marker);
     },
     async makeTable(table) {

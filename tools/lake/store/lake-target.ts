@@ -3,19 +3,17 @@ import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder, dayOf, isHidden } from '../../../lake-check/layout.ts';
 import { lakeDays } from '../../../lib/lake/data-version.ts';
 
-interface NewDay {
-  readonly table: string;
-  readonly day: string;
-  /** The day's files: their paths on this machine, and their names in the lake. */
-  readonly files: readonly { readonly path: string; readonly name: string }[];
-  /** The text of the day's `_SUCCESS` marker. Without it, no marker is written and the day stays open. */
-  readonly marker?: string | undefined;
-}
-
 /** A lake that is written. To list it first finishes or removes what a killed writer has left. */
 export interface LakeTarget extends Pick<LakeSource, 'list'> {
   /** Replaces everything in a day. It may move the given files instead of copying them. */
-  replaceDay(day: NewDay): Promise<void>;
+  replaceDay(day: {
+    readonly table: string;
+    readonly day: string;
+    /** Their paths on this machine, and their names in the lake. */
+    readonly files: readonly { readonly path: string; readonly name: string }[];
+    /** The text of the day's `_SUCCESS` marker. Without it, no marker is written and the day stays open. */
+    readonly marker?: string | undefined;
+  }): Promise<void>;
   makeTable(table: string): Promise<void>;
 }
 

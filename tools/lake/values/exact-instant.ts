@@ -1,6 +1,6 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
-import { type Change, type ExactValue, type Note, plainNumber, saysMissing } from './exact-value.ts';
+import { type ExactValue, type Note, plainNumber, saysMissing, type ValueChange } from './exact-value.ts';
 import { type TimeUnit, timeForm, timesOfText, UNITS, unitRanges } from './time-text.ts';
 import { type Ambiguous, changeWords, offsetOf, type ZoneClocks, zoneClocks } from './time-zone.ts';
 
@@ -17,19 +17,14 @@ export interface TimeOptions {
 export type TimeKind = 'instant' | 'local' | 'twice' | TimeUnit;
 
 /** The times of a file that were read in one way: their number, the first and the last. */
-export interface TimesOfKind {
-  readonly count: number;
-  readonly range: readonly [first: string, last: string];
-}
+export type TimesOfKind = Required<Pick<ValueChange, 'count' | 'range'>>;
 
 export interface ExactInstant extends ExactValue {
   /** SQL for each time's kind. NULL for a value that is no time. */
   readonly kind: string;
   /** Judges a file by the kinds of all its times: a text for a loss, and else the changes. */
-  readonly judge: (kinds: ReadonlyMap<TimeKind, TimesOfKind>) => string | readonly TimeChange[];
+  readonly judge: (kinds: ReadonlyMap<TimeKind, TimesOfKind>) => string | readonly ValueChange[];
 }
-
-type TimeChange = Partial<TimesOfKind> & { readonly says: Change; readonly count: number };
 
 /**
  * SQL for the forms that a time can have in a file: without an offset, as TIMESTAMP; with an offset, as TIMESTAMP in
@@ -138,7 +133,7 @@ function localFaults(local: string, clocks: ZoneClocks): Note[] {
 function judgeTimes(
   kinds: ReadonlyMap<TimeKind, TimesOfKind>,
   { timeUnit, timeZone, ambiguous }: TimeOptions,
-): string | readonly TimeChange[] {
+): string | readonly ValueChange[] {
   const count = (...of: readonly TimeKind[]) =>
     of.reduce((sum, kind) => sum + (kinds.get(kind)?.count ?? 0), 0);
   const units = UNITS.filter((unit) => kinds.has(unit));
@@ -152,7 +147,7 @@ function judgeTimes(
     : 'taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin';
   const judged = timeUnit ? '' : ' (if they count something else, say --time-unit)';
   const unit = kinds.get(units[0] ?? 'seconds');
-  const changes: TimeChange[] = [
+  const changes: ValueChange[] = [
     { count: count('local', 'twice'), says: ['time', ' without an offset', zone] },
     {
       count: count('twice'),

@@ -22,18 +22,13 @@ export function exactInteger(name: string, x: string, found: string): ExactValue
   const beyond: Note = ['true', BEYOND_64_BITS];
   if (isInteger(found)) return plainValue(x, cast, [beyond]);
   const isFraction = `${x} <> trunc(${x})`;
-  const notes: Note[] = [[isFraction, FRACTION], beyond];
+  const fraction: Note = [isFraction, FRACTION];
   if (found.startsWith('DECIMAL'))
-    return plainValue(x, `CASE WHEN NOT (${isFraction}) THEN ${cast} END`, notes);
+    return plainValue(x, `CASE WHEN NOT (${isFraction}) THEN ${cast} END`, [fraction, beyond]);
   const upTo = WHOLE_UP_TO[found as 'DOUBLE' | 'FLOAT'];
   const value = `CASE WHEN abs(${x}) <= ${upTo} AND NOT (${isFraction}) THEN ${cast} END`;
-  return {
-    ...plainValue(x, value, [
-      [isFraction, FRACTION],
-      ['true', beyondFloats(upTo)],
-    ]),
-    isThere: isFloat(x),
-  };
+  const beyondFloat: Note = ['true', beyondFloats(upTo)];
+  return { ...plainValue(x, value, [fraction, beyondFloat]), isThere: isFloat(x) };
 }
 
 /** SQL: whether a float is there. pandas writes NaN for a missing value. */

@@ -7,6 +7,17 @@ export interface Step {
 /** A change that is only reported, such as `7 amounts were rounded`: the thing, which of them, and what was done. */
 export type Change = readonly [thing: string, which: string, done: string];
 
+/** A change of values in a column of one file. */
+export interface ValueChange {
+  readonly says: Change;
+  readonly count: number;
+  /** What rounding added to all values together, and to one at most, in units of 10⁻²⁴. */
+  readonly added?: bigint;
+  readonly most?: bigint;
+  /** The earliest and the latest of the converted times. */
+  readonly range?: readonly [string, string];
+}
+
 /** What is said about a value: why it is lost, for which an example of it may be needed, or how it was changed. */
 export type Note = readonly [when: string, says: string | ((example: string) => string) | Change];
 
