@@ -294,7 +294,7 @@ describe('npm run lake -- convert', () => {
         expect(line ?? stderr).toMatch(says);
       }
       expect(stderr).toMatch(
-        /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the contract's names/,
+        /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the names that docs\/data-contract\.md lists/,
       );
       expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');

@@ -7,7 +7,7 @@ import { conversionFault } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { planFiles } from '../../tools/lake/input/plan-input.ts';
-import { duckDbMemory, memoryOption, usualMemory } from '../../tools/lake/open-duckdb.ts';
+import { duckDbMemory, memoryOption, openWorkspace, usualMemory } from '../../tools/lake/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([
@@ -39,6 +39,14 @@ describe('--memory', () => {
   it('leaves room for Node.js and for memory that DuckDB does not count', () => {
     expect([500e6, 1e9, 16e9].map(duckDbMemory)).toEqual([200e6, 600e6, 12.6e9]);
   });
+});
+
+it('the workspace has DuckDB tell its progress, in UTC, and trust no bounds of files', async () => {
+  await using workspace = await openWorkspace();
+  const names = ['enable_progress_bar', 'TimeZone', 'disabled_optimizers'];
+  const settings = names.map((name) => `current_setting('${name}')::VARCHAR`);
+  const reader = await workspace.connection.runAndReadAll(`SELECT ${settings.join(', ')}`);
+  expect(reader.getRowsJS()[0]).toEqual(['true', 'UTC', expect.stringContaining('filter_pushdown')]);
 });
 
 describe('files that are read together', () => {

@@ -80,7 +80,7 @@ it('lake hourly names a day that it cannot sum, and sums the other days', async 
   await rawDay('wrong', 1, { clicks: '9223372036854775807::BIGINT' });
   const raw = `wrong/raw/${TABLE}`;
   await writer.file(`${raw}/day=2026-01-29/part.parquet`, publisherRecord({ revenue: '1.5::DOUBLE' }));
-  await writeFile(join(home, `${raw}/day=2026-01-29/other.csv`), 'a,b\n');
+  await writeFile(join(home, `${raw}/day=2026-01-29/other.csv`), 'x');
   const right = publisherRecord({ event_time: "TIMESTAMP '2026-01-30 12:00:00'" });
   await writer.file(`${raw}/day=2026-01-30/part.parquet`, right);
   const { code, stdout } = await hourly('wrong');

@@ -147,7 +147,7 @@ describe('amounts in text columns', () => {
       [['-Infinity', 'inf'], 'in 2 records, "-Infinity" for example is infinite. Correct it at the source'],
       [
         ['12.5 %'],
-        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out',
+        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out and name it with --without',
       ],
       [
         ['$12.50', '12.50 €', 'EUR 12.50', '1,234.50 USD'],

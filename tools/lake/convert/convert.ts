@@ -99,7 +99,8 @@ async function convert(options: ConvertOptions): Promise<string> {
   if (against.length > 0) throw refusal(against);
   refuseOtherCounts(staged, plans);
   const names = files.map(({ name }) => name).join(', ');
-  if (staged.length === 0) throw new OperatorFault(`Nothing was written: there is no record in ${names}.`);
+  if (staged.length === 0)
+    throw new OperatorFault(`Nothing was written: no record is in ${names}. Name files that have records.`);
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
   const today = utcDay(Date.now());

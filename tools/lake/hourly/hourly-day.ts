@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adviceOf, fits } from '../../../lake-check/column-types.ts';
+import { convertLake } from '../../../lake-check/lake-commands.ts';
 import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder } from '../../../lake-check/layout.ts';
@@ -117,7 +118,7 @@ async function sumDay(
   if (unread) throw new OperatorFault(`${unread.path}: ${unread.unreadable}`);
   await using local = await raw.filesOf(files.filter(({ size }) => size > 0));
   const read: { readonly file: LocalFile; readonly footer: Footer }[] = [];
-  for (const file of local.files) read.push({ file, footer: await usable(table, file) });
+  for (const file of local.files) read.push({ file, footer: await usable(raw.location, table, file) });
   // Files with the same types are read together: a day may have thousands.
   const alike = Map.groupBy(read, ({ footer }) =>
     table.columns.map(({ name }) => footer.types.get(name)).join(),
@@ -151,7 +152,7 @@ async function sumDay(
 }
 
 /** The file's footer. Throws an OperatorFault if the engines would not read the file as the data contract says. */
-async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
+async function usable(lake: string, table: Table, { id, path }: LocalFile): Promise<Footer> {
   const footer = await readWholeFile(path);
   if ('found' in footer) throw new OperatorFault(`${id}: ${tellFault(footer)}`);
   const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
@@ -161,7 +162,7 @@ async function usable(table: Table, { id, path }: LocalFile): Promise<Footer> {
     const found = footer.types.get(name);
     if (found && !fits(type, found))
       throw new OperatorFault(
-        `${id}: ${name} is ${found}, and the contract has ${type}. ${adviceOf(type, found, name, 'Run `npm run lake -- convert` on the day')}`,
+        `${id}: ${name} is ${found}, and the contract has ${type}. ${adviceOf(type, found, name, `Convert the lake, and sum the new one: ${convertLake(lake)}`)}`,
       );
   }
   return footer;

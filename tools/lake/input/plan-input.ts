@@ -75,7 +75,7 @@ function planInput(
   const most = Math.max(...found);
   if (most === 0)
     return [
-      `it has none of the contract's columns, but ${someOf(names)}. Give its columns the contract's names; a CSV file needs them in its first line`,
+      `it has none of the contract's columns, but ${someOf(names)}. Give its columns the names that docs/data-contract.md lists; a CSV file needs them in its first line`,
     ];
   const index = asked ? tables.findIndex(({ name }) => name === asked) : found.indexOf(most);
   const [table, report] = [tables[index], reports[index]];

@@ -96,7 +96,7 @@ export const textNotes = (x: string): Note[] => [
   [`regexp_full_match(trim(${x}), '(?i)[+-]?inf(inity)?')`, INFINITE],
   [
     `contains(${x}, '%')`,
-    'is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out',
+    'is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out and name it with --without',
   ],
   [
     `regexp_matches(${x}, '\\p{Sc}') OR regexp_full_match(trim(${x}), '[A-Z]{3} ?[0-9].*|.*[0-9] ?[A-Z]{3}')`,
