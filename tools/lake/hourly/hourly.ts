@@ -126,7 +126,7 @@ const isLeft = ({ action }: Day): boolean => action === 'left' || action === 're
 function renderHours(outcomes: readonly TableOutcome[], from: string, to: string): string {
   const days = outcomes.flatMap((table) => table.days);
   const next = days.some(isLeft)
-    ? 'Not all is done. Mend what is named above, and run the same command again.'
+    ? 'Not all is done. Mend what is named above, and sum again, from the lake that is right then.'
     : days.some(({ summed }) => summed)
       ? `Next: npm run lake -- check ${to}`
       : 'Nothing was to be done.';
