@@ -112,8 +112,7 @@ async function lockedInstance(lock: string, options: Record<string, string>): Pr
     }
 }
 
-const MOST_TRIES = 10;
-const AGAIN_AFTER_MS = 20;
+const [MOST_TRIES, AGAIN_AFTER_MS] = [10, 20];
 
 /** It begins with a dot, because the engines and `check` ignore such names. */
 const PREFIX = '.lake-work-';

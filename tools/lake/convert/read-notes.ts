@@ -7,8 +7,7 @@ import type { TimeKind, TimesOfKind } from '../values/exact-instant.ts';
 import type { ValueChange } from '../values/exact-value.ts';
 
 /** Extra columns of the staged files: what there is to say of the record, and how its time was read. */
-const NOTES = 'the notes';
-const KIND = 'the kind of time';
+const [NOTES, KIND] = ['the notes', 'the kind of time'];
 
 /** The extra columns of the staged files, in SQL. They are no columns of the contract. */
 export function noteColumns({ checks, times }: InputPlan): string {

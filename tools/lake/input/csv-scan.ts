@@ -14,8 +14,7 @@ const [QUOTE, SPACE, LF, CR] = [0x22, 0x20, 0x0a, 0x0d];
 /** What a byte stands in: the start of a field, an open text in quotes, or what follows a quote in such a text. */
 const [START, PLAIN, SPACES, TEXT, CLOSED] = [0, 1, 2, 3, 4];
 
-const SHOWN_BYTES = 200;
-const MARK_BYTES = 3;
+const [SHOWN_BYTES, MARK_BYTES] = [200, 3];
 
 const QUOTES =
   'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, ' +
