@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adviceOf, fits } from '../../../lake-check/column-types.ts';
-import { convertLake } from '../../../lake-check/lake-commands.ts';
+import { checkCommand, convertLake } from '../../../lake-check/lake-commands.ts';
 import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder } from '../../../lake-check/layout.ts';
@@ -145,7 +145,9 @@ async function sumDay(
       throw new OperatorFault(
         `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
       );
-    throw new OperatorFault(`it can't be summed: ${reason}`);
+    throw new OperatorFault(
+      `it can't be summed: ${reason}. What is wrong with it: ${checkCommand(raw.location)}`,
+    );
   } finally {
     await connection.run('DROP TABLE IF EXISTS hours_of_day');
   }

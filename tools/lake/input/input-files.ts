@@ -15,7 +15,6 @@ import { type FileContent, folderColumns, refuseDoubledNames } from './column-na
 import { csvFault, describeCsv } from './csv-file.ts';
 import { HEAD_BYTES, isGzip, isParquet } from './file-format.ts';
 
-/** A file to convert. */
 export interface InputFile extends FileContent {
   /** The file's path or URL as the operator knows it. */
   readonly name: string;
@@ -49,7 +48,10 @@ export async function openInputs(
   { separator, sameBytesTwice }: InputOptions,
 ) {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
-  if (named.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
+  if (named.length === 0)
+    throw new OperatorFault(
+      `There are no files in ${inputs.join(', ')}. Name a file, or a folder with files whose names begin with neither . nor _`,
+    );
   const found = new Map<string, FoundFile>();
   const once: string[] = [];
   for (const file of named) {
@@ -98,7 +100,6 @@ async function alike(files: readonly InputFile[]): Promise<string[]> {
   return faults;
 }
 
-/** Whether the engines leave out a file. */
 const isLeftOut = (path: string): boolean => path.split('/').some(isHidden);
 
 async function find(input: string, directory: string): Promise<FoundFile[]> {

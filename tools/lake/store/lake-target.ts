@@ -24,7 +24,6 @@ export const EMPTY_TABLE = '_empty';
 export const tablesIn = async (lake: Pick<LakeSource, 'list'>): Promise<Set<string>> =>
   new Set((await lake.list()).map(({ path }) => path.split('/', 1)[0] as string));
 
-/** A day of a lake, as it is listed. */
 export interface LakeDay {
   readonly day: string;
   /** The version that the service would compute for it. */
@@ -34,7 +33,6 @@ export interface LakeDay {
   readonly files: readonly ListedFile[];
 }
 
-/** The days of a table in a listing. */
 export function daysIn(listed: readonly ListedFile[], table: string): LakeDay[] {
   const objects = listed.map(({ path, size, modifiedAt, digest, stamp, unreadable }) => ({
     ...{ key: path, bytes: size, lastModified: modifiedAt },
