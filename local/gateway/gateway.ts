@@ -93,11 +93,7 @@ export async function startGateway(
     // API Gateway refuses such a request before it reaches the API. The answer is therefore no problem document.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
-    const [found, pathParameters = { proxy: target.path.slice(1) }] = routeOf(
-      routes,
-      request.method,
-      target.path,
-    );
+    const [found, pathParameters] = routeOf(routes, request.method, target.path);
     if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
     const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
       found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
@@ -144,7 +140,7 @@ function routeOf(
   routes: readonly Route[],
   method: string | undefined,
   path: string,
-): [Route, Record<string, string> | null] | [] {
+): [Route | undefined, Record<string, string> | null] {
   for (const route of routes) {
     const pattern = RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
     const match = route.methods.includes(method ?? '') ? pattern.exec(path) : null;
@@ -156,7 +152,7 @@ function routeOf(
       ];
     }
   }
-  return [];
+  return [undefined, { proxy: path.slice(1) }];
 }
 
 function decoded(segment: string): string {
