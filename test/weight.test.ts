@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_598,
+  lib: 8_737,
   'files of lib': 97,
   infra: 3_605,
   local: 6_185,
   'lake-check': 1_990,
   tools: 6_063,
-  page: 8_597,
+  page: 8_808,
   connectors: 1_467,
   bench: 4_544,
-  test: 52_794,
-  docs: 7_126,
+  test: 52_930,
+  docs: 7_276,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -49,7 +49,7 @@ const before = {
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
-  load: { part: 0.47 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
+  load: { part: 0.44 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),

@@ -476,7 +476,7 @@ describe('the API', () => {
         }),
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
-      expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);
+      expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'help', 'instance']);
       expect(document).toMatchObject({
         type: expect.stringMatching(/^urn:problem-type:performance-reports:[a-z-]+$/),
         status: Number(StatusCode),

@@ -6,7 +6,8 @@ import { openApiHandler } from '../../../lib/openapi/public-handlers.ts';
 import { functionSetting, invoke, requestEvent } from '../http/setting.ts';
 
 const SCOPE = 'api://reports/.default';
-const documentAt = (url: string) => JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown' }));
+const documentAt = (url: string) =>
+  JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown', longestReportSeconds: 600 }));
 const ask = async (domainName?: string) => {
   const { dependencies, lines } = functionSetting();
   const event = requestEvent({ path: '/openapi.json' });
