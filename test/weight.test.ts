@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 152,
-  lib: 8_409,
-  'files of lib': 97,
+  lib: 8_339,
+  'files of lib': 96,
   infra: 3_577,
   local: 6_172,
   'lake-check': 1_990,
   tools: 6_992,
-  page: 8_580,
+  page: 8_552,
   connectors: 1_467,
   bench: 4_544,
-  test: 52_760,
-  docs: 7_069,
+  test: 52_574,
+  docs: 7_070,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -84,7 +84,10 @@ export function decide(record: JobRecord | undefined, ageMs: number, facts: Requ
   const endedMs = ageMs + (record.endedForMs ?? 0);
   const isSame = record.fingerprint === fingerprint;
   if (record.state === 'failed')
-    return isSame || record.isOfVersion ? decideFailed(record, endedMs, facts, start) : startOrList;
+    // The same query over the same files takes too long, whatever the listing that it was started for.
+    return isSame || record.isOfVersion || record.why === 'too-long'
+      ? decideFailed(record, endedMs, facts, start)
+      : startOrList;
   const isForAll = record.isOfVersion && endedMs < LONGEST_KEPT_MS;
   const isGood = record.goodForMs !== undefined && endedMs < record.goodForMs;
   const isForCaller = isForAll || (isSame && (isGood || wasAwaited(endedMs, waitedMs)));

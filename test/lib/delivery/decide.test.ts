@@ -146,6 +146,7 @@ const failures: Row[] = [
   ['lost, on its retry', failedRecord('lost', retry), 0, owns, 'start 2, a retry'],
   ['stopped, with time for another query', failedRecord('too-long'), 0, owns, 'start 2'],
   ['stopped, without time for another query', failedRecord('too-long'), 0, hurries, 'refuse'],
+  ['stopped, of another listing', failedRecord('too-long'), 0, { ...hurries, fingerprint: 'f2' }, 'refuse'],
   ['while files changed', changed, 0, owns, 'list-again'],
   ['while files changed, after a new listing', changed, 0, listed, 'start 2'],
   ['while files changed, before the caller came', changed, 9_000, waits, 'list-again'],
