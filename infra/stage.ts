@@ -10,6 +10,7 @@ import {
   isTokenEndpoint,
   TOKEN_ENDPOINT_FORM,
 } from '../lib/access/access-details.ts';
+import { MOST_FINAL_AFTER_HOURS } from '../lib/lake/day-states.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
@@ -162,6 +163,11 @@ const settings = v.strictObject({
     listingSeconds: v.exactOptional(whole(0, 3_600), 0),
     /** A query that takes longer is stopped. Athena's own limit is 30 minutes. */
     longestQuerySeconds: whole(1, 1_800),
+    /**
+     * How many hours after a day's end (UTC) the day is promised to be final. `days`, the page and the probe go by it.
+     * Without it, nothing is promised.
+     */
+    finalAfterHours: v.exactOptional(whole(1, MOST_FINAL_AFTER_HOURS)),
     /** How long a download URL is valid. It expires earlier if its function's credentials do. */
     downloadUrlSeconds: whole(1, 43_200),
   }),

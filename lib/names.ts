@@ -26,6 +26,7 @@ export const ENV = {
   downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
   linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
   corsOrigins: 'CORS_ORIGINS',
+  finalAfterHours: 'FINAL_AFTER_HOURS',
   currency: 'CURRENCY',
   accessTokenEndpoint: 'ACCESS_TOKEN_ENDPOINT',
   accessContact: 'ACCESS_CONTACT',
@@ -139,6 +140,8 @@ export const METRIC = {
   probePulled: 'ProbePulled',
   /** How many rows the probe's report has for yesterday. */
   probeRows: 'ProbeRows',
+  /** 1 if the latest day that should be final, by the operator's promise, is not; otherwise 0. */
+  lateDays: 'LateDays',
   /** Milliseconds from a query's submission to its end. */
   queryDuration: 'QueryDuration',
 } as const;

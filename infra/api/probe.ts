@@ -24,7 +24,7 @@ export interface ProbeClient {
 export interface PullerProps {
   readonly release: Release;
   readonly service: ServiceResources;
-  readonly stage: Pick<Stage, 'apiScope' | 'keepData' | 'logDays' | 'reservedConcurrency'>;
+  readonly stage: Pick<Stage, 'apiScope' | 'keepData' | 'logDays' | 'reports' | 'reservedConcurrency'>;
   /** Absent if the stage has no probe. */
   readonly client?: ProbeClient | undefined;
   readonly serviceUrl: string;
@@ -57,6 +57,9 @@ export const makePuller = (
       environment: {
         [ENV.commit]: release.name,
         [ENV.apiScope]: stage.apiScope,
+        ...(stage.reports.finalAfterHours && {
+          [ENV.finalAfterHours]: String(stage.reports.finalAfterHours),
+        }),
         [PROBE_ENV.serviceUrl]: serviceUrl,
         ...(client && {
           [PROBE_ENV.tokenUrl]: client.tokenUrl,

@@ -185,7 +185,11 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
 }
 
 /** The alarms of the probe's metrics. They also fire without data, because a probe that does not run sends none. */
-export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmDefinition[] {
+export function probeAlarms(
+  metrics: StageMetrics,
+  everyMinutes: number,
+  finalAfterHours: number | undefined,
+): AlarmDefinition[] {
   const period = Duration.minutes(everyMinutes);
   return [
     {
@@ -210,5 +214,19 @@ export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmD
       periods: 2,
       periodsToAlarm: 2,
     },
+    ...(finalAfterHours === undefined
+      ? []
+      : [
+          {
+            name: 'yesterday-is-not-final',
+            severity: 'ticket' as const,
+            impact: `A day is not final ${finalAfterHours} hours after its end, as partners were promised.`,
+            anchor: 'yesterday-is-not-final',
+            metric: metrics.own('lateDays', { period: Duration.hours(1), statistic: 'Maximum' }),
+            threshold: 1,
+            periods: 1,
+            periodsToAlarm: 1,
+          },
+        ]),
   ];
 }

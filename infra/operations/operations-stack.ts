@@ -22,7 +22,7 @@ import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from '
 import { savePartnerQueries } from './partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
-  readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'runbookUrl'>;
+  readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'reports' | 'runbookUrl'>;
   readonly names: ResourceNames;
 }
 
@@ -57,7 +57,7 @@ export class OperationsStack extends Stack {
     });
     const entries = [
       ...alarmList(metrics, gigabytesScannedPerHour),
-      ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes) : []),
+      ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes, stage.reports.finalAfterHours) : []),
     ];
     const tellOf = (alarm: AlarmBase, severity: Severity) => {
       const tell = new SnsAction(topics[severity]);

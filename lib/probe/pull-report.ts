@@ -5,7 +5,7 @@ import { isYounger } from '../is-younger.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { reportPath } from '../routes.ts';
+import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
@@ -14,7 +14,7 @@ const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
 const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
 
 export interface ProbeParts {
-  readonly config: ProbeConfig;
+  readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
   readonly fetch: typeof globalThis.fetch;
   readonly readSecret: (id: string) => Promise<string>;
   /** In milliseconds since 1970. */
@@ -97,16 +97,50 @@ export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): ()
   };
 }
 
+const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
+
 /**
- * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.
- * It never throws, because Lambda would run it again after an error. The metric shows a failed pull.
+ * Makes the function that asks whether the latest day that should be final, by the operator's promise, is not.
+ *
+ * @param finalAfterHours the promise: hours after the day's end in UTC
+ */
+export function lateDayFinder(
+  { config, fetch, now }: ProbeParts,
+  finalAfterHours: number,
+  tokens: ReturnType<typeof tokenSource>,
+): () => Promise<boolean> {
+  return async () => {
+    const end = Math.floor((now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
+    const query = new URLSearchParams({
+      startInclusive: utc(end - DAY_MS),
+      endExclusive: utc(end),
+      'api-version': API_VERSIONS.at(-1) as string,
+    });
+    const response = await fetch(`${config.serviceUrl}${daysPath(publisherReport)}?${query}`, {
+      headers: { Authorization: `Bearer ${await tokens.token()}` },
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    if (response.status !== 200) throw new Error(`The request for the days ends with ${response.status}`);
+    const { days } = read(daysAnswer, await response.text(), 'The answer about the days');
+    return days[0]?.state !== 'final';
+  };
+}
+
+/**
+ * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
+ * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
+ * error. The metric shows a failed pull.
+ *
+ * @param isLate absent if the operator promises nothing
  */
 export function probeHandler({
   pull,
+  isLate,
   log,
   metrics,
 }: {
   readonly pull: () => Promise<number>;
+  readonly isLate?: (() => Promise<boolean>) | undefined;
   readonly log: LineLog;
   readonly metrics: MetricSink;
 }) {
@@ -115,9 +149,16 @@ export function probeHandler({
     const durationMs = () => Date.now() - began;
     try {
       const rows = await pull();
+      const isDayLate = await isLate?.();
       metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
       metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
-      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+      if (isDayLate !== undefined) metrics.addMetric(METRIC.lateDays, MetricUnit.Count, Number(isDayLate));
+      log.info('probe', {
+        isPulled: true,
+        rows,
+        ...(isDayLate !== undefined && { isDayLate }),
+        durationMs: durationMs(),
+      });
     } catch (error) {
       metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
       log.error('probe', { isPulled: false, durationMs: durationMs(), error });
@@ -148,6 +189,7 @@ const environment = v.object({
   [PROBE_ENV.tokenUrl]: url,
   /** The secret that holds the client's id and secret. */
   [PROBE_ENV.clientSecretId]: text,
+  [ENV.finalAfterHours]: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
 });
 
 type ProbeConfig = ReturnType<typeof readProbeConfig>;
@@ -160,5 +202,6 @@ export function readProbeConfig(env: Readonly<Record<string, string | undefined>
     serviceUrl: values[PROBE_ENV.serviceUrl],
     tokenUrl: values[PROBE_ENV.tokenUrl],
     clientSecretId: values[PROBE_ENV.clientSecretId],
+    finalAfterHours: values[ENV.finalAfterHours],
   });
 }

@@ -149,6 +149,17 @@ describe('the alarms', () => {
     });
   });
 
+  it('tell of a day that is later than the operator promises, if the operator promises anything', () => {
+    const reports = { ...newAccount.reports, finalAfterHours: 6 };
+    const made = resourcesOf(buildStacks({ ...newAccount, reports }).operations);
+    const [alarm] = propertiesOf(made, 'AWS::CloudWatch::Alarm').filter(({ AlarmName }) =>
+      String(AlarmName).endsWith('yesterday-is-not-final'),
+    );
+    expect(alarm).toMatchObject({ MetricName: 'LateDays', Statistic: 'Maximum', Threshold: 1 });
+    expect(alarm?.['AlarmDescription']).toContain('[ticket] A day is not final 6 hours after its end');
+    expect(named('yesterday-is-not-final')).toBeUndefined();
+  });
+
   it('read at most as many metrics as AWS allows for an alarm', () => {
     for (const { AlarmName } of metricAlarms)
       expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
