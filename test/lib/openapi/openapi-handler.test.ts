@@ -6,8 +6,18 @@ import { openApiHandler } from '../../../lib/openapi/public-handlers.ts';
 import { functionSetting, invoke, requestEvent } from '../http/setting.ts';
 
 const SCOPE = 'api://reports/.default';
+const { access, longestQueryMs, queriesPerPartner } = functionSetting().dependencies.config;
 const documentAt = (url: string) =>
-  JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown', longestReportSeconds: 600 }));
+  JSON.stringify(
+    openApiDocument({
+      url,
+      scope: SCOPE,
+      commit: 'unknown',
+      tokenEndpoint: access.tokenEndpoint,
+      queriesAtATime: queriesPerPartner,
+      longestReportSeconds: longestQueryMs / 1_000,
+    }),
+  );
 const ask = async (domainName?: string) => {
   const { dependencies, lines } = functionSetting();
   const event = requestEvent({ path: '/openapi.json' });
