@@ -54,7 +54,7 @@ export function ranges(days: readonly string[]): string {
 }
 
 /** The state of a day in words. It is late if it is open after the time that the operator promised. */
-export function stateOf(day: Day | undefined): string {
+function stateOf(day: Day | undefined): string {
   if (!day) return 'WITHOUT DATA';
   const isLate = day.state === 'open' && Date.parse(String(day['expectedAt'])) < Date.now();
   return `${day.state.toUpperCase()}${isLate ? ' and LATE' : ''}`;

@@ -33,10 +33,8 @@ const CATALOGUE = z.object({
   reports: z.array(z.object({ name: NAME, fields: z.array(FIELD) })),
 });
 const DAYS = z.object({ days: z.array(z.looseObject({ day: z.iso.date(), state: NAME, version: NAME })) });
-const TOKEN = z.object({
-  access_token: z.string().regex(/^[!-~]+$/),
-  expires_in: z.coerce.number().catch(300),
-});
+const SECONDS = z.coerce.number().catch(300);
+const TOKEN = z.object({ access_token: z.string().regex(/^[!-~]+$/), expires_in: SECONDS });
 const DOCUMENT = z.object({ paths: z.record(z.string(), z.any()) });
 
 export type Catalogue = z.infer<typeof CATALOGUE>;
@@ -52,7 +50,7 @@ export type Errand = { readonly signal: AbortSignal; readonly tell: (message: st
 export class Service {
   readonly apiUrl: string;
   readonly clientId: string;
-  /** Names the client of this service, in the folder of all of a user's reports. */
+  /** Names the client of this service and the form of what is kept of it, in the folder of all of a user's reports. */
   readonly owner: string;
   readonly #secret: string;
   readonly #tokenUrl: string | undefined;
@@ -61,19 +59,17 @@ export class Service {
 
   constructor({ API_URL, CLIENT_ID, CLIENT_SECRET, TOKEN_URL }: NodeJS.ProcessEnv) {
     if (!API_URL || !CLIENT_ID || !CLIENT_SECRET)
-      throw new Failure(
-        'Set API_URL, CLIENT_ID and CLIENT_SECRET in the environment. Your operator has the values.',
-      );
+      throw new Failure('Set API_URL, CLIENT_ID and CLIENT_SECRET in the environment: see your operator.');
     this.apiUrl = safeUrl('API_URL', API_URL).replace(/\/+$/, '');
     this.clientId = CLIENT_ID;
-    this.owner = createHash('sha256').update(`${this.apiUrl}\n${CLIENT_ID}`).digest('hex');
+    this.owner = createHash('sha256').update(`1\n${this.apiUrl}\n${CLIENT_ID}`).digest('hex');
     this.#secret = CLIENT_SECRET;
     this.#tokenUrl = TOKEN_URL;
   }
 
   async catalogue(errand: Errand): Promise<Catalogue> {
     if (this.#catalogue && this.#catalogue.until > Date.now()) return this.#catalogue.value;
-    const value = await this.#public('/reporting/fields', CATALOGUE, errand);
+    const value = await this.#json('/reporting/fields', CATALOGUE, errand);
     this.#catalogue = { value, until: Date.now() + KEPT_MS };
     return value;
   }
@@ -81,12 +77,8 @@ export class Service {
   /** The days with events (docs/incremental-pull.md). */
   async days(report: string, window: Window, errand: Errand): Promise<readonly Day[]> {
     const path = `/reporting/${report}/days`;
-    return this.#asked(
-      path,
-      inWindow(window),
-      errand,
-      async ({ answer }) => (await parsed(answer, DAYS, path)).days,
-    );
+    const { days } = await this.#json(path, DAYS, errand, inWindow(window));
+    return days;
   }
 
   /** Pulls a report into a file. Resolves to its data version; undefined if the data changed while they were read. */
@@ -108,8 +100,8 @@ export class Service {
     });
   }
 
-  #public<T>(path: string, form: z.ZodType<T>, errand: Errand): Promise<T> {
-    return this.#asked(path, undefined, errand, ({ answer }) => parsed(answer, form, path));
+  #json<T>(path: string, form: z.ZodType<T>, errand: Errand, parameters?: Parameters): Promise<T> {
+    return this.#asked(path, parameters, errand, ({ answer }) => parsed(answer, form, path));
   }
 
   /** Asks until there is an answer to use, five times at most. Only a request with parameters has a token. */
@@ -132,13 +124,11 @@ export class Service {
         const secrets = [token, this.#secret].filter(Boolean);
         const problem = `${path}: ${status}\n${await problemOf(answered.answer)}`;
         fault = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), problem);
-        const isLinkExpired = status === 403 && answered.hops > 0;
         if (status === 401 && answered.hops === 0 && !isRenewed) {
           [this.#token, isRenewed, wait] = [undefined, true, 0];
-        } else if (!RETRIED.includes(status) && !isLinkExpired) throw new Failure(fault);
-        wait = Number(headers.get('retry-after') ?? '') || wait;
-        if (wait > LONGEST_PAUSE_S)
-          throw new Failure(`${fault}\nThe service asks to come again in ${wait} s.`);
+        } else if (!RETRIED.includes(status)) throw new Failure(fault);
+        wait = Number(headers.get('retry-after')) || wait;
+        if (wait > LONGEST_PAUSE_S) throw new Failure(`${fault}\nCome again in ${wait} s.`);
       } catch (error) {
         errand.signal.throwIfAborted();
         if (error instanceof Failure) throw error;
@@ -177,17 +167,14 @@ export class Service {
     const endpoint = this.#tokenUrl ?? (await this.catalogue(errand)).access.tokenEndpoint;
     if (!endpoint)
       throw new Failure('The service names no token endpoint. Set TOKEN_URL; your operator knows it.');
-    const { paths } = await this.#public('/openapi.json', DOCUMENT, errand);
+    const { paths } = await this.#json('/openapi.json', DOCUMENT, errand);
     const scope = Object.values(paths).flatMap((path) => path?.get?.security?.[0]?.accessToken ?? [])[0];
     const client = { client_id: this.clientId, client_secret: this.#secret };
-    const body = new URLSearchParams({
-      grant_type: 'client_credentials',
-      ...client,
-      scope: String(scope ?? ''),
-    });
+    const grant = { grant_type: 'client_credentials', ...client, scope: String(scope ?? '') };
+    const body = new URLSearchParams(grant);
     // A redirect would send the secret on to another host.
     const init = { method: 'POST', body, redirect: 'manual', signal: errand.signal } as const;
-    const answer = await fetch(safeUrl('The token endpoint', endpoint), init);
+    const answer = await fetch(safeUrl('The token endpoint', endpoint, this.apiUrl), init);
     if (RETRIED.includes(answer.status)) throw new Error('Ask for the token again.');
     if (answer.status !== 200)
       throw new Failure(
@@ -202,11 +189,12 @@ export class Service {
 const inWindow = ([startInclusive, endExclusive]: Window): Parameters =>
   Object.entries({ startInclusive, endExclusive });
 
-/** Only https, or http on this machine. */
-function safeUrl(what: string, text: string, base?: string): string {
-  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
+/** Only https; or http on this machine, unless https leads there. */
+function safeUrl(what: string, text: string, from?: string): string {
+  const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
   const isHere = url?.protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url?.protocol !== 'https:' && !isHere) throw new Failure(`${what} must be an https URL.`);
+  if (url?.protocol !== 'https:' && !(isHere && !from?.startsWith('https:')))
+    throw new Failure(`${what} must be an https URL.`);
   return String(url);
 }
 
@@ -216,11 +204,13 @@ async function parsed<T>(answer: Response, form: z.ZodType<T>, what: string): Pr
   return data;
 }
 
+const MEMBERS = ['title', 'detail', 'errors', 'scope', 'help', 'instance'];
+
 /** The members of the service's problem that an agent can act on, cure and help among them (docs/problems.md). */
 async function problemOf(answer: Response): Promise<string> {
   const problem = Object((await answer.json().catch(() => undefined)) ?? {}) as Record<string, unknown>;
-  const members = ['title', 'detail', 'errors', 'scope', 'help', 'instance'].filter(
-    (name) => name in problem,
-  );
-  return members.map((name) => `${name}: ${shown(JSON.stringify(problem[name]), 3_000)}`).join('\n');
+  const fault = (one: unknown) => Object.values(Object(one)).join(': ');
+  const words = (value: unknown) => (Array.isArray(value) ? value.map(fault).join('; ') : value);
+  const members = MEMBERS.filter((name) => name in problem);
+  return members.map((name) => `${name}: ${shown(words(problem[name]), 3_000)}`).join('\n');
 }

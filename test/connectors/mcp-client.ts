@@ -95,7 +95,7 @@ export async function startAgent(home: string, env: Readonly<Record<string, stri
     client,
     errors: () => errors,
     ask: (name, given, options = {}) =>
-      client.callTool({ name, arguments: given }, undefined, { timeout: 300_000, ...options }),
+      client.callTool({ name, arguments: given }, undefined, { timeout: 900_000, ...options }),
   };
 }
 

@@ -128,7 +128,7 @@ const fault = async (tool: string, given: object) => {
 };
 
 /** The value of a cell. Of a long text, only its first characters are shown. */
-const valueOf = (cell: string | null) => {
+const textIn = (cell: string | null) => {
   const [, text, left] = /^data:"(.*)"(?: \((\d+) characters left out\))?$/s.exec(cell ?? '') ?? [];
   if (text === undefined) return cell;
   const raw = text.replace(
@@ -232,7 +232,7 @@ describe('answers that are computed', () => {
         });
         const expected = await truth(sql);
         expect(
-          found?.rows.map((row) => row.map(valueOf)),
+          found?.rows.map((row) => row.map(textIn)),
           content[0]?.text,
         ).toEqual(expected.slice(0, found.rowsShown));
         const cut =
@@ -306,7 +306,7 @@ describe('texts of the traffic', () => {
     };
     const fields = ['DateTime', 'DeviceOrProxy', 'DemandOrigin', 'Impressions'];
     const made = await report({ ...texts, requestedFields: fields, filter: { CampaignId: ['77'] } });
-    expect(made.rows.map((row) => row.slice(1, 3).map(valueOf))).toEqual(
+    expect(made.rows.map((row) => row.slice(1, 3).map(textIn))).toEqual(
       HOSTILE.map((text) => [expectedOf(text), expectedOf(text)]),
     );
     const answers = [
@@ -409,7 +409,7 @@ describe('what fails', () => {
       filter: { PlacementId: ['x'] },
     });
     expect(wrong).toMatch(
-      /: 400\ntitle: "Invalid request"\n.*Did you mean .*\nerrors: .*PlacementId.*\ninstance: /s,
+      /: 400\ntitle: Invalid request\n.*Did you mean .*\nerrors: requestedFields: .*PlacementId.*\ninstance: /s,
     );
     expect(await fault('report', { ...WINDOW, report: 'publisher', requestedFields: ['Day'] })).toContain(
       'There are: publisherperformance',
@@ -456,29 +456,64 @@ describe('what fails', () => {
     await expect.poll(async () => (await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('follows no redirect of the token endpoint', async () => {
+  /** A server instead of the service: a path's answers, one after another; the last one again and again. */
+  async function against(answers: Readonly<Record<string, readonly (readonly [number, object, object?])[]>>) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url?.split('?')[0]}`);
-      const tokenEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
-      const fields = {
-        access: { tokenEndpoint },
-        limits: { windowDays: 32 },
-        reports: [{ name: PUBLISHER, fields: [] }],
-      };
-      response.writeHead(request.url === '/token' ? 307 : 200, { location: '/stolen' });
-      response.end(JSON.stringify({ ...fields, paths: {} }));
+      const path = String(request.url?.split('?')[0]);
+      const some = answers[path] ?? [[200, { access: { tokenEndpoint: `${url}/token` }, ...catalogue }]];
+      const nth = asked.filter((one) => one.endsWith(path)).length;
+      asked.push(`${request.method} ${path}`);
+      const [status, body, headers] = some[Math.min(nth, some.length - 1)] ?? [404, {}];
+      response.writeHead(status, { ...headers }).end(JSON.stringify(body));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const other = await startAgent(home, {
-      ...env,
-      API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    });
-    const { content } = await other.ask('days', { ...WINDOW, report: PUBLISHER });
-    expect(content[0]?.text).toMatch(/The token endpoint answers 307/);
-    expect(asked).toEqual(['GET /reporting/fields', 'GET /openapi.json', 'POST /token']);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const other = await startAgent(home, { ...env, API_URL: url });
+    const answer = await other.ask('days', { ...WINDOW, report: PUBLISHER });
     await other.client.close();
     server.close();
+    return { answer, text: String(answer.content[0]?.text), asked };
+  }
+  const catalogue = { limits: { windowDays: 32 }, reports: [{ name: PUBLISHER, fields: [] }], paths: {} };
+  const token = [[200, { access_token: 'eyJ.secret', expires_in: 3600 }]] as const;
+  const DAYS = `/reporting/${PUBLISHER}/days`;
+
+  it('follows no redirect of the token endpoint', async () => {
+    const { text, asked } = await against({ '/token': [[307, {}, { location: '/stolen' }]] });
+    expect(text).toMatch(/^The token endpoint answers 307/);
+    expect(asked).toEqual(['GET /reporting/fields', 'GET /openapi.json', 'POST /token']);
+  });
+
+  it('passes help on, waits as long as Retry-After says, gives up after five times, and hides the token', async () => {
+    const problem = {
+      title: 'No eyJ.secret',
+      errors: [{ parameter: 'a', detail: 'Say "b".' }],
+      help: 'https://x.example/b',
+    };
+    const began = Date.now();
+    const { text, asked } = await against({
+      '/token': token,
+      [DAYS]: [
+        [503, {}, { 'retry-after': '2' }],
+        [400, problem],
+      ],
+    });
+    expect(text).toBe(`${DAYS}: 400\ntitle: No …\nerrors: a: Say "b".\nhelp: https://x.example/b`);
+    expect(Date.now() - began).toBeGreaterThan(2_000);
+    expect(asked.filter((one) => one.endsWith('days'))).toHaveLength(2);
+    const { text: late } = await against({
+      '/token': token,
+      [DAYS]: [[503, {}, { 'retry-after': '3600' }]],
+    });
+    expect(late).toContain('Come again in 3600 s.');
+  });
+
+  it('is a day after the time that was promised', async () => {
+    const day = { day: '2026-01-02', state: 'open', version: 'v', expectedAt: '2026-01-03T06:00:00Z' };
+    const { answer } = await against({ '/token': token, [DAYS]: [[200, { days: [day] }]] });
+    expect(answer.structuredContent.summary).toContain('days OPEN and LATE: 2026-01-02');
+    expect(answer.structuredContent.rows).toContainEqual(['2026-01-02', 'open', 'v', '2026-01-03T06:00:00Z']);
   });
 });
 
@@ -499,7 +534,9 @@ describe('the folder and the secrets', () => {
     expect(await readdir(folder)).toContain(dirname(file).split('/').at(-1));
     const elsewhere = await mkdtemp(join(temporary, 'other-'));
     await symlink(folder, join(elsewhere, `performance-reports-mcp-${userInfo().username}`));
-    await expect(startAgent(home, { ...env, TMPDIR: elsewhere })).rejects.toThrow(/not a folder of yours/);
+    await expect(startAgent(home, { ...env, TMPDIR: elsewhere })).rejects.toThrow(
+      /\/performance-reports-mcp-\w+ is not a folder of yours\. Remove it/,
+    );
     await rm(elsewhere, { recursive: true });
   });
 
@@ -577,4 +614,4 @@ it('a report of a gigabyte takes less than 400 MB, and its answers have 24,000 c
   expect(rowsInAll).toBeGreaterThan(1_000_000);
   expect(most).toBeGreaterThan(100);
   expect(most).toBeLessThan(400);
-});
+}, 900_000);
