@@ -32,10 +32,9 @@ export async function openFolder(): Promise<string> {
   await chmod(folder, 0o700);
   const sweep = async () => {
     for (const name of await readdir(folder)) {
-      const { mtimeMs } = await lstat(join(folder, name)).catch(() => ({
-        mtimeMs: Number.POSITIVE_INFINITY,
-      }));
-      if (mtimeMs < Date.now() - KEPT_MS) await rm(join(folder, name), { recursive: true, force: true });
+      const found = await lstat(join(folder, name)).catch(() => undefined);
+      if (found && found.mtimeMs < Date.now() - KEPT_MS)
+        await rm(join(folder, name), { recursive: true, force: true });
     }
   };
   await sweep();
@@ -43,12 +42,10 @@ export async function openFolder(): Promise<string> {
   return folder;
 }
 
+type Make = (making: string, table: string) => Promise<Pulled>;
+
 /** Runs `make` in a folder that gets its name, and so is seen, when it is complete. */
-export async function addReport(
-  folder: string,
-  report: string,
-  make: (making: string, table: string) => Promise<Pulled>,
-) {
+export async function addReport(folder: string, report: string, make: Make): Promise<Pulled> {
   const table = `${report.toLowerCase()}_${randomBytes(4).toString('hex')}`;
   const making = join(folder, `.${table}`);
   await mkdir(making);
@@ -65,9 +62,8 @@ export async function addReport(
 /** The reports of a client, the latest first: all, or those whose tables an SQL text names. */
 export async function reportsIn(folder: string, owner: string, sql?: string): Promise<readonly Pulled[]> {
   const named: readonly string[] = sql?.toLowerCase().match(TABLE) ?? [];
-  const names = (await readdir(folder)).filter(
-    (name) => !name.startsWith('.') && (!sql || named.includes(name)),
-  );
+  const isMeant = (name: string) => !name.startsWith('.') && (sql === undefined || named.includes(name));
+  const names = (await readdir(folder)).filter(isMeant);
   const read = (name: string) => readFile(join(folder, name, 'report.json'), 'utf8').catch(() => '{}');
   const reports = (await Promise.all(names.map(read))).map((text): Pulled => JSON.parse(text));
   const mine = reports.filter((report) => report.owner === owner);

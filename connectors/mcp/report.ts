@@ -61,11 +61,7 @@ function stateOf(day: Day | undefined): string {
 }
 
 /** The days that are other now than in the latest of these reports that has them. */
-export function restatedDays(
-  reports: readonly Pulled[],
-  days: readonly string[],
-  now: readonly Day[],
-): string[] {
+export function restatedDays(reports: readonly Pulled[], days: readonly string[], now: readonly Day[]) {
   return days.filter((day) => {
     const last = reports.find(({ window }) => daysOf(window).includes(day));
     return last && last.versions[day] !== now.find((one) => one.day === day)?.version;
@@ -75,9 +71,8 @@ export function restatedDays(
 export function fieldsOf({ reports }: Catalogue, report: string): Field[] {
   const fields = reports.find(({ name }) => name === report)?.fields;
   if (fields) return fields;
-  throw new Failure(
-    `There is no report ${shown(report)}. There are: ${reports.map(({ name }) => name).join(', ')}.`,
-  );
+  const names = reports.map(({ name }) => name).join(', ');
+  throw new Failure(`There is no report ${shown(report)}. There are: ${names}.`);
 }
 
 /** Which days of a window have which state, in words. Final days are not worth a word. */
@@ -94,9 +89,7 @@ export async function makeReport(service: Service, folder: string, question: Que
   const fields = fieldsOf(catalogue, report);
   const window = [startInclusive, endExclusive] as const;
   const days = daysOf(window);
-  const filters = Object.entries(filter).flatMap(([name, values]) =>
-    values.map((value) => [name, value] as const),
-  );
+  const filters = Object.entries(filter).flatMap(([name, some]) => some.map((one) => [name, one] as const));
   const parameters: Parameters = [
     ['requestedFields', requestedFields.join(',')],
     ...(groupBy ? [['groupBy', groupBy.join(',')] as const] : []),
@@ -105,10 +98,8 @@ export async function makeReport(service: Service, folder: string, question: Que
   // Before the report: what changes meanwhile then shows as restated. A wrong window is refused with the report.
   const now = days.length > 0 ? await service.days(report, window, errand) : [];
   const earlier = (await reportsIn(folder, service.owner)).filter((one) => one.report === report);
-  const starts = days
-    .filter((_, nth) => nth % catalogue.limits.windowDays === 0)
-    .map((day) => `${day}T00:00:00Z`);
-  const bounds = [startInclusive, ...starts.slice(1), endExclusive];
+  const cuts = days.filter((_, nth) => nth > 0 && nth % catalogue.limits.windowDays === 0);
+  const bounds = [startInclusive, ...cuts.map((day) => `${day}T00:00:00Z`), endExclusive];
   let first: Table = { columns: [], rows: [], rowsInAll: 0 };
   const pulled = await addReport(folder, report, async (making, table): Promise<Pulled> => {
     const [versions, parts]: [string[], string[]] = [[], []];
@@ -126,19 +117,16 @@ export async function makeReport(service: Service, folder: string, question: Que
     first = { columns: rows?.columns ?? [], rows: rows?.rows ?? [], rowsInAll: Number(rowsInAll) };
     const metrics = columns.filter(isMetric).map(({ name }, nth) => `${name} ${totals[nth] ?? 0}`);
     const pulledAt = new Date().toISOString();
+    const some = versions.slice(0, 3).join(' + ');
     const facts = Object.entries({
       ...{ table, report, 'rows in all': String(rowsInAll), 'exact totals of all rows': metrics.join(', ') },
-      ...{
-        'window (UTC)': window.join(' to '),
-        filter: shown(filters.map((one) => one.join(' = ')).join(', ')),
-      },
+      'window (UTC)': window.join(' to '),
+      filter: shown(filters.map((one) => one.join(' = ')).join(', ')),
       ...{ currency: catalogue.currency, ...statesOf(days, now) },
       'days RESTATED since an earlier table': ranges(restatedDays(earlier, days, now)),
       'counted by': fields.flatMap((field) => countedBy(field, question)).join(', '),
-      'joined of':
-        parts.length > 1 ? `${parts.length} reports, each with its own look-ups of containers for Opens` : '',
-      'data version':
-        versions.slice(0, 3).join(' + ') + (versions.length > 3 ? ` + ${versions.length - 3} more` : ''),
+      'joined of': parts.length > 1 ? `${parts.length} reports, each with its own look-up of containers` : '',
+      'data version': versions.length > 3 ? `${some} and ${versions.length - 3} more` : some,
       ...{ 'pulled at': pulledAt, file: join(folder, table, 'report.csv') },
       'SHA-256': await finishFile(making, parts, columns),
     });
@@ -180,19 +168,13 @@ function loadJob(making: string, parts: readonly string[], columns: readonly Fie
       TO ${text(join(making, 'rows.csv'))} ${csv}`,
   ];
   const before = [...(parts.length > 1 ? joined : [`CREATE TABLE report AS FROM ${source}`]), 'CHECKPOINT'];
-  const selects = [
-    `SELECT ${['count(*)', ...columns.filter(isMetric).map(sum)]} FROM report`,
-    'FROM report LIMIT 500',
-  ];
+  const sums = ['count(*)', ...columns.filter(isMetric).map(sum)];
+  const selects = [`SELECT ${sums} FROM report`, 'FROM report LIMIT 500'];
   return { database: join(making, 'report.duckdb'), before, selects, seconds: LOAD_SECONDS };
 }
 
 /** Makes the whole file, in the form of the contract (docs/contract.md#the-file). Resolves to its SHA-256. */
-async function finishFile(
-  making: string,
-  parts: readonly string[],
-  columns: readonly Field[],
-): Promise<string> {
+async function finishFile(making: string, parts: readonly string[], columns: readonly Field[]) {
   const [file, rows, hash] = [join(making, 'report.csv'), join(making, 'rows.csv'), createHash('sha256')];
   if (parts.length === 1) await rename(String(parts[0]), file);
   else {
