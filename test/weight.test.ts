@@ -18,9 +18,9 @@ const AT_MOST: Readonly<Record<string, number>> = {
   'lake-check': 1_948,
   tools: 6_795,
   page: 7_620,
-  connectors: 1_467,
+  connectors: 2_476,
   bench: 4_544,
-  test: 52_720,
+  test: 53_438,
   docs: 7_125,
 };
 

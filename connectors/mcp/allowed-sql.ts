@@ -22,8 +22,8 @@ const FUNCTIONS = words(`
   prefix quantile quantile_cont quantile_disc quarter range rank rank_dense regexp_extract regexp_full_match
   regexp_matches regexp_replace regr_intercept regr_r2 regr_slope replace reverse right round round_even row_number
   rpad rtrim second sign split_part sqrt starts_with stddev stddev_pop stddev_samp strftime string_agg strlen strpos
-  strptime struct_extract struct_pack substr substring suffix sum time_bucket to_days to_hours to_months to_weeks
-  to_years trim trunc try_strptime typeof ucase unnest upper var_pop var_samp variance week weekday weekofyear year
+  strptime struct_extract struct_pack substr substring suffix sum time_bucket to_days to_hours to_minutes
+  to_months to_quarters to_seconds to_weeks to_years timezone trim trunc try_strptime typeof ucase unnest upper var_pop var_samp variance week weekday weekofyear year
   yearweek`);
 
 /** A node of the tree that `json_serialize_sql` gives. */
@@ -36,7 +36,9 @@ const refuse = (fault: string): never => {
 /** Throws a Failure unless the statement is one SELECT that reads nothing but `tables`. */
 export function checkSql(serialized: string, tables: readonly string[]): void {
   const tree = JSON.parse(serialized) as { error_message?: string; statements?: readonly Node[] };
-  if (!tree.statements) refuse(`DuckDB does not take this as a SELECT: ${shown(tree.error_message)}`);
+  const isOther = tree.error_message?.startsWith('Only SELECT');
+  if (!tree.statements)
+    refuse(isOther ? 'This is no SELECT' : `DuckDB can't read it: ${shown(tree.error_message)}`);
   if (tree.statements?.length !== 1) refuse(`These are ${tree.statements?.length} statements`);
   const nodes: Node[] = [];
   const open: unknown[] = [tree.statements];
