@@ -17,11 +17,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   local: 6_130,
   'lake-check': 1_948,
   tools: 6_795,
-  page: 7_620,
-  connectors: 2_476,
+  page: 8_580,
+  connectors: 2_478,
   bench: 4_544,
-  test: 53_438,
-  docs: 7_125,
+  test: 54_437,
+  docs: 7_178,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -12,6 +12,10 @@ export function grouped(digits: string | number): string {
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
+/** Some of these words, and how many more there are: `a, b and 3 more`. */
+export const listed = (words: readonly string[], most: number): string =>
+  words.slice(0, most).join(', ') + (words.length > most ? ` and ${grouped(words.length - most)} more` : '');
+
 export function fileSize(bytes: number): string {
   if (bytes < 1_000) return counted(bytes, 'byte');
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;

@@ -2,6 +2,7 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { pathOf } from '../../lib/routes.ts';
+import './address.ts';
 import { RequestView } from './answer/request-view.tsx';
 import { ResultView } from './answer/result-view.tsx';
 import { tellTitle } from './answer/title.ts';

@@ -1,10 +1,12 @@
-import { computed, effect, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { Fault } from '../../lib/problems/problem.ts';
 import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
-import { type Choice, fromHash, toHash } from './question/choice.ts';
+import { lookFromHash } from './answer/look.ts';
+import { type Choice, fromHash } from './question/choice.ts';
 import { daysBetween, resolveWindow } from './question/presets.ts';
 import { chosenReport, faultsOf, parametersOf, urlOf } from './question/request.ts';
+import type { Look } from './reader/reader-messages.ts';
 import { serviceAddress } from './service-address.ts';
 import { serviceFacts } from './service-facts.ts';
 
@@ -50,18 +52,17 @@ export const faults = computed(() => (ownFaults.value.length > 0 ? ownFaults.val
 export const faultsAt = (parameter: string): readonly string[] =>
   faults.value.filter((fault) => fault.parameter === parameter).map(({ detail }) => detail);
 
-/** Changes parts of the choice. */
+/** How the user looks at the answer. */
+export const look = signal<Look>(lookFromHash(location.hash));
+
+/**
+ * Changes parts of the choice. The answer to another question is looked at in the same order and by the same metric, but
+ * no search or number hides rows of it.
+ */
 export function choose(change: Partial<Choice>): void {
   answeredFaults.value = [];
   isAsked.value = false;
   choice.value = { ...choice.value, ...change };
+  const { sort } = look.value.view;
+  look.value = { ...look.value, view: { search: '', ...(sort && { sort }) } };
 }
-
-// The address holds the choice, so that it can be bookmarked and sent. Going back in the history changes the choice.
-effect(() => {
-  const hash = `#${toHash(choice.value)}`;
-  if (hash !== location.hash) history.replaceState(null, '', hash);
-});
-addEventListener('hashchange', () => {
-  if (location.hash !== `#${toHash(choice.value)}`) choose(fromHash(location.hash));
-});

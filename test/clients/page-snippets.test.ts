@@ -25,7 +25,7 @@ const question = (hour: number) => ({
 const expected = (hour: number) =>
   expectedReport('publisherperformance', events.publisher_events, question(hour));
 
-const FILE = 'publisherperformance.csv';
+const FILE = 'publisherperformance_Day-PlacementId-DeviceOrProxy-Clicks-Revenue_2026-01-01_2026-01-31.csv';
 
 let service: Service;
 let directory: string;

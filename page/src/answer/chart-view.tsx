@@ -1,25 +1,32 @@
-import { useState } from 'preact/hooks';
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { counted } from '../format.ts';
-import type { ChartData } from '../reader/chart-data.ts';
+import type { ChartAxis, ChartData } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
+import type { ChartQuestion } from '../reader/reader-messages.ts';
 import { askChart, type Run } from '../run.ts';
+import { look } from '../state.ts';
 import { Bars } from './bars.tsx';
-import { canBeUnsplit, leftOutWords } from './chart-words.ts';
+import { addedUpWords, canBeUnsplit, leftOutWords } from './chart-words.ts';
 import { LineChart } from './line-chart.tsx';
+
+const AXES: Readonly<Record<ChartAxis, string>> = {
+  time: 'lines over time',
+  all: 'bars of all days',
+  hours: 'by hour of the day',
+  weekdays: 'by weekday',
+};
 
 /** The chart of a report. It shows a metric or a ratio, split by a dimension, as lines over time or as bars. */
 export function ChartView({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
-  const [isInAll, setInAll] = useState(false);
   const { fields } = run.choice;
   const report = reportOf(run.report);
   const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
   const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
-  const hasCourse = chart.times.length > 0 && !chart.isBars;
+  const axes = chart.times.length > 1 ? (run.axes ?? []) : [];
   // Draws no chart of a single figure: the totals show that figure already.
   if (chart.times.length < 2 && chart.by === undefined && !chart.isBars) return null;
-  const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
-    askChart({ metric: chart.metric, by: chart.by ?? null, ...change });
+  // A split that the user has not chosen stays the default one.
+  const ask = (change: ChartQuestion) => askChart({ ...look.value.chart, ...change });
   return (
     <figure class="chart">
       <figcaption>
@@ -52,21 +59,30 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
             ))}
           </select>
         </label>
-        {hasCourse && (
+        {axes.length > 0 && (
           <label>
             <span>as</span>
             <select
-              value={isInAll ? 'bars' : 'lines'}
-              onChange={({ currentTarget }) => setInAll(currentTarget.value === 'bars')}
+              value={chart.axis}
+              onChange={({ currentTarget }) => ask({ axis: currentTarget.value as ChartAxis })}
             >
-              <option value="lines">lines over time</option>
-              <option value="bars">bars of all days</option>
+              {axes.map((axis) => (
+                <option key={axis} value={axis}>
+                  {AXES[axis]}
+                </option>
+              ))}
             </select>
           </label>
         )}
-        <span class="hint">{leftOutWords(chart, run)}</span>
+        <span class="hint">
+          {`${addedUpWords(chart, run.compared?.pairs)} ${leftOutWords(chart, run)}`.trim()}
+        </span>
       </figcaption>
-      {hasCourse && !isInAll ? <LineChart chart={chart} run={run} /> : <Bars chart={chart} run={run} />}
+      {chart.axis === 'all' || chart.isBars || chart.times.length === 0 ? (
+        <Bars chart={chart} run={run} />
+      ) : (
+        <LineChart chart={chart} run={run} />
+      )}
     </figure>
   );
 }

@@ -1,5 +1,6 @@
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { counted, rounded, shownMetric, shownRatio } from '../format.ts';
+import { counted, listed, rounded, shownMetric, shownRatio } from '../format.ts';
+import { type DayPair, hasOtherWeekday } from '../question/compare.ts';
 import type { ChartData, Series } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 
@@ -37,6 +38,34 @@ function restWords({ rest, series, by, metric }: ChartData, run: Asked): string 
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
+/** A bar's share of the whole, `62.1 %`; empty if the chart has no shares. */
+export const shareText = (figure: number | null, { whole }: ChartData): string =>
+  whole === undefined || figure === null ? '' : `${((100 * figure) / whole).toFixed(1)} %`;
+
+const SHOWN_POINTS = 7;
+
+/**
+ * Says that the page has added up days by itself, and how many at each point: if some weekday occurs more often than
+ * others, its sum is larger for that reason alone. Empty if the page has added up nothing.
+ */
+export function addedUpWords(chart: ChartData, pairs: readonly DayPair[] = []): string {
+  const { dayCounts = [], axis } = chart;
+  const [usual = 0] = dayCounts.toSorted((a, b) => timesIn(dayCounts, b) - timesIn(dayCounts, a));
+  if (dayCounts.length === 0) return '';
+  const others = dayCounts.flatMap((count, place) =>
+    count === usual ? [] : [`${instantText(place, chart)} ${count}`],
+  );
+  const each = `${counted(usual, 'day')} with rows at each ${axis === 'hours' ? 'hour' : 'weekday'}`;
+  const isMoved = axis === 'weekdays' && pairs.some(hasOtherWeekday);
+  return (
+    `Added up by this page: ${each}${others.length === 0 ? '' : `, but ${listed(others, SHOWN_POINTS)}`}.` +
+    (isMoved ? ' The days before are drawn at the weekday of the day beside them.' : '')
+  );
+}
+
+const timesIn = (counts: readonly number[], count: number): number =>
+  counts.filter((one) => one === count).length;
+
 const ratioOf = (metric: string, { report, choice }: Asked) =>
   ratiosOf(report, choice.fields).find(({ name }) => name === metric);
 
@@ -66,7 +95,12 @@ export function figureText(figure: number | null, { metric }: ChartData, run: As
 /** Describes the chart for users who cannot see it. The table has the details. */
 export function wordsOf(chart: ChartData, run: Asked): string {
   const { metric, times, series } = chart;
-  const span = times.length > 0 ? ` from ${dayOf(times[0])} to ${dayOf(times.at(-1))}` : '';
+  const span =
+    times.length === 0
+      ? ''
+      : chart.dayCounts
+        ? ` by ${chart.axis === 'hours' ? 'hour of the day, UTC' : 'weekday'}`
+        : ` from ${dayOf(times[0])} to ${dayOf(times.at(-1))}`;
   const totals = series.map((one) => `${nameOf(one)} ${figureText(one.total, chart, run)}`).join(', ');
   return `${metric}${span}, ${counted(series.length, 'line')}. In all: ${totals}. ${leftOutWords(chart, run)}`.trim();
 }
@@ -78,6 +112,11 @@ export const dayOf = (time?: number): string => iso(time).slice(0, 10);
 
 export const isByDay = ({ times }: ChartData): boolean => times.every((time) => time % 86_400 === 0);
 
-/** The text of an instant of the axis: only the day if the axis has only days. */
-export const instantText = (time: number, chart: ChartData): string =>
-  isByDay(chart) ? dayOf(time) : `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** The text of a place of the axis: an hour of the day, a weekday, a day, or an instant. */
+export function instantText(time: number, chart: ChartData): string {
+  if (chart.axis === 'weekdays') return WEEKDAYS[time] ?? '';
+  if (chart.axis === 'hours') return `${String(time).padStart(2, '0')}:00`;
+  return isByDay(chart) ? dayOf(time) : `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
+}

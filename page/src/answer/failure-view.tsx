@@ -1,16 +1,20 @@
 import { focusOn } from '../focus.ts';
+import { duration } from '../format.ts';
 import { chosenPartner } from '../question/caller.ts';
 import { callerInputs } from '../question/caller-step.tsx';
 import { faultWords } from '../question/fault-words.ts';
 import { askForReport } from '../question/run-bar.tsx';
-import type { Run } from '../run.ts';
+import { cancelRun, isOfAnotherQuestion, isRetrying, type Run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
-import { failureWords } from './failure-words.ts';
+import { failureWords, retryWords } from './failure-words.ts';
+import { useNow } from './progress-view.tsx';
 
 /** Says why there is no report, with a button that leads to the remedy. */
-export function FailureView({ run: { problem, isBeforeMissing, choice, days } }: { readonly run: Run }) {
+export function FailureView({ run }: { readonly run: Run }) {
+  const { problem, isBeforeMissing, choice, days, retries } = run;
   if (!problem) return null;
+  const isAgain = isRetrying(run) && !isOfAnotherQuestion(run);
   const { sentence, cure } = failureWords(problem);
   const { contact } = serviceFacts.value;
   const isRunAgain = cure === 'run again' || cure === 'ask the operator';
@@ -40,6 +44,11 @@ export function FailureView({ run: { problem, isBeforeMissing, choice, days } }:
           Trace id: <code>{problem.instance}</code>
         </p>
       )}
+      {run.retryAt !== undefined && (
+        <p>
+          {retryWords(retries, isAgain)} <Countdown until={run.retryAt} />
+        </p>
+      )}
       <button
         type="button"
         class="pill"
@@ -51,7 +60,29 @@ export function FailureView({ run: { problem, isBeforeMissing, choice, days } }:
         }}
       >
         {isRunAgain ? 'Run it again' : 'Change the question'}
-      </button>
+      </button>{' '}
+      {isAgain && (
+        <button
+          type="button"
+          class="pill"
+          onClick={() => {
+            cancelRun();
+            focusOn('#result-title', '.question button');
+          }}
+        >
+          Don’t ask again
+        </button>
+      )}
     </div>
+  );
+}
+
+/** Counts the seconds down. Screen readers do not read them: they would read every second aloud. */
+function Countdown({ until }: { readonly until: number }) {
+  const seconds = Math.max(0, Math.ceil((until - useNow()) / 1_000));
+  return (
+    <span aria-hidden="true">
+      {seconds === 0 ? 'Now.' : `In ${seconds < 60 ? `${seconds} s` : duration(seconds * 1_000)}.`}
+    </span>
   );
 }

@@ -1,5 +1,5 @@
-import { duration } from '../format.ts';
-import type { ReportProblem } from '../reader/reader-messages.ts';
+import { counted, duration } from '../format.ts';
+import { MAX_RETRIES, type ReportProblem } from '../reader/reader-messages.ts';
 
 /** What the user can do on the page about a failure. */
 type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
@@ -30,6 +30,13 @@ export function failureWords({ status, detail, errors }: ReportProblem): Failure
     default:
       return { sentence: detail, cure: 'run again' };
   }
+}
+
+/** Says whether the page asks again by itself, if the service has said when to ask again. A countdown follows. */
+export function retryWords(retries: number, isAgain: boolean): string {
+  if (isAgain) return `The page asks again by itself, ${retries + 1} of ${MAX_RETRIES} times.`;
+  const times = retries === 0 ? '' : `The page has asked again ${counted(retries, 'time')}. `;
+  return `${times}The service can be asked again:`;
 }
 
 /** How long the user has waited, and how long the longest query may take. */

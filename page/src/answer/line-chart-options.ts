@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { rough } from '../format.ts';
-import type { ChartData } from '../reader/chart-data.ts';
-import { isByDay, iso } from './chart-words.ts';
+import type { ChartData, Series } from '../reader/chart-data.ts';
+import { instantText, isByDay, iso } from './chart-words.ts';
 import { hatchOver } from './hatch.ts';
 import { pointsAlone } from './points-alone.ts';
 
@@ -17,10 +17,10 @@ export function optionsFor(
 ): uPlot.Options {
   const colour = coloursAt(element);
   const axis = {
-    stroke: colour('--muted'),
+    stroke: colour('var(--muted)'),
     font: '12px system-ui, sans-serif',
-    grid: { stroke: colour('--line'), width: 1 },
-    ticks: { stroke: colour('--line'), width: 1, size: 4 },
+    grid: { stroke: colour('var(--line)'), width: 1 },
+    ticks: { stroke: colour('var(--line)'), width: 1, size: 4 },
   };
   return {
     width: element.clientWidth,
@@ -29,13 +29,17 @@ export function optionsFor(
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
     tzDate: (time) => uPlot.tzDate(new Date(time * 1_000), 'Etc/UTC'),
     scales: {
-      x: { time: true, range: (_, min, max) => (min === max ? [min - 43_200, max + 43_200] : [min, max]) },
+      x: {
+        time: !chart.dayCounts,
+        range: (_, min, max) => (min === max ? [min - 43_200, max + 43_200] : [min, max]),
+      },
       y: { range: (_, min, max) => [Math.min(0, min ?? 0), Math.max(0, max ?? 0) * 1.05 || 1] },
     },
     series: [
       {},
-      ...chart.series.map(({ side, points }, index) => {
-        const stroke = colour(side === 'before' ? '--series-7' : `--series-${index}`);
+      ...chart.series.map((series, index) => {
+        const { side, points } = series;
+        const stroke = colour(colourOf(series, index));
         return {
           stroke,
           width: 2,
@@ -54,31 +58,40 @@ export function optionsFor(
       {
         ...axis,
         size: 28,
-        // If the report has only days, the axis has no labels for hours.
-        ...(isByDay(chart) && {
-          incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
-        }),
-        values: (_: uPlot, splits: number[], __: number, ___: number, increment: number) =>
-          splits.map((time) =>
-            increment >= 86_400 || time % 86_400 === 0 ? shortDay(time) : iso(time).slice(11, 16),
-          ),
+        ...(chart.dayCounts
+          ? {
+              incrs: [1, 2, 3, 4, 6, 12],
+              values: (_: uPlot, splits: number[]) => splits.map((place) => instantText(place, chart)),
+            }
+          : {
+              // If the report has only days, the axis has no labels for hours.
+              ...(isByDay(chart) && { incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400) }),
+              values: (_: uPlot, splits: number[], __: number, ___: number, increment: number) =>
+                splits.map((time) =>
+                  increment >= 86_400 || time % 86_400 === 0 ? shortDay(time) : iso(time).slice(11, 16),
+                ),
+            }),
       },
       { ...axis, size: 64, values: (_: uPlot, splits: number[]) => splits.map(rough) },
     ],
     hooks: {
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
-      drawClear: [(plot) => hatchOver(plot, chart, isOpen, colour('--open'))],
+      drawClear: [(plot) => chart.dayCounts || hatchOver(plot, chart, isOpen, colour('var(--open)'))],
     },
   };
 }
+
+/** The colour of a line of the chart, in CSS. */
+export const colourOf = ({ side }: Series, index: number): string =>
+  `var(--series-${side === 'before' ? 7 : index})`;
 
 /** Month and day in ISO form, `MM-DD`. */
 const shortDay = (time: number): string => iso(time).slice(5, 10);
 
 /** Reads colours from the style sheet for the canvas. A canvas does not understand `light-dark()`. */
-function coloursAt(element: HTMLElement): (name: string) => string {
-  return (name) => {
-    element.style.color = `var(${name})`;
+function coloursAt(element: HTMLElement): (colour: string) => string {
+  return (wanted) => {
+    element.style.color = wanted;
     const { color } = getComputedStyle(element);
     element.style.color = '';
     return color;

@@ -4,7 +4,7 @@ import { listedDays, stateOf } from '../question/day-states.ts';
 import type { ChartData } from '../reader/chart-data.ts';
 import type { Run } from '../run.ts';
 import { dayOf, figureText, instantText, nameOf, pointText, wordsOf } from './chart-words.ts';
-import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
+import { colourOf, HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
 /**
  * The chart of a report over time, with a line for each value. The legend has the totals or, once the user points at a
@@ -17,7 +17,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
   const isDark = useDark();
   const told = listedDays.value;
   const isOpen = (day: string) => stateOf(told, run.report, day) === 'open';
-  const hasOpen = chart.times.some((time) => isOpen(dayOf(time)));
+  const hasOpen = !chart.dayCounts && chart.times.some((time) => isOpen(dayOf(time)));
   useEffect(() => {
     const element = chartBox.current;
     if (!element) return;
@@ -74,7 +74,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
         <ul class="legend">
           {chart.series.map((series, index) => (
             <li key={`${index}`}>
-              <span class={series.side === 'before' ? 'line' : `line line-${index}`} aria-hidden="true" />
+              <span class="line" style={{ background: colourOf(series, index) }} aria-hidden="true" />
               {nameOf(series)}{' '}
               <span class="hint">
                 {at === null

@@ -6,13 +6,19 @@ import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
 import { waitingWords } from './failure-words.ts';
 
-/** Shows a progress bar and the seconds waited. The seconds are hidden from screen readers. */
-export function Waiting({ startedAt }: { readonly startedAt: number }) {
+/** The present time by `performance.now()`, again and again. */
+export function useNow(): number {
   const [now, setNow] = useState(performance.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(performance.now()), 500);
     return () => clearInterval(timer);
   }, []);
+  return now;
+}
+
+/** Shows a progress bar and the seconds waited. The seconds are hidden from screen readers. */
+export function Waiting({ startedAt }: { readonly startedAt: number }) {
+  const now = useNow();
   return (
     <div class="waiting">
       <progress aria-label="The report is being made" />
@@ -29,8 +35,7 @@ function Cancel() {
       class="pill"
       onClick={() => {
         cancelRun();
-        // A cancelled run is no longer shown, so this button disappears. The focus moves to the Run button, so that the
-        // user can ask another question.
+        // This button disappears. The focus moves to the Run button, so that the user can ask another question.
         isBuilderOpen.value = true;
         focusOn('.run-bar button');
       }}

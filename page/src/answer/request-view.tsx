@@ -1,28 +1,39 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { type Choice, toHash } from '../question/choice.ts';
+import { hash } from '../address.ts';
+import { chosenCaller } from '../question/caller.ts';
+import type { AskedRequest } from '../question/request.ts';
+import { isOfThisRequest, run } from '../run.ts';
 import { serviceAddress } from '../service-address.ts';
 import { serviceFacts } from '../service-facts.ts';
-import { choice, parameters, report } from '../state.ts';
+import { choice, days, parameters, report } from '../state.ts';
 import { snippets } from './snippets.ts';
 
 const shown = signal(0);
+/** Whether the request of the days before is shown, in a comparison. */
+const isBeforeShown = signal(false);
 /** The text that the user last tried to copy, and whether that worked. */
 const latestCopy = signal({ text: '', isDone: true });
 
-/** Shows the API request for the current choice, in every form that people paste. */
+/**
+ * Shows the API request for the current choice, in every form that people paste. Once there is an answer, these are the
+ * requests of the answer: its files are the same, byte by byte.
+ */
 export function RequestView() {
   const tabs = useRef<HTMLDivElement>(null);
   const snippet = snippets[shown.value] ?? snippets[0];
   if (!snippet) return null;
   const access = serviceFacts.value;
+  const { requests, isKnown } = requestsNow();
+  const asked = (isBeforeShown.value && requests[1]) || requests[0];
+  const client = chosenCaller().id;
   const text = snippet.text({
     service: serviceAddress,
     report: report.value,
-    parameters: parameters.value,
+    parameters: asked.parameters,
     access,
   });
-  const link = linkTo(choice.value);
+  const link = linkNow();
   const { text: copied, isDone } = latestCopy.value;
   const isTextCopied = isDone && copied === text;
   const isLinkCopied = isDone && copied === link;
@@ -47,6 +58,32 @@ export function RequestView() {
           </button>
         </div>
       </div>
+      {requests.length > 1 && (
+        <fieldset class="segments">
+          <legend class="visually-hidden">Which of both requests</legend>
+          {requests.map(({ days: { first, last } }, index) => (
+            <label key={index} class="segment">
+              <input
+                type="radio"
+                name="side"
+                checked={requests[index] === asked}
+                onChange={() => {
+                  isBeforeShown.value = index === 1;
+                }}
+              />
+              <span>
+                {index === 0 ? 'The days' : 'The days before'}: {first} to {last}
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {!isKnown && (
+        <p class="hint">
+          A comparison sends two requests, and leaves out days that are open or without data: run it to see
+          both.
+        </p>
+      )}
       <div
         class="tabs"
         role="tablist"
@@ -77,7 +114,10 @@ export function RequestView() {
         <pre tabIndex={0}>
           <code>{text}</code>
         </pre>
-        <p class="hint">{snippet.note(access)}</p>
+        <p class="hint">
+          {snippet.note(access)}
+          {client !== '' && ` The page asks as ${client}: the token of another client may bring other rows.`}
+        </p>
       </div>
       <p class={failure ? 'faults' : 'visually-hidden'} role="status">
         {failure || (isTextCopied ? 'Copied' : isLinkCopied ? 'Link copied' : '')}
@@ -86,11 +126,22 @@ export function RequestView() {
   );
 }
 
-/** The address of this page with the question. It never has a token, because the choice does not contain one. */
-function linkTo(chosen: Choice): string {
+/** The requests to show: those of the newest run, if it is of the present question, else the one of the question. */
+function requestsNow(): {
+  readonly requests: readonly [AskedRequest, ...AskedRequest[]];
+  readonly isKnown: boolean;
+} {
+  const [own, ...others] = run.value && isOfThisRequest(run.value) ? run.value.requests : [];
+  if (own) return { requests: [own, ...others], isKnown: true };
+  const ofChoice = { days: days.value, parameters: parameters.value };
+  return { requests: [ofChoice], isKnown: choice.value.compare === 'none' };
+}
+
+/** The address of this page with the question, the look at the answer and the client, but never with a token. */
+function linkNow(): string {
   const link = new URL(location.href);
   link.search = '';
-  link.hash = toHash(chosen);
+  link.hash = hash.value;
   return link.href;
 }
 

@@ -1,7 +1,7 @@
 import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { grouped } from '../format.ts';
 import type { TableColumn, View } from '../reader/reader-messages.ts';
-import { firstRows, type Run } from '../run.ts';
+import type { Run } from '../run.ts';
 import { TableControls } from './table-controls.tsx';
 import { changeView, isAtIt, loadedRows, view, viewResult, viewRow } from './table-rows.ts';
 import { VirtualTable } from './virtual-table.tsx';
@@ -47,7 +47,7 @@ function nextSort(column: TableColumn, sort: View['sort']): View['sort'] {
 
 /** The first rows of a file, in the file's order, while the page reads the file or if the file is too large to read. */
 export function ReadingRows({ run }: { readonly run: Run }) {
-  const rows = firstRows.value;
+  const rows = run.firstRows;
   if (rows.length === 0) return null;
   const fields = fieldsOf(run);
   const columns = run.choice.fields.map(

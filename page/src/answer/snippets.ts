@@ -1,7 +1,8 @@
 import type { Access } from '../../../lib/access/access-details.ts';
-import { type FieldType, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
+import { fieldOf, type Metric, type Report } from '../../../lib/report/catalogue.ts';
 import { reportPath } from '../../../lib/routes.ts';
 import { type Parameters, urlOf } from '../question/request.ts';
+import { fileStem } from './file-name.ts';
 
 /** The request that the programs send. */
 interface SnippetRequest {
@@ -36,14 +37,15 @@ const noToken = (access: Access): string =>
 const tokenNote = (access: Access): string =>
   `Takes the access token from the environment variable TOKEN. It comes ${tokenSource(access)}.`;
 
-const fileOf = ({ name }: Report): string => `${name}.csv`;
+const fileOf = ({ report, parameters }: SnippetRequest): string => `${fileStem(report, parameters)}.csv`;
 
 /**
  * One single command, so that even an interactive shell runs no part of it without a token. If the answer is a problem
  * document, curl exits with 22 and the document is in the file.
  */
-const curl = ({ service, report, parameters, access }: SnippetRequest): string => {
-  const file = fileOf(report);
+const curl = (request: SnippetRequest): string => {
+  const { service, report, parameters, access } = request;
+  const file = fileOf(request);
   return [
     `if curl -sS --fail-with-body -L -o ${file}.part \\`,
     `  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\`,
@@ -59,8 +61,9 @@ const curl = ({ service, report, parameters, access }: SnippetRequest): string =
 };
 
 /** The Python program. It uses JSON strings, because each is also a valid Python string. */
-const python = ({ service, report, parameters, access }: SnippetRequest): string => {
-  const file = fileOf(report);
+const python = (request: SnippetRequest): string => {
+  const { service, report, parameters, access } = request;
+  const file = fileOf(request);
   return [
     'import os',
     '',
@@ -89,8 +92,9 @@ const python = ({ service, report, parameters, access }: SnippetRequest): string
  * The R program. It is one expression, because R goes on after a failed line if people paste line by line. It does not
  * use `download.file`, which would not show the problem.
  */
-const r = ({ service, report, parameters, access }: SnippetRequest): string => {
-  const file = fileOf(report);
+const r = (request: SnippetRequest): string => {
+  const { service, report, parameters, access } = request;
+  const file = fileOf(request);
   return [
     'report <- local({',
     '  token <- Sys.getenv("TOKEN")',
@@ -113,18 +117,15 @@ const r = ({ service, report, parameters, access }: SnippetRequest): string => {
   ].join('\n');
 };
 
-const POWER_QUERY_TYPE: Readonly<Record<FieldType, string>> = {
-  datetime: 'type datetimezone',
-  string: 'type text',
-  integer: 'Int64.Type',
-  float: 'Currency.Type',
-};
+/** The types of metrics in Power Query. `Currency.Type` would keep four decimals of six. */
+const METRIC_TYPE: Readonly<Record<Metric['type'], string>> = { integer: 'Int64.Type', float: 'type number' };
 
 const mText = (text: string): string => `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`;
 const mName = (name: string): string => (/^\w+$/.test(name) ? name : `#${mText(name)}`);
 
 /**
- * The Power Query program. Identifiers are text, because Excel keeps only 15 digits of a number. The program lists the
+ * The Power Query program. Identifiers are text, because Excel keeps only 15 digits of a number. Times lose their zone,
+ * because Excel would move them to the zone of the machine. The program lists the
  * statuses whose problem it can show. Power Query itself retries after 429, 503 and 504, and asks for other credentials
  * after 401 and 403, whatever a query says.
  */
@@ -135,11 +136,20 @@ function powerQuery({ service, report, parameters, access }: SnippetRequest): st
     return `            ${mName(name)} = ${values.length > 1 ? `{${values.join(', ')}}` : values[0]}`;
   });
   const requested = parameters.find(([name]) => name === 'requestedFields')?.[1].split(',') ?? [];
-  const types = requested.map((name) => {
+  const times: string[] = [];
+  const types: string[] = [];
+  for (const name of requested) {
     const field = fieldOf(report, name);
-    const isId = field?.role === 'dimension' && field.type === 'integer';
-    return `        {${mText(name)}, ${isId ? 'type text' : POWER_QUERY_TYPE[field?.type ?? 'string']}}`;
-  });
+    if (field?.role === 'dimension' && field.type === 'datetime') {
+      const utc = 'DateTimeZone.RemoveZone(DateTimeZone.FromText(_))';
+      const [value, type] = field.grain === 'day' ? [`Date.From(${utc})`, 'date'] : [utc, 'datetime'];
+      times.push(`        {${mText(name)}, each ${value}, type ${type}}`);
+    } else {
+      types.push(
+        `        {${mText(name)}, ${field?.role === 'metric' ? METRIC_TYPE[field.type] : 'type text'}}`,
+      );
+    }
+  }
   return [
     'let',
     '    Token = "", // the access token, between the quotes',
@@ -159,7 +169,10 @@ function powerQuery({ service, report, parameters, access }: SnippetRequest): st
     '    Report = if Status = 200 then Body else error Error.Record(Number.ToText(Status), Detail),',
     '    Rows = Table.PromoteHeaders(',
     '        Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),',
-    '    Typed = Table.TransformColumnTypes(Rows, {',
+    '    Timed = Table.TransformColumns(Rows, {',
+    times.join(',\n'),
+    '    }),',
+    '    Typed = Table.TransformColumnTypes(Timed, {',
     types.join(',\n'),
     '    }, "en-US")',
     'in',
@@ -183,6 +196,6 @@ export const snippets: readonly Snippet[] = [
     text: powerQuery,
     note: (access) =>
       'For Excel and Power BI: a blank query, Advanced Editor. Choose anonymous access. Put the access token ' +
-      `between the quotes of Token. It comes ${tokenSource(access)}. Where Power Query asks for credentials again, the token is no longer good.`,
+      `between the quotes of Token. It comes ${tokenSource(access)}. Excel keeps 15 digits of a number. Where Power Query asks for credentials again, the token is no longer good.`,
   },
 ];

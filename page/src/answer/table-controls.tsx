@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted, grouped } from '../format.ts';
 import type { TableColumn } from '../reader/reader-messages.ts';
 import { changeView, view } from './table-rows.ts';
@@ -19,6 +19,8 @@ export function TableControls({
 }) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  /** The text while the user types it. */
+  const [draft, setDraft] = useState<string>();
   const hasDimensions = columns.some(({ kind }) => kind === 'dimension');
   return (
     <div class="table-controls">
@@ -32,10 +34,15 @@ export function TableControls({
           type="search"
           placeholder="Search the rows"
           aria-label="Search the rows"
+          value={draft ?? view.value.search}
           onInput={({ currentTarget }) => {
             clearTimeout(timer.current);
             const search = currentTarget.value;
-            timer.current = setTimeout(() => changeView({ search }), TYPING_MS);
+            setDraft(search);
+            timer.current = setTimeout(() => {
+              setDraft(undefined);
+              changeView({ search });
+            }, TYPING_MS);
           }}
         />
       )}
@@ -49,7 +56,7 @@ export function TableControls({
           }
         >
           <option value="">all</option>
-          {TOPS.map((top) => (
+          {[...new Set([...TOPS, ...(view.value.top === undefined ? [] : [view.value.top])])].map((top) => (
             <option key={top} value={top}>
               the first {grouped(top)}
             </option>

@@ -24,6 +24,7 @@ export function TableHeader({
     <>
       {column.id}
       {column.kind === 'ratio' && <span class="derived"> derived</span>}
+      {level && <span class="derived"> by {level}</span>}
     </>
   );
   const cell = useRef<HTMLTableCellElement>(null);
@@ -35,7 +36,6 @@ export function TableHeader({
     <th
       ref={cell}
       scope="col"
-      title={level && `Counted by ${level}`}
       class={isNumber(column) ? 'number' : ''}
       {...(onSort && { 'aria-sort': direction })}
     >

@@ -1,16 +1,15 @@
 import { computed, signal } from '@preact/signals';
 import type { ReaderAnswer, ShownCell, View, ViewResult } from '../reader/reader-messages.ts';
-import { askWorker } from '../report-worker.ts';
+import { askHolder } from '../report-worker.ts';
+import { look } from '../state.ts';
 
 /** The page asks the worker for rows in blocks of this many. */
 const BLOCK_ROWS = 200;
 /** The largest number of blocks that the page keeps. If it needs a dropped block, it asks for the block again. */
 const MAX_BLOCKS = 40;
 
-const PLAIN: View = { search: '' };
-
 /** The view of the table that the user chose last. The worker may still be preparing it. */
-export const view = signal<View>(PLAIN);
+export const view = signal<View>({ search: '' });
 /** The view whose rows the table shows. */
 export const viewResult = signal<ViewResult | undefined>(undefined);
 /** The rows that have arrived, by block. The block that arrived first comes first. */
@@ -20,14 +19,21 @@ const askedBlocks = new Set<number>();
 /** Changes the order, the search or the number of rows that the table shows. */
 export function changeView(change: { readonly [Part in keyof View]?: View[Part] | undefined }): void {
   const { sort, search, top } = { ...view.value, ...change };
-  view.value = { search: search ?? '', ...(sort && { sort }), ...(top !== undefined && { top }) };
-  askWorker({ kind: 'view', view: view.value });
+  askView({ search: search ?? '', ...(sort && { sort }), ...(top !== undefined && { top }) });
 }
 
-/** Shows the rows of a new report, or no rows while the report is being made. */
-export function beginView(result: ViewResult | undefined): void {
-  view.value = result?.view ?? PLAIN;
+/** Asks for the rows of another view, and has the page's address hold it. */
+export function askView(next: View): void {
+  view.value = next;
+  look.value = { ...look.value, view: next };
+  askHolder({ kind: 'view', view: next });
+}
+
+/** Shows the rows of a new report. If the user has changed the view while it was made, asks for that view. */
+export function beginView(result: ViewResult): void {
+  view.value = result.view;
   putRows(result);
+  if (!isSame(result.view, look.value.view)) askView(look.value.view);
 }
 
 /** Shows the view that the worker has prepared, unless the user has chosen another view since then. */
@@ -35,7 +41,7 @@ export function showView(result: ViewResult): void {
   if (isSame(result.view, view.value)) putRows(result);
 }
 
-function putRows(result: ViewResult | undefined): void {
+function putRows(result: ViewResult): void {
   askedBlocks.clear();
   blocks.value = new Map();
   viewResult.value = result;
@@ -59,7 +65,7 @@ export function viewRow(index: number): readonly ShownCell[] | undefined {
   const rows = blocks.value.get(block);
   if (!rows && !askedBlocks.has(block)) {
     askedBlocks.add(block);
-    askWorker({ kind: 'rows', from: block * BLOCK_ROWS, to: (block + 1) * BLOCK_ROWS });
+    askHolder({ kind: 'rows', from: block * BLOCK_ROWS, to: (block + 1) * BLOCK_ROWS });
   }
   return rows?.[index % BLOCK_ROWS];
 }

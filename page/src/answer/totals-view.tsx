@@ -1,6 +1,6 @@
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { directionOf, grouped, ratioChangeWords, shownChange, shownMetric, shownRatio } from '../format.ts';
-import { levelOf } from '../levels.ts';
+import { levelNote, levelOf } from '../levels.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 import type { Total } from '../reader/reader-messages.ts';
 import type { Run } from '../run.ts';
@@ -14,6 +14,7 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
   const isAmount = (name: string) => known(name)?.type === 'float';
   const level = (name: string) => levelOf(known(name), choice.fields);
   const unit = (name: string) => (isAmount(name) && currency.value !== '' ? ` ${currency.value}` : '');
+  const note = asked && levelNote(asked, choice);
   const derived = totals.filter(({ kind }) => kind === 'ratio');
   return (
     <>
@@ -22,7 +23,10 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
           .filter(({ kind }) => kind === 'metric')
           .map((total) => (
             <div key={total.of}>
-              <dt title={level(total.of) && `Counted by ${level(total.of)}`}>{total.of}</dt>
+              <dt>
+                {total.of}
+                {level(total.of) && <span class="dim"> by {level(total.of)}</span>}
+              </dt>
               <dd>
                 <span class="figure" title={`${grouped(total.sum ?? '')}${unit(total.of)}`}>
                   {shownMetric(total.sum, isAmount(total.of))}
@@ -33,6 +37,7 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
             </div>
           ))}
       </dl>
+      {note && <p class="note">{note}</p>}
       {derived.length > 0 && (
         <dl class="ratios" aria-label="Ratios of the totals, derived by this page">
           {derived.map((total) => {

@@ -72,6 +72,11 @@ export function VirtualTable({
     if (box.current) box.current.scrollTop = 0;
   }, [totals]);
   const fields = columns.map(({ of }) => of);
+  const levelAt = (column: TableColumn) => levelOf(fieldOf(column.of), fields);
+  const headerLength = (column: TableColumn) => {
+    const level = levelAt(column);
+    return column.id.length + (level === undefined ? (column.kind === 'ratio' ? 10 : 2) : level.length + 6);
+  };
   const totalText = (row: Row, column: TableColumn, index: number): string => {
     const text = shownText(row[index], column, fieldOf(column.of));
     return index === 0 ? `${totalsLabel} ${text}` : text;
@@ -84,10 +89,7 @@ export function VirtualTable({
           (most, row) => Math.max(most, shownText(row[index], column, field).length),
           Math.max(4, totals ? totalText(totals, column, index).length : 0),
         );
-        return Math.min(
-          MAX_WIDTH_CH,
-          Math.max(longest, column.id.length + (column.kind === 'ratio' ? 10 : 2)),
-        );
+        return Math.min(MAX_WIDTH_CH, Math.max(longest, headerLength(column)));
       }),
     [measured.length, totals, columns],
   );
@@ -138,7 +140,7 @@ export function VirtualTable({
               <TableHeader
                 key={column.id}
                 column={column}
-                level={levelOf(fieldOf(column.of), fields)}
+                level={levelAt(column)}
                 sort={sort}
                 onSort={onSort}
               />

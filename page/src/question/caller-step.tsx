@@ -1,7 +1,7 @@
 import { run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isAsked } from '../state.ts';
-import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
+import { chosenPartner, isCallerKnown, linkedClient, pastedToken, samplePartners } from './caller.ts';
 
 /** The inputs that choose who asks: a sample partner of this machine, or the owner of a pasted token. */
 export function CallerStep() {
@@ -20,6 +20,7 @@ export function CallerStep() {
                 onChange={() => {
                   chosenPartner.value = clientId;
                   pastedToken.value = '';
+                  linkedClient.value = '';
                 }}
               />
               <span class="field-name">{clientId}</span>

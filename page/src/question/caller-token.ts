@@ -5,6 +5,8 @@
 export interface Caller {
   /** Differs between callers. It stays in memory. */
   readonly key: string;
+  /** The id of the client that the token was issued to; empty if the token does not tell. */
+  readonly id: string;
   /** Resolves to an access token: the pasted one, or a new one for the sample partner. Rejects if there is none. */
   token(): Promise<string>;
 }

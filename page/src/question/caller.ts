@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { callerOf } from '../../../lib/access/claims.ts';
 import { serviceAddress } from '../service-address.ts';
 import { newestDay } from '../state.ts';
 import type { Caller } from './caller-token.ts';
@@ -16,6 +17,9 @@ export const chosenPartner = signal('');
 /** The token as the user pasted it. It stays in memory and goes only to the service. */
 export const pastedToken = signal('');
 
+/** The client that asked when the page's address was made, from that address; empty if the address does not tell. */
+export const linkedClient = signal('');
+
 export const isCallerKnown = computed(() => chosenPartner.value !== '' || pastedToken.value.trim() !== '');
 
 const PARTNERS_URL = `${serviceAddress}.local/partners`;
@@ -30,7 +34,9 @@ export async function findSamplePartners(): Promise<boolean> {
   const { partners, lastDay } = await response.json();
   samplePartners.value = partners;
   newestDay.value = lastDay;
-  if (!isCallerKnown.value) chosenPartner.value = partners[0]?.clientId ?? '';
+  const first: SamplePartner | undefined =
+    samplePartners.value.find(({ clientId }) => clientId === linkedClient.value) ?? partners[0];
+  if (!isCallerKnown.value) chosenPartner.value = first?.clientId ?? '';
   return partners.length > 0;
 }
 
@@ -40,8 +46,21 @@ export function chosenCaller(): Caller {
   const pasted = pastedToken.value.trim().replace(/^Bearer\s+/i, '');
   return {
     key: JSON.stringify([partner, pasted]),
+    id: partner || clientIn(pasted),
     token: async () => (partner === '' ? pasted : tokenOf(partner)),
   };
+}
+
+/** The client that a token names. The page does not check the token: the service does. */
+function clientIn(token: string): string {
+  try {
+    const payload = atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
+    return callerOf(
+      JSON.parse(new TextDecoder().decode(Uint8Array.from(payload, (one) => one.charCodeAt(0)))),
+    );
+  } catch {
+    return '';
+  }
 }
 
 async function tokenOf(partner: string): Promise<string> {

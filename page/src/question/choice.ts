@@ -13,13 +13,18 @@ export interface ChosenFilter {
   readonly values: readonly string[];
 }
 
-/**
- * The comparisons: with nothing, with the same number of days just before the chosen days, or with the same days a year
- * before.
- */
-const COMPARISONS = ['none', 'period-before', 'year-before'] as const;
+/** The comparisons, by their titles. The first ones have the same weekdays on both sides. */
+export const COMPARISONS = {
+  none: 'Nothing',
+  /** A week before for up to seven days, else the whole weeks before. */
+  'weekdays-before': 'The same weekdays before',
+  /** 52 weeks before. */
+  'weekdays-year-before': 'The same weekdays a year ago',
+  'period-before': 'The days just before',
+  'year-before': 'The same dates a year ago',
+} as const;
 
-export type Comparison = (typeof COMPARISONS)[number];
+export type Comparison = keyof typeof COMPARISONS;
 
 /** Everything that the user chooses on the page, except who asks. */
 export interface Choice {
@@ -83,6 +88,7 @@ export function fromHash(hash: string): Choice {
       const named = readFilterParameter(parameter);
       return named ? [{ ...named, values: query.getAll(parameter) }] : [];
     }),
-    compare: COMPARISONS.find((name) => name === query.get('compare')) ?? 'none',
+    compare:
+      (Object.keys(COMPARISONS) as Comparison[]).find((name) => name === query.get('compare')) ?? 'none',
   };
 }

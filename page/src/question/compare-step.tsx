@@ -1,6 +1,5 @@
 import { choice, choose } from '../state.ts';
-import type { Comparison } from './choice.ts';
-import { COMPARISONS } from './question-words.ts';
+import { COMPARISONS, type Comparison } from './choice.ts';
 
 /** The inputs that choose which other days the report is compared with. */
 export function CompareStep() {

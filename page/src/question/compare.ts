@@ -5,7 +5,7 @@ import { addDays, type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
 
 /** A day of the window, and the day that is compared with it. */
-interface DayPair {
+export interface DayPair {
   readonly day: string;
   readonly before: string;
 }
@@ -21,16 +21,21 @@ export interface ComparedDays {
 
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
 
-/**
- * Pairs each day of a window with an earlier day, in order. The earlier days end just before the window, or begin a
- * year before its first day.
- */
+/** Pairs each day of a window with an earlier day, in order. */
 export function dayPairs(comparison: Comparison, window: readonly string[]): DayPair[] {
   const [first] = window;
   if (first === undefined || comparison === 'none') return [];
-  const start = comparison === 'period-before' ? addDays(first, -window.length) : yearBefore(first);
+  const daysBefore = {
+    'weekdays-before': 7 * Math.ceil(window.length / 7),
+    'weekdays-year-before': 7 * 52,
+    'period-before': window.length,
+  };
+  const start = comparison === 'year-before' ? yearBefore(first) : addDays(first, -daysBefore[comparison]);
   return window.map((day, index) => ({ day, before: addDays(start, index) }));
 }
+
+export const hasOtherWeekday = ({ day, before }: DayPair): boolean =>
+  new Date(day).getUTCDay() !== new Date(before).getUTCDay();
 
 /** The same date a year before. For 29 February, that is 28 February. */
 function yearBefore(day: string): string {

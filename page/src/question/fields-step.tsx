@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { ButtonHTMLAttributes } from 'preact';
 import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
 import { called, focusOn } from '../focus.ts';
 import { levelOf } from '../levels.ts';
@@ -101,19 +102,19 @@ function Columns() {
         {fields.map((name, index) => (
           <li key={name} class="chip">
             <ColumnButton
-              label={`Move ${name} left`}
+              aria-label={`Move ${name} left`}
               sign="‹"
-              isOff={index === 0}
+              disabled={index === 0}
               onClick={() => move(name, -1)}
             />
             <span>{name}</span>
             <ColumnButton
-              label={`Move ${name} right`}
+              aria-label={`Move ${name} right`}
               sign="›"
-              isOff={index === fields.length - 1}
+              disabled={index === fields.length - 1}
               onClick={() => move(name, 1)}
             />
-            <ColumnButton label={`Drop ${name}`} sign="×" onClick={() => drop(name)} />
+            <ColumnButton aria-label={`Drop ${name}`} sign="×" onClick={() => drop(name)} />
           </li>
         ))}
       </ol>
@@ -121,20 +122,8 @@ function Columns() {
   );
 }
 
-function ColumnButton({
-  label,
-  sign,
-  isOff = false,
-  onClick,
-}: {
-  readonly label: string;
-  readonly sign: string;
-  readonly isOff?: boolean;
-  readonly onClick: () => void;
-}) {
-  return (
-    <button type="button" aria-label={label} disabled={isOff} onClick={onClick}>
-      {sign}
-    </button>
-  );
-}
+const ColumnButton = ({ sign, ...button }: ButtonHTMLAttributes & { readonly sign: string }) => (
+  <button type="button" {...button}>
+    {sign}
+  </button>
+);

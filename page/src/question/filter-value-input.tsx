@@ -5,35 +5,23 @@ import { valueFault } from './fault-words.ts';
 import { isWholeTime, timeText, timeValue } from './time-text.ts';
 import { faultAttributes, TypedInput } from './typed-input.tsx';
 
-/** The input for one value of a filter, with its fault below. */
-export function FilterValueInput({
-  label,
-  id,
-  dimension,
-  value,
-  onInput,
-  onDrop,
-}: {
+interface InputProps {
   readonly label: string;
   readonly id: string;
   readonly dimension: Dimension | undefined;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly onDrop: () => void;
-}) {
+}
+
+/** The input for one value of a filter, with its fault below. */
+export function FilterValueInput({ onDrop, ...input }: InputProps & { readonly onDrop: () => void }) {
+  const { label, id, dimension, value } = input;
   const fault = dimension ? valueFault(dimension, value) : undefined;
   // An empty input shows its fault only after the user has asked for the report.
   const isShown = fault !== undefined && (value !== '' || isAsked.value);
   return (
     <div class="value">
-      <ValueInput
-        label={label}
-        id={id}
-        dimension={dimension}
-        value={value}
-        faultIds={isShown ? [`${id}-fault`] : []}
-        onInput={onInput}
-      />
+      <ValueInput {...input} faultIds={isShown ? [`${id}-fault`] : []} />
       <button type="button" class="icon" aria-label={`Drop ${label}`} onClick={onDrop}>
         ×
       </button>
@@ -54,14 +42,7 @@ function ValueInput({
   value,
   faultIds,
   onInput,
-}: {
-  readonly label: string;
-  readonly id: string;
-  readonly dimension: Dimension | undefined;
-  readonly value: string;
-  readonly faultIds: readonly string[];
-  readonly onInput: (value: string) => void;
-}) {
+}: InputProps & { readonly faultIds: readonly string[] }) {
   if (dimension?.type === 'datetime' && dimension.grain === 'day')
     return (
       <DayInput

@@ -23,6 +23,9 @@ export type Preset = keyof typeof PRESETS;
 
 export const isPreset = (name: string): name is Preset => Object.hasOwn(PRESETS, name);
 
+/** The lengths, in days, of the presets that end yesterday. */
+const LENGTHS = { yesterday: 1, 'last-7-days': 7, 'last-14-days': 14, 'last-30-days': 30 };
+
 const DAY_MS = 86_400_000;
 
 /** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
@@ -45,6 +48,10 @@ export function daysBetween({ first, last }: Days, most: number): string[] {
   return days;
 }
 
+/** A day with its weekday: `Tue 2026-03-10`. */
+export const withWeekday = (day: string): string =>
+  `${['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][new Date(day).getUTCDay()]} ${day}`;
+
 const firstOfMonth = (day: string) => `${day.slice(0, 8)}01`;
 
 /**
@@ -60,13 +67,10 @@ export function resolveWindow(
   const yesterday = addDays(today, -1);
   switch (window) {
     case 'yesterday':
-      return { first: yesterday, last: yesterday };
     case 'last-7-days':
-      return { first: addDays(today, -7), last: yesterday };
     case 'last-14-days':
-      return { first: addDays(today, -14), last: yesterday };
     case 'last-30-days':
-      return { first: addDays(today, -30), last: yesterday };
+      return { first: addDays(today, -LENGTHS[window]), last: yesterday };
     case 'month-to-date':
       return { first: firstOfMonth(yesterday), last: yesterday };
     case 'last-month': {

@@ -1,5 +1,7 @@
+import { otherClient } from '../address.ts';
 import { focusOn } from '../focus.ts';
 import { choice, days, isBuilderOpen } from '../state.ts';
+import { chosenCaller } from './caller.ts';
 import { questionWords } from './question-words.ts';
 
 /** Shows the question in one line, with a button to change it. */
@@ -7,7 +9,16 @@ export function QuestionLine() {
   const isOpen = isBuilderOpen.value;
   return (
     <section class="question" aria-label="The question">
-      <p>{questionWords(choice.value, days.value)}</p>
+      <p>
+        {questionWords(choice.value, days.value)}
+        {otherClient.value !== undefined && (
+          <span class="faults">
+            {' '}
+            This link was made as {otherClient.value}. You ask as {chosenCaller().id || 'another client'}, and
+            may see other rows and other numbers.
+          </span>
+        )}
+      </p>
       <button
         type="button"
         class="pill"

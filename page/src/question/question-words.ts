@@ -1,16 +1,14 @@
-import { fieldOf } from '../../../lib/report/catalogue.ts';
-import { counted } from '../format.ts';
-import type { Choice, Comparison } from './choice.ts';
+import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
+import { operatorOf } from '../../../lib/report/filter-operators.ts';
+import { type Choice, type ChosenFilter, COMPARISONS } from './choice.ts';
+import { titleOf } from './free-filters.ts';
 import { type Days, windowWords } from './presets.ts';
 import { chosenReport } from './request.ts';
+import { timeText } from './time-text.ts';
 
-export const COMPARISONS: Readonly<Record<Comparison, string>> = {
-  none: 'Nothing',
-  'period-before': 'The period before',
-  'year-before': 'The same days a year ago',
-};
+const SHOWN_VALUES = 3;
 
-/** A question in one line: `Publisher · last 7 days · by Day, DeviceOrProxy · Clicks, Revenue · 2 filters`. */
+/** A question in one line: `Publisher · last 7 days · by Day · Clicks, Revenue · only DeviceOrProxy "Mobile"`. */
 export function questionWords(choice: Choice, days: Days): string {
   const { fields, filters, window, compare } = choice;
   const report = chosenReport(choice);
@@ -21,11 +19,24 @@ export function questionWords(choice: Choice, days: Days): string {
     windowWords(window, days),
     dimensions.length > 0 ? `by ${dimensions.join(', ')}` : 'in all',
     fields.filter(isMetric).join(', '),
-    filters.length > 0 ? counted(filters.length, 'filter') : '',
+    ...filters.map((filter) => filterWords(filter, report)),
     compare === 'none' ? '' : `against ${COMPARISONS[compare].toLowerCase()}`,
   ]
     .filter((part) => part !== '')
     .join(' · ');
+}
+
+/** A filter by its name and its values: `only PlacementId 11, 12 or 13`. Texts are quoted, so that a blank is seen. */
+function filterWords(filter: ChosenFilter, report: Report): string {
+  const dimension = dimensionsOf(report).find(({ name }) => name === filter.field);
+  const words = filter.values.map((value) => {
+    if (dimension?.type === 'datetime') return timeText(value, dimension.grain);
+    return dimension?.type === 'integer' && value !== '' ? value : JSON.stringify(value);
+  });
+  const shown = words.slice(0, SHOWN_VALUES);
+  const last = words.length > SHOWN_VALUES ? `${words.length - SHOWN_VALUES} more` : shown.pop();
+  const only = operatorOf(filter.operator).passesWantedOnly ? 'only ' : '';
+  return `${only}${titleOf(filter)} ${[...(shown.length > 0 ? [shown.join(', ')] : []), last].join(' or ')}`;
 }
 
 /** Shortens a report's title: `Publisher performance report` becomes `Publisher`. */

@@ -9,6 +9,12 @@ import { addDays, type Days } from './presets.ts';
 /** The parameters of a request's query, in the order of the contract. */
 export type Parameters = readonly (readonly [name: string, value: string])[];
 
+/** A request that was sent for an answer, and the days that it asks for. */
+export interface AskedRequest {
+  readonly days: Days;
+  readonly parameters: Parameters;
+}
+
 const midnight = (day: string) => (day === '' ? [] : [`${day}T00:00:00Z`]);
 
 /**

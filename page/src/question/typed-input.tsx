@@ -23,14 +23,7 @@ export function TypedInput({
   readonly onText: (text: string) => void;
 } & Pick<
   InputHTMLAttributes,
-  | 'id'
-  | 'class'
-  | 'pattern'
-  | 'inputMode'
-  | 'placeholder'
-  | 'aria-label'
-  | 'aria-invalid'
-  | 'aria-describedby'
+  'id' | 'pattern' | 'inputMode' | 'placeholder' | 'aria-label' | 'aria-invalid' | 'aria-describedby'
 >) {
   const [draft, setDraft] = useState<{ readonly text: string; readonly of: string }>();
   const take = (text: string) => {

@@ -59,10 +59,12 @@ function headersWith(token: string): Headers {
 async function problemOf(response: Response): Promise<ReportProblem> {
   const { status } = response;
   const text = await response.text();
+  const retryAfterSeconds = retryAfterOf(response.headers);
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (response.headers.get('content-type')?.includes('json')) {
     try {
       const document = JSON.parse(text);
-      if (typeof document.detail === 'string') return document;
+      if (typeof document.detail === 'string') return { ...document, ...wait };
     } catch {
       // Treats the body like any other body that is no problem document.
     }
@@ -70,9 +72,17 @@ async function problemOf(response: Response): Promise<ReportProblem> {
   return {
     title: 'No report',
     status,
+    ...wait,
     detail:
       status === 403
         ? 'The download link has expired or was refused. Run the report again.'
         : `The answer has status ${status} and does not say why. Run the report again.`,
   };
+}
+
+/** How long `Retry-After` asks to wait, in seconds; it holds seconds or a date (RFC 9110, 10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1_000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }

@@ -3,7 +3,7 @@ import { type Figure, figureOf, type Sums, sumsBySlot } from './chart-sums.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { ratiosOf } from './ratios.ts';
 import type { ChartQuestion, Split } from './reader-messages.ts';
-import { type TimeAxis, timeAxisOf } from './time-axis.ts';
+import { axesOf, type TimeAxis, timeAxisOf } from './time-axis.ts';
 import { groupsOf } from './value-groups.ts';
 
 /** The largest number of lines in a chart. People cannot distinguish more. */
@@ -20,30 +20,44 @@ export interface ChartSource {
   readonly splits: readonly Split[];
 }
 
+type Drawn = Pick<ChartData, 'series' | 'rest' | 'whole'>;
+
 /** The dimensions that can split a chart, and the number of values that each has. */
 export const splitsOf = ({ columns, rowCount }: ColumnStore): Split[] =>
   columns
     .filter(({ field }) => field.role === 'dimension' && field.type !== 'datetime')
     .map(({ name, values }) => ({ name, valueCount: groupsOf(values, rowCount).count }));
 
-export function chartOf(source: ChartSource, { metric, by }: ChartQuestion): ChartData {
+/** The data of a chart; undefined if the report has no metric. */
+export function chartOf(source: ChartSource, question: ChartQuestion): ChartData | undefined {
   const { report, now, before, splits } = source;
   const names = now.columns.map(({ name }) => name);
-  const ratio = ratiosOf(report, names).find(({ name }) => name === metric);
+  const metrics = now.columns.flatMap(({ name, field }) => (field.role === 'metric' ? [name] : []));
+  const ratio = ratiosOf(report, names).find(({ name }) => name === question.metric);
+  const metric = ratio?.name ?? metrics.find((name) => name === question.metric) ?? metrics[0];
+  if (metric === undefined) return undefined;
+  const { by } = question;
   const figure = figureOf(metric, ratio);
-  const split = by === undefined ? defaultSplit(source) : splits.find(({ name }) => name === by)?.name;
+  const split =
+    by === null ? undefined : (splits.find(({ name }) => name === by)?.name ?? defaultSplit(source));
   const stores = before && split === undefined ? [now, before] : [now];
-  const axis = timeAxisOf(stores);
-  const { series, rest } =
+  const wanted = axesOf(now).find((name) => name === question.axis) ?? 'time';
+  const axis = timeAxisOf(stores, wanted);
+  const drawn: Drawn =
     split === undefined
-      ? { series: stores.map((store) => wholeSeries(store, axis, figure, store === before)), rest: undefined }
+      ? { series: stores.map((store) => wholeSeries(store, axis, figure, store === before)) }
       : splitSeries(now, axis, figure, split);
+  const { series, rest, whole } = drawn;
   return {
     metric,
+    axis: wanted,
     times: axis.times,
+    ...(axis.dayCounts && { dayCounts: axis.dayCounts }),
     by: split,
     series,
+    // A ratio has no shares.
     ...(rest && { rest: ratio ? { count: rest.count } : rest }),
+    ...(whole !== undefined && !ratio && { whole }),
     ...(before && { isCompared: true }),
     isBars: axis.times.length < 2 && (split !== undefined || series.length > 1),
   };
@@ -72,7 +86,7 @@ function wholeSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, isBefor
 }
 
 /** Returns a series for each of the largest values of a dimension, and the count and share of the other values. */
-function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: string) {
+function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: string): Drawn {
   const groups = groupsOf(valuesOf(store, by), store.rowCount);
   const placeOf = axis.placesIn(store);
   const groupOfRow = new Int32Array(store.rowCount);
@@ -99,7 +113,7 @@ function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: str
       points: pointsOf(points, index * axis.length, axis.length, figure),
     }),
   );
-  return { series, rest: restOf(ranks, shown) };
+  return { series, ...partsOf(ranks, shown) };
 }
 
 const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): Series['points'] =>
@@ -122,12 +136,15 @@ function largest(ranks: Float64Array, count: number): number[] {
   return top;
 }
 
-function restOf(ranks: Float64Array, shown: readonly number[]): ChartData['rest'] {
+/** The values that are not shown, and the whole of which each value has a share. */
+function partsOf(ranks: Float64Array, shown: readonly number[]): Omit<Drawn, 'series'> {
   const known = ranks.filter((rank) => !Number.isNaN(rank));
   const count = known.length - shown.length;
-  if (count === 0) return undefined;
   const total = known.reduce((sum, rank) => sum + rank, 0);
   const left = shown.reduce((sum, group) => sum - (ranks[group] ?? 0), total);
   const share = left / total;
-  return { count, ...(total > 0 && share >= 0 && share <= 1 && { share }) };
+  return {
+    ...(count > 0 && { rest: { count, ...(total > 0 && share >= 0 && share <= 1 && { share }) } }),
+    ...(total > 0 && known.every((rank) => rank >= 0) && { whole: total }),
+  };
 }

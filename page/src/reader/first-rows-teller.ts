@@ -14,7 +14,7 @@ export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: (
   let toldRows = 0;
   let answeredAt = performance.now();
   const tellRows = () => {
-    if (untold.length > 0) tell({ kind: 'rows', rows: untold, reading: reading() });
+    tell({ kind: 'rows', rows: untold, reading: reading() });
     toldRows += untold.length;
     untold = [];
   };
@@ -28,10 +28,9 @@ export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: (
       const now = performance.now();
       if (!isFirst && !isLast && now - answeredAt <= PROGRESS_MS) return;
       answeredAt = now;
-      if (untold.length > 0) tellRows();
-      else tell({ kind: 'progress', reading: reading() });
+      tellRows();
     },
-    onEnd: tellRows,
+    onEnd: () => untold.length > 0 && tellRows(),
     /** Whether all SHOWN_ROWS rows have been sent. */
     isDone: (): boolean => toldRows === SHOWN_ROWS,
   };

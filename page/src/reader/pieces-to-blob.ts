@@ -2,7 +2,7 @@
 const BLOB_BYTES = 4_000_000;
 
 /** Keeps the bytes of a file for the download. */
-export function piecesToBlob() {
+export function piecesToBlob(type: string) {
   const blobs: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];
   let pieceBytes = 0;
@@ -19,7 +19,7 @@ export function piecesToBlob() {
     },
     whole(): Blob {
       toBlob();
-      return new Blob(blobs, { type: 'text/csv;charset=utf-8' });
+      return new Blob(blobs, { type });
     },
   };
 }

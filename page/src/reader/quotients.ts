@@ -31,16 +31,11 @@ export const quotientAt = (quotients: Quotients, row: number): string | null =>
   quotientOf(quotients, quotients.dividend.exact(row), quotients.divisor.exact(row));
 
 /** Sorts quotients as floating-point numbers. The table does not show differences that such numbers cannot express. */
-export function orderOfQuotients(
-  { dividend, divisor }: Quotients,
-  hasRow: (row: number) => boolean,
-): Ordering {
-  return {
-    key(row) {
-      const below = divisor.near(row);
-      return below === 0 || !hasRow(row) ? Number.NaN : dividend.near(row) / below;
-    },
-  };
-}
+export const orderOfQuotients = ({ dividend, divisor }: Quotients): Ordering => ({
+  key(row) {
+    const below = divisor.near(row);
+    return below === 0 ? Number.NaN : dividend.near(row) / below;
+  },
+});
 
 export const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -13,94 +13,45 @@ export interface Ratio {
   readonly unit: 'percent' | 'amount' | 'times';
 }
 
+type Listed = readonly [
+  name: string,
+  meaning: string,
+  numerator: string,
+  denominator: string,
+  factor: Ratio['factor'],
+  unit: Ratio['unit'],
+];
+
 // No ratio uses Opens, because a report counts opens at two levels (lib/report/catalogue.ts, Levels).
-const ratios: Readonly<Record<string, readonly Ratio[]>> = {
+const RATIOS: Readonly<Record<string, readonly Listed[]>> = {
   [publisherReport.name]: [
-    {
-      name: 'CTR',
-      meaning: 'Clicks per hundred served ads.',
-      numerator: 'Clicks',
-      denominator: 'ServedAds',
-      factor: 100,
-      unit: 'percent',
-    },
-    {
-      name: 'eCPM',
-      meaning: 'Revenue per thousand served ads.',
-      numerator: 'Revenue',
-      denominator: 'ServedAds',
-      factor: 1_000,
-      unit: 'amount',
-    },
-    {
-      name: 'Revenue per click',
-      meaning: 'Revenue divided by clicks.',
-      numerator: 'Revenue',
-      denominator: 'Clicks',
-      factor: 1,
-      unit: 'amount',
-    },
+    ['CTR', 'Clicks per hundred served ads.', 'Clicks', 'ServedAds', 100, 'percent'],
+    ['eCPM', 'Revenue per thousand served ads.', 'Revenue', 'ServedAds', 1_000, 'amount'],
+    ['Revenue per click', 'Revenue divided by clicks.', 'Revenue', 'Clicks', 1, 'amount'],
   ],
   [advertiserReport.name]: [
-    {
-      name: 'CTR',
-      meaning: 'Clicks per hundred impressions.',
-      numerator: 'Clicks',
-      denominator: 'Impressions',
-      factor: 100,
-      unit: 'percent',
-    },
-    {
-      name: 'eCPM',
-      meaning: 'Spend per thousand impressions.',
-      numerator: 'Spend',
-      denominator: 'Impressions',
-      factor: 1_000,
-      unit: 'amount',
-    },
-    {
-      name: 'CPC',
-      meaning: 'Spend per click.',
-      numerator: 'Spend',
-      denominator: 'Clicks',
-      factor: 1,
-      unit: 'amount',
-    },
-    {
-      name: 'Conversion rate',
-      meaning: 'Conversions per hundred clicks.',
-      numerator: 'Conversions',
-      denominator: 'Clicks',
-      factor: 100,
-      unit: 'percent',
-    },
-    {
-      name: 'Cost per conversion',
-      meaning: 'Spend divided by conversions.',
-      numerator: 'Spend',
-      denominator: 'Conversions',
-      factor: 1,
-      unit: 'amount',
-    },
-    {
-      name: 'ROAS',
-      meaning: 'Revenue from conversions per unit of spend.',
-      numerator: 'ConversionRevenue',
-      denominator: 'Spend',
-      factor: 1,
-      unit: 'times',
-    },
+    ['CTR', 'Clicks per hundred impressions.', 'Clicks', 'Impressions', 100, 'percent'],
+    ['eCPM', 'Spend per thousand impressions.', 'Spend', 'Impressions', 1_000, 'amount'],
+    ['CPC', 'Spend per click.', 'Spend', 'Clicks', 1, 'amount'],
+    ['Conversion rate', 'Conversions per hundred clicks.', 'Conversions', 'Clicks', 100, 'percent'],
+    ['Cost per conversion', 'Spend divided by conversions.', 'Spend', 'Conversions', 1, 'amount'],
+    ['ROAS', 'Revenue from conversions per unit of spend.', 'ConversionRevenue', 'Spend', 1, 'times'],
   ],
 };
 
+const ratios = Object.entries(RATIOS).flatMap(([report, listed]) =>
+  listed.map(([name, meaning, numerator, denominator, factor, unit]) => ({
+    report,
+    ratio: { name, meaning, numerator, denominator, factor, unit } satisfies Ratio,
+  })),
+);
+
 /** The report's ratios, without those that need a metric that is not among the fields. */
 export const ratiosOf = (report: string, fields: readonly string[]): readonly Ratio[] =>
-  (ratios[report] ?? []).filter(
-    ({ numerator, denominator }) => fields.includes(numerator) && fields.includes(denominator),
+  ratios.flatMap(({ report: its, ratio }) =>
+    its === report && fields.includes(ratio.numerator) && fields.includes(ratio.denominator) ? [ratio] : [],
   );
 
 /** The unit of a ratio, by its name. */
 export const unitOf = (name: string): Ratio['unit'] | undefined =>
-  Object.values(ratios)
-    .flat()
-    .find((ratio) => ratio.name === name)?.unit;
+  ratios.find(({ ratio }) => ratio.name === name)?.ratio.unit;

@@ -46,7 +46,7 @@ export async function readReport(
   const files: FileBeingRead[] = [];
   const reading = () => together(files, asked ? 2 : 1);
   const firstRows = firstRowsTeller(tell, reading);
-  const bytes = piecesToBlob();
+  const bytes = piecesToBlob('text/csv;charset=utf-8');
   let isTooLarge = false;
   let isNowRead = false;
   let downloadUrl = '';
@@ -68,7 +68,7 @@ export async function readReport(
   const readNow = async () => {
     const response = await ask(url, token);
     downloadUrl = response.url;
-    tell({ kind: 'began', fileName: fileNameOf(response.url) });
+    tell({ kind: 'began' });
     const file = await read(response, {
       onRow(cells) {
         firstRows.onRow(cells);
@@ -117,7 +117,3 @@ function together(files: readonly FileBeingRead[], fileCount: number): Reading {
     ...(files.length === fileCount && !Number.isNaN(totalBytes) && { totalBytes }),
   };
 }
-
-/** The file's name in the download store, without `.gz`, because the browser has unzipped the file. */
-const fileNameOf = (url: string): string =>
-  decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv').replace(/\.gz$/, '');

@@ -1,4 +1,4 @@
-import type { ChartData } from './chart-data.ts';
+import type { ChartAxis, ChartData } from './chart-data.ts';
 import type { Cell } from './read-csv.ts';
 
 /** A column of the table that people see: a column of the file, a ratio, or a column of a comparison. */
@@ -47,11 +47,20 @@ export interface Total {
   readonly percent?: string | null;
 }
 
+/** What the user wants a chart to show. What is absent, or not in the report, is chosen by the reader. */
 export interface ChartQuestion {
-  /** A metric or a ratio. */
-  readonly metric: string;
+  /** A metric or a ratio; absent for the first metric. */
+  readonly metric?: string | undefined;
   /** The dimension to split by; null for no split, absent for the default one. */
-  readonly by?: string | null;
+  readonly by?: string | null | undefined;
+  /** Absent for the times of the report. */
+  readonly axis?: ChartAxis | undefined;
+}
+
+/** How the answer is looked at: the rows of the table, and the chart. */
+export interface Look {
+  readonly view: View;
+  readonly chart: ChartQuestion;
 }
 
 /** A dimension that a chart can be split by. */
@@ -69,6 +78,8 @@ export type ReaderRequest =
       readonly token: string;
       readonly report: string;
       readonly fields: readonly string[];
+      /** What the first answer shows. A column, metric or split that the report does not have is ignored. */
+      readonly look: Look;
       /**
        * The same question over earlier days. `daysLater` maps each of these days to the day that is compared with it.
        */
@@ -77,7 +88,16 @@ export type ReaderRequest =
   | { readonly kind: 'chart'; readonly question: ChartQuestion }
   | { readonly kind: 'view'; readonly view: View }
   /** Some rows of the newest view: from `from` up to, but not including, `to`. */
-  | { readonly kind: 'rows'; readonly from: number; readonly to: number };
+  | { readonly kind: 'rows'; readonly from: number; readonly to: number }
+  /** The newest view as a spreadsheet; `facts` are the lines of its second sheet. */
+  | {
+      readonly kind: 'spreadsheet';
+      readonly facts: readonly (readonly [name: string, value: string])[];
+      readonly fileName: string;
+    };
+
+/** If the service says when to ask again, the page asks again by itself this many times. */
+export const MAX_RETRIES = 3;
 
 /** A problem document of the service. If an answer has none, the page's own words in the same form. */
 export interface ReportProblem {
@@ -85,6 +105,8 @@ export interface ReportProblem {
   readonly detail: string;
   readonly status?: number;
   readonly instance?: string;
+  /** How long the service asks to wait before the next request, in seconds. */
+  readonly retryAfterSeconds?: number;
   readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];
 }
 
@@ -96,23 +118,33 @@ export interface Reading {
   readonly totalBytes?: number;
 }
 
+/** The table as a file for spreadsheets. */
+export interface Spreadsheet {
+  /** Absent if the view has more rows than a sheet can hold. */
+  readonly file?: Blob;
+  /** How many numbers are texts, because a spreadsheet would round them. */
+  readonly textNumbers: number;
+}
+
 /** The messages of the reader (the worker) to the page. */
 export type ReaderAnswer =
-  | { readonly kind: 'began'; readonly fileName: string }
-  /** The file's first rows as they arrive, with the columns of the file. */
+  | { readonly kind: 'began' }
+  /** The file's first rows as they arrive; then none, but the progress of the reading. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly Cell[])[]; readonly reading: Reading }
-  | { readonly kind: 'progress'; readonly reading: Reading }
   | {
       readonly kind: 'done';
       /** The progress of the report's own file, also in a comparison. */
       readonly reading: Reading;
       readonly file: Blob;
       readonly columns: readonly TableColumn[];
+      /** The number of rows in the table. In a comparison, this includes rows that only the period before has. */
+      readonly tableRows: number;
       readonly totals: readonly Total[];
       readonly splits: readonly Split[];
-      /** The chart of the first metric, if there is one. */
+      /** The axes that a chart of the report can have. */
+      readonly axes: readonly ChartAxis[];
+      /** The chart, if the report has a metric. */
       readonly chart?: ChartData;
-      /** The first view: all rows, in the file's order. */
       readonly view: ViewResult;
     }
   | { readonly kind: 'view'; readonly result: ViewResult }
@@ -122,7 +154,8 @@ export type ReaderAnswer =
       readonly from: number;
       readonly rows: readonly (readonly ShownCell[])[];
     }
-  | { readonly kind: 'chart'; readonly chart: ChartData }
+  | { readonly kind: 'chart'; readonly chart?: ChartData }
+  | ({ readonly kind: 'spreadsheet'; readonly fileName: string } & Spreadsheet)
   /** The file is too large to read. The user can download it at this URL for some minutes. */
   | { readonly kind: 'too-large'; readonly reading: Reading; readonly downloadUrl: string }
   | { readonly kind: 'failed'; readonly problem: ReportProblem; readonly isBefore?: true };

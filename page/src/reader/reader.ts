@@ -17,7 +17,7 @@ addEventListener('message', ({ data }: MessageEvent<ReaderRequest>) => {
   readReport(data, askReport, tell)
     .then((read) => {
       if (!read) return;
-      answers = reportAnswers(data.report, read);
+      answers = reportAnswers(data.report, read, data.look);
       tell(answers.done);
     })
     .catch((error) =>

@@ -1,9 +1,11 @@
 import { type ChartSource, chartOf, splitsOf } from './chart-of.ts';
 import { joinRows } from './compare-rows.ts';
 import type { ReadReport } from './read-report.ts';
-import type { ReaderAnswer, ReaderRequest } from './reader-messages.ts';
+import type { Look, ReaderAnswer, ReaderRequest } from './reader-messages.ts';
+import { spreadsheetOf } from './spreadsheet.ts';
 import { tableOf } from './table.ts';
 import { cellsOf, viewOf } from './table-view.ts';
+import { axesOf } from './time-axis.ts';
 import { totalsOf } from './totals.ts';
 
 /** The first answer about a report that has been read, and a function that answers later requests. */
@@ -12,27 +14,37 @@ export interface ReportAnswers {
   answer(request: Exclude<ReaderRequest, { kind: 'read' }>): ReaderAnswer;
 }
 
-export function reportAnswers(report: string, { now, before, reading, file }: ReadReport): ReportAnswers {
+export function reportAnswers(
+  report: string,
+  { now, before, reading, file }: ReadReport,
+  look: Look,
+): ReportAnswers {
   const table = tableOf(report, now, before && { store: before, rows: joinRows(now, before) });
   const splits = splitsOf(now);
   const source: ChartSource = { report, now, splits, ...(before && { before }) };
-  let shown = viewOf(table, { search: '' });
-  const metric = table.metrics[0]?.name;
+  let shown = viewOf(table, look.view);
+  const chart = chartOf(source, look.chart);
   return {
     done: {
       kind: 'done',
       reading,
       file,
       columns: table.columns.map((column) => column.shown),
+      tableRows: table.rowCount,
       totals: totalsOf(table),
       splits,
-      ...(metric !== undefined && { chart: chartOf(source, { metric }) }),
+      axes: axesOf(now),
+      ...(chart && { chart }),
       view: shown.result,
     },
     answer(request) {
       switch (request.kind) {
-        case 'chart':
-          return { kind: 'chart', chart: chartOf(source, request.question) };
+        case 'chart': {
+          const drawn = chartOf(source, request.question);
+          return { kind: 'chart', ...(drawn && { chart: drawn }) };
+        }
+        case 'spreadsheet':
+          return { ...request, ...spreadsheetOf(report, table, shown.rows, request.facts) };
         case 'view':
           shown = viewOf(table, request.view);
           return { kind: 'view', result: shown.result };

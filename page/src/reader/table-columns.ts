@@ -69,8 +69,8 @@ export function metricColumns(
       cellsOnSide(before, name),
     ),
     columnOfDifferences({ id: `${name} change`, kind: 'change', of: name }, change),
-    // If only the period before has a row, the table shows "no row" and not a fall of 100 %.
-    columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, hasRow(now)),
+    // A row that only the period before has counts as zero now: a fall of 100 %.
+    columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, () => true),
   ];
 }
 

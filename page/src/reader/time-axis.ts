@@ -1,4 +1,5 @@
 import type { TimeDimension } from '../../../lib/report/catalogue.ts';
+import type { ChartAxis } from './chart-data.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { TextColumn } from './text-column.ts';
 
@@ -14,14 +15,29 @@ export interface TimeAxis {
    * MAX_TIMES, only the times of the rows. Empty if the report has no time.
    */
   readonly times: readonly number[];
+  /** How many days have rows at each place, if the page adds up days. */
+  readonly dayCounts?: readonly number[];
   /** The number of points in a series. */
   readonly length: number;
   /** Returns a function that finds the place of a row of `store`; -1 if the row's time is not known. */
   placesIn(store: ColumnStore): (row: number) => number;
 }
 
+/** The axes that a chart of this file can have. */
+export function axesOf(store: ColumnStore): readonly ChartAxis[] {
+  const time = timeColumnOf(store);
+  if (!time) return [];
+  return time.grain === 'hour' ? ['time', 'all', 'hours', 'weekdays'] : ['time', 'all', 'weekdays'];
+}
+
+/** The axes for which the page adds up days: the number of places, and the place of an instant. */
+const CYCLES: Readonly<Partial<Record<ChartAxis, { length: number; placeOf: (instant: Date) => number }>>> = {
+  hours: { length: 24, placeOf: (instant) => instant.getUTCHours() },
+  weekdays: { length: 7, placeOf: (instant) => (instant.getUTCDay() + 6) % 7 },
+};
+
 /** The time axis of one file, or of both files of a comparison. Both files share the dictionaries of their columns. */
-export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
+export function timeAxisOf(stores: readonly ColumnStore[], wanted: ChartAxis = 'time'): TimeAxis {
   const [first] = stores;
   const time = first && timeColumnOf(first);
   if (!time) return { times: [], length: 1, placesIn: () => () => 0 };
@@ -36,15 +52,24 @@ export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   const instants = texts.flatMap((text, code) =>
     text !== null && isThere[code] === 1 ? [{ time: Date.parse(text) / 1_000, code }] : [],
   );
-  const times = withoutGaps(
-    instants.map((instant) => instant.time).sort((a, b) => a - b),
-    time.grain === 'hour' ? HOUR_SECONDS : DAY_SECONDS,
-  );
+  const cycle = CYCLES[wanted];
+  const times = cycle
+    ? Array.from({ length: cycle.length }, (_, place) => place)
+    : withoutGaps(
+        instants.map((instant) => instant.time).sort((a, b) => a - b),
+        time.grain === 'hour' ? HOUR_SECONDS : DAY_SECONDS,
+      );
   const placeOf = new Map(times.map((one, place) => [one, place]));
   const places = new Int32Array(texts.length).fill(-1);
-  for (const { time: one, code } of instants) places[code] = placeOf.get(one) ?? -1;
+  const days = times.map(() => new Set<number>());
+  for (const { time: one, code } of instants) {
+    const place = cycle ? cycle.placeOf(new Date(one * 1_000)) : (placeOf.get(one) ?? -1);
+    places[code] = place;
+    days[place]?.add(Math.floor(one / DAY_SECONDS));
+  }
   return {
     times,
+    ...(cycle && { dayCounts: days.map(({ size }) => size) }),
     length: times.length,
     placesIn(store) {
       const values = columns.find((column) => column.store === store)?.values;

@@ -92,6 +92,6 @@ export const columnOfQuotients = (
 ): ValueColumn => ({
   shown,
   cell: (row) => (hasRow(row) ? quotientAt(quotients, row) : undefined),
-  ordering: () => orderOfQuotients(quotients, hasRow),
+  ordering: () => orderOfQuotients(quotients),
   total: (sumOf) => quotientOf(quotients, sumOf(quotients.dividend), sumOf(quotients.divisor)),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canBeUnsplit, leftOutWords, pointText } from '../../../page/src/answer/chart-words.ts';
+import { addedUpWords, canBeUnsplit, leftOutWords, pointText } from '../../../page/src/answer/chart-words.ts';
 import type { ChartData } from '../../../page/src/reader/chart-data.ts';
 
 const run = {
@@ -9,6 +9,7 @@ const run = {
 const series = ['1', '2'].map((value) => ({ value, total: 1, points: [1] }));
 const chart = (is: Partial<ChartData>): ChartData => ({
   metric: 'Clicks',
+  axis: 'time',
   times: [],
   by: 'CampaignId',
   series,
@@ -51,5 +52,27 @@ describe('a chart without a split', () => {
     ['is not offered without time, because it would be a single figure', {}, false],
   ])('%s', (_, is, expected) => {
     expect(canBeUnsplit(chart(is))).toBe(expected);
+  });
+});
+
+describe('addedUpWords', () => {
+  const weekdays = (...dayCounts: number[]) => chart({ axis: 'weekdays', dayCounts });
+  const pair = (before: string) => [{ day: '2026-03-10', before }];
+
+  it.each([
+    [chart({}), [], ''],
+    [weekdays(2, 2, 2, 2, 2, 2, 2), [], 'Added up by this page: 2 days with rows at each weekday.'],
+    [
+      weekdays(1, 1, 2, 2, 1, 1, 0),
+      pair('2026-03-03'),
+      'Added up by this page: 1 day with rows at each weekday, but Wed 2, Thu 2, Sun 0.',
+    ],
+    [
+      weekdays(1, 1, 1, 1, 1, 1, 1),
+      pair('2026-03-06'),
+      'Added up by this page: 1 day with rows at each weekday. The days before are drawn at the weekday of the day beside them.',
+    ],
+  ])('says what the page has added up by itself: %#', (drawn, pairs, words) => {
+    expect(addedUpWords(drawn, pairs)).toBe(words);
   });
 });

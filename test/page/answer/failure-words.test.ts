@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { knownProblems } from '../../../lib/problems/known-problems.ts';
-import { failureWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
+import { failureWords, retryWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
 
 describe('failureWords', () => {
   it.each(knownProblems('scope').map((known) => [known.name, known] as const))(
@@ -28,5 +28,16 @@ describe('waitingWords', () => {
     [1_000, 90, 'You have waited 1 s; the longest query may take 1 min 30 s.'],
   ])('describes a wait of %d ms if a query may take %s s', (waitedMs, longest, words) => {
     expect(waitingWords(waitedMs, longest)).toBe(words);
+  });
+});
+
+describe('retryWords', () => {
+  it.each([
+    [0, true, 'The page asks again by itself, 1 of 3 times.'],
+    [2, true, 'The page asks again by itself, 3 of 3 times.'],
+    [3, false, 'The page has asked again 3 times. The service can be asked again:'],
+    [0, false, 'The service can be asked again:'],
+  ])('tells after %d tries whether another one comes by itself (%s)', (retries, isAgain, words) => {
+    expect(retryWords(retries, isAgain)).toBe(words);
   });
 });

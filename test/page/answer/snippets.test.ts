@@ -23,7 +23,7 @@ describe('the request to paste', () => {
   });
 
   // test/clients runs the other programs.
-  it('is a Power Query program whose types keep every digit of an identifier', () => {
+  it('is a Power Query program whose types keep every digit, and days that no zone moves', () => {
     expect(text('Power Query')).toBe(`let
     Token = "", // the access token, between the quotes
     Answer = if Token = ""
@@ -46,12 +46,14 @@ describe('the request to paste', () => {
     Report = if Status = 200 then Body else error Error.Record(Number.ToText(Status), Detail),
     Rows = Table.PromoteHeaders(
         Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),
-    Typed = Table.TransformColumnTypes(Rows, {
-        {"Day", type datetimezone},
+    Timed = Table.TransformColumns(Rows, {
+        {"Day", each Date.From(DateTimeZone.RemoveZone(DateTimeZone.FromText(_))), type date}
+    }),
+    Typed = Table.TransformColumnTypes(Timed, {
         {"PlacementId", type text},
         {"DeviceOrProxy", type text},
         {"Clicks", Int64.Type},
-        {"Revenue", Currency.Type}
+        {"Revenue", type number}
     }, "en-US")
 in
     Typed`);

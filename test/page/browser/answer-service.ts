@@ -1,18 +1,20 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
+import type { KnownEvents } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
 import { openPage, startBrowser } from './open-page.ts';
 import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
-/** Starts the service with the events of weeks-of-events.ts. In both tables, only the newest day is open. */
-async function startAnswering(): Promise<Service> {
-  const service = await startService(weeksOfEvents, {
-    lastDay: async () => OPEN_DAY,
+/** Starts the service. In both tables, only the newest day is open. */
+async function startAnswering(events: KnownEvents, openDay: string): Promise<Service> {
+  const service = await startService(events, {
+    lastDay: async () => openDay,
     functionEnv: { [ENV.currency]: 'EUR', [ENV.accessContact]: CONTACT },
   });
   for (const table of ['publisher_events', 'advertiser_events']) {
@@ -23,12 +25,16 @@ async function startAnswering(): Promise<Service> {
   return service;
 }
 
-/** Starts the service and a browser before the tests of a file, and closes both after the tests. */
-export function answering() {
+/**
+ * Starts the service and a browser before the tests of a file, and closes both after the tests.
+ *
+ * @param openDay the newest day of the events
+ */
+export function answering(events: KnownEvents = weeksOfEvents, openDay: string = OPEN_DAY) {
   let service: Service;
   let browser: Browser;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+    [service, browser] = await Promise.all([startAnswering(events, openDay), startBrowser()]);
   });
   afterAll(async () => {
     await browser.close();
@@ -96,3 +102,43 @@ export const hashOf = (parameters: Record<string, string>): string =>
   `#${new URLSearchParams(parameters).toString()}`;
 
 export const POLL = { timeout: 20_000 };
+
+/** A token of a sample partner. */
+export async function tokenOf({ gatewayUrl }: Service, partner: string): Promise<string> {
+  const answer = await fetch(`${gatewayUrl}/.local/partners/${partner}/token`, { method: 'POST' });
+  return ((await answer.json()) as { accessToken: string }).accessToken;
+}
+
+/** Downloads the table as it is shown. Resolves to the file's name, and to the cells of its two sheets. */
+export async function downloadedTable(
+  page: Page,
+): Promise<{ name: string; table: Cell[][]; about: Cell[][] }> {
+  const coming = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
+  const download = await coming;
+  const parts = unzipSync(await readFile(await download.path()));
+  const [table, about] = [1, 2].map((sheet) => cellsIn(parts[`xl/worksheets/sheet${sheet}.xml`]));
+  return { name: download.suggestedFilename(), table: table ?? [], about: about ?? [] };
+}
+
+interface Cell {
+  readonly type: string;
+  readonly style: string | undefined;
+  readonly text: string;
+}
+
+/** The cells of a sheet of a workbook, row by row, as its XML has them. */
+const cellsIn = (xml: Uint8Array = new Uint8Array()): Cell[][] =>
+  [
+    ...Buffer.from(xml)
+      .toString()
+      .matchAll(/<row [^>]*>(.*?)<\/row>/gs),
+  ].map(([, row = '']) =>
+    [...row.matchAll(/<c r="\w+"(?: s="(\d)")?( t="inlineStr")?>(.*?)<\/c>/gs)].map(
+      ([, style, type, inner = '']) => ({
+        type: type ? 'text' : 'number',
+        style,
+        text: inner.replaceAll(/<[^>]+>/g, ''),
+      }),
+    ),
+  );

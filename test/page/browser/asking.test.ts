@@ -90,7 +90,9 @@ describe('the values of a filter', () => {
     );
     const { page } = watched;
     await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
-    expect(await page.locator('.status').innerText()).toBe('The report is there and has no rows.');
+    expect(await page.locator('.status').innerText()).toBe(
+      'The report is there and has no rows, asked as house.',
+    );
     expect(await page.getByLabel('Totals of the whole file').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Use "Mobile"' }).click();

@@ -236,7 +236,7 @@ describe('with the keyboard alone', () => {
     const heard = await page.getByRole('main').ariaSnapshot();
     const order = [
       'region "The question"',
-      `by Day · ServedAds, Opens, Clicks, Revenue · 1 filter`,
+      `by Day · ServedAds, Opens, Clicks, Revenue · only DeviceOrProxy "Car"`,
       'heading "Publisher performance report"',
       'status: 7 rows, ',
       'ServedAds',

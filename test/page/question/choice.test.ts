@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { lookFromHash, lookParameters } from '../../../page/src/answer/look.ts';
 import { type Choice, firstChoice, fromHash, toHash } from '../../../page/src/question/choice.ts';
 
 describe('a choice in the address', () => {
@@ -37,5 +38,31 @@ describe('a choice in the address', () => {
   it('keeps unknown fields, and replaces an unknown report, preset or comparison by the default', () => {
     const hash = '#report=nosuch&requestedFields=Day,Click&window=today&compare=decade-before';
     expect(fromHash(hash)).toEqual({ ...firstChoice(), fields: ['Day', 'Click'] });
+  });
+});
+
+describe('a look at an answer, in the address', () => {
+  const view = { search: '' };
+  it.each([
+    [{ view, chart: {} }, ''],
+    [
+      {
+        view: { search: 'a&b', sort: { column: 'Spend change %', isDescending: true }, top: 10 },
+        chart: { metric: 'CTR', by: 'CampaignId', axis: 'weekdays' },
+      },
+      'metric=CTR&split=CampaignId&axis=weekdays&order=-Spend change %&search=a&b&top=10',
+    ],
+    [
+      { view: { search: '', sort: { column: 'Day', isDescending: false } }, chart: { by: null } },
+      'split=&order=Day',
+    ],
+  ] as const)('is read back unchanged: %j', (look, words) => {
+    const parameters = lookParameters(look);
+    expect(parameters.map((pair) => pair.join('=')).join('&')).toBe(words);
+    expect(lookFromHash(`#${new URLSearchParams(parameters)}`)).toEqual(look);
+  });
+
+  it('ignores what is no look', () => {
+    expect(lookFromHash('#top=-3&axis=decade&order=')).toEqual({ view, chart: {} });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { type Choice, firstChoice } from '../../../page/src/question/choice.ts';
 import { comparedDays, dayPairs, overDays } from '../../../page/src/question/compare.ts';
+import { addDays } from '../../../page/src/question/presets.ts';
 import type { DayState } from '../../../page/src/question/told-day.ts';
 
 const daysOf = (...days: number[]) => days.map((day) => `2026-03-${String(day).padStart(2, '0')}`);
@@ -17,6 +18,8 @@ describe('the days of a comparison', () => {
       ],
     ],
     ['period-before', ['2026-03-01'], [['2026-03-01', '2026-02-28']]],
+    ['weekdays-before', ['2026-03-01'], [['2026-03-01', '2026-02-22']]],
+    ['weekdays-year-before', ['2026-03-01'], [['2026-03-01', '2025-03-02']]],
     [
       'year-before',
       daysOf(8, 9),
@@ -46,6 +49,20 @@ describe('the days of a comparison', () => {
     ['period-before', [], []],
   ] as const)('are paired with the days of the window: %s, %j', (comparison, window, pairs) => {
     expect(dayPairs(comparison, window)).toEqual(pairs.map(([day, before]) => ({ day, before })));
+  });
+
+  it.each([
+    [1, 7],
+    [7, 7],
+    [8, 14],
+    [30, 35],
+    [32, 35],
+  ])('have the same weekdays: %i days are compared with those %i days before', (length, daysBefore) => {
+    const window = Array.from({ length }, (_, index) => addDays('2026-03-08', index));
+    const pairs = dayPairs('weekdays-before', window);
+    expect(pairs).toEqual(window.map((day) => ({ day, before: addDays(day, -daysBefore) })));
+    const last = pairs.at(-1)?.before ?? '';
+    expect(last < '2026-03-08').toBe(true);
   });
 
   it('are left out in pairs if a day of the pair is open or has no data', () => {

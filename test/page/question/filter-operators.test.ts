@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
-import { filterParameter, operatorNames } from '../../../lib/report/filter-operators.ts';
+import { filterParameter, operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { emptyCauses } from '../../../page/src/answer/empty-causes.ts';
 import {
   type Choice,
@@ -12,6 +12,7 @@ import {
 import { isDayAsked, overDays } from '../../../page/src/question/compare.ts';
 import { freeFilters, titleOf } from '../../../page/src/question/free-filters.ts';
 import { daysBetween } from '../../../page/src/question/presets.ts';
+import { questionWords } from '../../../page/src/question/question-words.ts';
 import { parametersOf } from '../../../page/src/question/request.ts';
 import { meaningOf } from '../../lib/report/operator-meanings.ts';
 
@@ -30,6 +31,12 @@ describe.each(operatorNames)('the operator %s', (operator) => {
     expect(freeFilters(publisherReport, [onDevice])).not.toContainEqual({ ...onDevice, values: [''] });
     const titles = freeFilters(publisherReport, []).map(titleOf);
     expect(titles, 'two operators have one title').toEqual([...new Set(titles)]);
+  });
+
+  it('stands in the line of the question, which says “only” just if only its values pass', () => {
+    const words = questionWords(asked(onDevice), { first: '2026-03-01', last: '2026-03-07' });
+    const only = operatorOf(operator).passesWantedOnly ? 'only ' : '';
+    expect(words).toContain(` · ${only}${titleOf(onDevice)} "tv" or "radio"`);
   });
 
   it('is kept in the page’s address and sent in the request', () => {

@@ -14,10 +14,15 @@ describe('a question in one line', () => {
       {
         window: days,
         fields: ['Clicks'],
-        filters: [{ operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile', 'Tablet'] }],
+        filters: [
+          { operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile', ' Tablet'] },
+          { operator: 'filter', field: 'Day', values: ['2026-02-22T00:00:00Z'] },
+          { operator: 'filter', field: 'PlacementId', values: ['1', '2', '3', '4', '5'] },
+        ],
         compare: 'period-before',
       },
-      'Publisher · 2026-02-22 to 2026-02-28 · in all · Clicks · 1 filter · against the period before',
+      'Publisher · 2026-02-22 to 2026-02-28 · in all · Clicks · only DeviceOrProxy "Mobile" or " Tablet" · ' +
+        'only Day 2026-02-22 · only PlacementId 1, 2, 3 or 2 more · against the days just before',
     ],
   ] as const)('describes the choice %j', (change, words) => {
     expect(questionWords({ ...firstChoice(), ...change }, days)).toBe(words);

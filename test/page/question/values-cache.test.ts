@@ -3,7 +3,7 @@ import { type ValuesQuestion, valuesCache } from '../../../page/src/question/val
 
 const january = { first: '2026-01-01', last: '2026-01-31' };
 const march = { first: '2026-03-01', last: '2026-03-31' };
-const caller = (key: string) => ({ key, token: async () => '' });
+const caller = (key: string) => ({ key, id: key, token: async () => '' });
 const question: ValuesQuestion = {
   caller: caller('a'),
   report: 'publisherperformance',

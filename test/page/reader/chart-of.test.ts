@@ -5,8 +5,11 @@ import type { ChartQuestion } from '../../../page/src/reader/reader-messages.ts'
 import { ADVERTISER, day, PUBLISHER, stored, storedBefore } from './stored.ts';
 
 const at = (date: number) => Date.UTC(2026, 1, date) / 1_000;
-const chart = (now: ColumnStore, question: ChartQuestion, before?: ColumnStore, report = PUBLISHER) =>
-  chartOf({ report, now, splits: splitsOf(now), ...(before && { before }) }, question);
+function chart(now: ColumnStore, question: ChartQuestion, before?: ColumnStore, report = PUBLISHER) {
+  const drawn = chartOf({ report, now, splits: splitsOf(now), ...(before && { before }) }, question);
+  if (!drawn) throw new Error('There is no chart.');
+  return drawn;
+}
 
 const devices = stored('DeviceOrProxy Day PlacementId Clicks ServedAds Revenue', [
   ['Phone', day(2), '1', '3', '10', '0.500000'],
@@ -19,6 +22,8 @@ describe('the chart of a report', () => {
   it('has a line for each value of the dimension with the fewest values, the largest first', () => {
     expect(chart(devices, { metric: 'Clicks' })).toEqual({
       metric: 'Clicks',
+      axis: 'time',
+      whole: 17,
       times: [at(1), at(2)],
       by: 'DeviceOrProxy',
       isBars: false,
@@ -45,7 +50,8 @@ describe('the chart of a report', () => {
     });
     const whole = { by: undefined, series: [{ value: undefined, total: 17, points: [10, 7] }] };
     expect(chart(devices, { metric: 'Clicks', by: null })).toMatchObject(whole);
-    expect(chart(devices, { metric: 'Clicks', by: 'Day' })).toMatchObject(whole);
+    // A metric, a split or an axis that the report does not have is replaced by the default one.
+    expect(chart(devices, { metric: 'Spend', by: 'Day', axis: 'hours' })).toEqual(chart(devices, {}));
   });
 
   it.each<[string, string, (string | null)[][], string | undefined]>([
@@ -91,6 +97,8 @@ describe('the chart of a report', () => {
     ]);
     expect(chart(rows, { metric: 'Clicks' })).toEqual({
       metric: 'Clicks',
+      axis: 'time',
+      whole: 7,
       times: [],
       by: 'PlacementId',
       isBars: true,
@@ -207,6 +215,7 @@ describe('the chart of a report', () => {
   it('shows a ratio as the ratio of sums, and ranks its lines by the denominator', () => {
     expect(chart(devices, { metric: 'CTR' })).toEqual({
       metric: 'CTR',
+      axis: 'time',
       times: [at(1), at(2)],
       by: 'DeviceOrProxy',
       isBars: false,
@@ -251,6 +260,7 @@ describe('the chart of a comparison', () => {
   it('has the period before as a second line, on the days that it is compared with', () => {
     expect(chart(now, { metric: 'Clicks', by: null }, before)).toEqual({
       metric: 'Clicks',
+      axis: 'time',
       times: [at(1), at(2), at(3)],
       by: undefined,
       isCompared: true,

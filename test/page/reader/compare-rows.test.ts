@@ -74,8 +74,21 @@ describe('a comparison', () => {
         '2057613150205.666667',
       ],
       [day(2), '3', '', '7', '0', '7', null, '0.000000', '-2.000000', '2.000000', '-100.00', '0.000000'],
-      [day(1), '9007199254740992', 'Phone', none, '1', '-1', none, none, '4.000000', '-4.000000', none, none],
-      [day(2), '3', null, none, '9', '-9', none, none, '0.000001', '-0.000001', none, none],
+      [
+        day(1),
+        '9007199254740992',
+        'Phone',
+        none,
+        '1',
+        '-1',
+        '-100.00',
+        none,
+        '4.000000',
+        '-4.000000',
+        '-100.00',
+        none,
+      ],
+      [day(2), '3', null, none, '9', '-9', '-100.00', none, '0.000001', '-0.000001', '-100.00', none],
     ]);
   });
 
@@ -110,8 +123,9 @@ describe('a comparison', () => {
 
   it.each([
     ['Clicks change', false, ['-9', '-1', '1', '4', '7']],
-    ['Clicks change %', false, ['25.00', '200.00', null, undefined, undefined]],
-    ['Clicks change %', true, ['200.00', '25.00', null, undefined, undefined]],
+    // A row that only the period before has is gone: it has fallen by 100 %.
+    ['Clicks change %', false, ['-100.00', '-100.00', '25.00', '200.00', null]],
+    ['Clicks change %', true, ['200.00', '25.00', '-100.00', '-100.00', null]],
     ['Revenue change', true, ['2.000000', '0.000001', '-0.000001', '-2.000000', '-4.000000']],
     ['PlacementId', true, ['9007199254740993', '9007199254740992', '3', '3', null]],
     ['DeviceOrProxy', false, ['', 'Phone', 'Phone', null, null]],
@@ -211,9 +225,9 @@ describe('a comparison', () => {
     );
     expect(rowsIn(tableFor(one, two))).toEqual([
       [day(1), '3', '1', '2', '200.00'],
-      [day(1), undefined, '2', '-2', undefined],
+      [day(1), undefined, '2', '-2', '-100.00'],
       // If a day of the period before is not compared with any day, it keeps its date.
-      [day(3, 1), undefined, '4', '-4', undefined],
+      [day(3, 1), undefined, '4', '-4', '-100.00'],
     ]);
   });
 });

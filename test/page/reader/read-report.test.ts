@@ -8,6 +8,7 @@ import { day, PUBLISHER } from './stored.ts';
 const STORE = 'https://downloads.example/reports';
 const request: ReadRequest = {
   kind: 'read',
+  look: { view: { search: '' }, chart: {} },
   url: 'now',
   token: 'token',
   report: PUBLISHER,
@@ -54,7 +55,7 @@ describe('reading a report', () => {
     const { told, report } = await read(request, {
       now: () => download('publisher', [text.slice(0, 30), text.slice(30, 50), text.slice(50)], text.length),
     });
-    expect(told[0]).toEqual({ kind: 'began', fileName: 'publisher.csv' });
+    expect(told[0]).toEqual({ kind: 'began' });
     expect(told.slice(1).flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toEqual([
       [day(1), '3'],
       [day(2), '4'],
@@ -82,11 +83,11 @@ describe('reading a report', () => {
       now: () => download('now', [nowText], nowText.length),
       before: () => download('before', [beforeText], beforeText.length),
     });
-    expect(told[0]).toEqual({ kind: 'began', fileName: 'now.csv' });
+    expect(told[0]).toEqual({ kind: 'began' });
     expect(report?.reading).toEqual({ rowCount: 1, bytes: nowText.length, totalBytes: nowText.length });
     expect(await report?.file.text()).toBe(nowText);
     if (!report) throw new Error('There is a report.');
-    const { done, answer } = reportAnswers(PUBLISHER, report);
+    const { done, answer } = reportAnswers(PUBLISHER, report, { view: { search: '' }, chart: {} });
     expect(done.columns.map(({ id }) => id)).toEqual([
       'Day',
       'Clicks',

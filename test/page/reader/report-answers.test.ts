@@ -4,7 +4,11 @@ import { day, PUBLISHER, stored } from './stored.ts';
 
 const file = new Blob([]);
 const answersOf = (fields: string, rows: (string | null)[][]) =>
-  reportAnswers(PUBLISHER, { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file });
+  reportAnswers(
+    PUBLISHER,
+    { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file },
+    { view: { search: '' }, chart: {} },
+  );
 
 describe('the answers about a report', () => {
   const { done, answer } = answersOf('Day DeviceOrProxy Clicks ServedAds', [
@@ -25,6 +29,7 @@ describe('the answers about a report', () => {
         { id: 'ServedAds', kind: 'metric', of: 'ServedAds' },
         { id: 'CTR', kind: 'ratio', of: 'CTR' },
       ],
+      tableRows: 3,
       totals: [
         { of: 'Clicks', kind: 'metric', sum: '9007199254740997' },
         { of: 'ServedAds', kind: 'metric', sum: '40' },
@@ -32,8 +37,10 @@ describe('the answers about a report', () => {
         { of: 'CTR', kind: 'ratio', sum: '22517998136852492.500000' },
       ],
       splits: [{ name: 'DeviceOrProxy', valueCount: 2 }],
+      axes: ['time', 'all', 'weekdays'],
       chart: {
         metric: 'Clicks',
+        axis: 'time',
         times: [Date.UTC(2026, 1, 1) / 1_000, Date.UTC(2026, 1, 2) / 1_000],
         by: 'DeviceOrProxy',
         isBars: false,
@@ -41,6 +48,7 @@ describe('the answers about a report', () => {
           { value: 'a', total: 2 ** 53 + 4, points: [2 ** 53, 3] },
           { value: 'b', total: 1, points: [1, undefined] },
         ],
+        whole: 2 ** 53 + 5,
       },
       view: {
         view: { search: '' },

@@ -1,0 +1,108 @@
+import type { KnownEvents } from '../../e2e/known-events.ts';
+import { amount, sumOf } from './weeks-of-events.ts';
+
+/** Two weeks of events, on the same weekdays whenever a test runs, with figures for the tasks of an analyst. */
+
+export const DAY_MS = 86_400_000;
+/** A Monday three to four weeks ago. 1970-01-05 was a Monday. */
+export const MONDAY_MS = (Math.floor((Date.now() / DAY_MS - 4) / 7) - 3) * 7 * DAY_MS + 4 * DAY_MS;
+/** The day so many days after that Monday, `YYYY-MM-DD`. */
+export const day = (after: number): string => new Date(MONDAY_MS + after * DAY_MS).toISOString().slice(0, 10);
+const DAYS = Array.from({ length: 14 }, (_, index) => index - 7);
+/** The newest day, a Sunday, which is open. */
+export const OPEN = 6;
+
+/**
+ * The spend of campaign 31, in millionths, by the day. From Tuesday to Friday it is 908; on the same weekdays before,
+ * 1000; on the four days just before, Friday to Monday, 715.4.
+ */
+const SPEND: Readonly<Record<number, bigint>> = {
+  [-7]: 240_000_000n,
+  [-6]: 250_000_000n,
+  [-5]: 250_000_000n,
+  [-4]: 250_000_000n,
+  [-3]: 250_000_000n,
+  [-2]: 100_000_000n,
+  [-1]: 115_400_000n,
+  0: 250_000_000n,
+  1: 227_000_000n,
+  2: 227_000_000n,
+  3: 227_000_000n,
+  4: 227_000_000n,
+  5: 90_000_000n,
+  6: 11_000_000n,
+};
+export const spent = (days: readonly number[]) => sumOf(days, (one) => SPEND[one] ?? 0n);
+/** The origins, the one with the lowest conversion rate first: 10 %, 20 % and so on. Each day has another one. */
+export const ORIGINS = ['Newsletter', 'Direct', 'Exchange', 'House', 'Partner', 'Search'];
+const originOf = (one: number): number => (one + 7) % ORIGINS.length;
+/** Campaign 32 ended with the older week, 33 began with the newer one. */
+export const ENDED = 77_000_001n;
+export const BEGUN = 44_000_000n;
+
+export const PLACEMENT_OPENS = 3n;
+/** The opens of the container on each day. */
+export const CONTAINER_OPENS = 500n;
+
+/** A placement id that no spreadsheet keeps as a number. */
+export const LONG_ID = 9_007_199_254_740_993n;
+export interface Hour {
+  readonly day: number;
+  readonly hour: number;
+  readonly placement: bigint;
+  readonly device: string;
+  readonly clicks: bigint;
+  readonly served: bigint;
+  readonly revenue: bigint;
+}
+/** A record for each hour of each day and each of two placements, with clicks that tell all of them apart. */
+export const hours: readonly Hour[] = DAYS.flatMap((one) =>
+  Array.from({ length: one === OPEN ? 10 : 24 }, (_, hour) =>
+    [LONG_ID, 12n].map((placement) => ({
+      day: one,
+      hour,
+      placement,
+      device: placement === 12n ? 'Desktop' : 'Mobile',
+      clicks: BigInt((one + 8) * 1_000 + hour * 7) + (placement === 12n ? 3n : 0n),
+      served: 50_000n + BigInt(hour),
+      revenue: 1_234_567n + BigInt(hour),
+    })),
+  ),
+).flat();
+
+const at = (one: number, hour = 12) => `${day(one)}T${String(hour).padStart(2, '0')}:30:00.000Z`;
+const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };
+export const analystWeeks: KnownEvents = {
+  publisher_events: [
+    ...hours.map(({ day: one, hour, placement, device, clicks, served, revenue }) => ({
+      event_time: at(one, hour),
+      ...publisher,
+      placement_id: placement,
+      device_or_proxy: device,
+      served_ads: served,
+      placement_opens: PLACEMENT_OPENS,
+      clicks,
+      revenue: amount(revenue),
+    })),
+    ...DAYS.map((one) => ({
+      event_time: at(one),
+      ...publisher,
+      placement_id: null,
+      container_opens: CONTAINER_OPENS,
+    })),
+  ],
+  advertiser_events: DAYS.flatMap((one) =>
+    [
+      { campaign_id: 31n, spend: amount(SPEND[one] ?? 0n) },
+      one < 0 ? { campaign_id: 32n, spend: amount(ENDED) } : { campaign_id: 33n, spend: amount(BEGUN) },
+    ].map((row) => ({
+      event_time: at(one),
+      advertiser_company_id: 2_000n,
+      ...row,
+      demand_origin: ORIGINS[originOf(one)] ?? '',
+      clicks: 10n,
+      impressions: 1_000n,
+      conversions: BigInt(originOf(one) + 1),
+    })),
+  ),
+};

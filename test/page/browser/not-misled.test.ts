@@ -1,0 +1,334 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import {
+  analystWeeks,
+  BEGUN,
+  CONTAINER_OPENS,
+  day,
+  ENDED,
+  type Hour,
+  hours,
+  OPEN,
+  PLACEMENT_OPENS,
+  spent,
+} from './analyst-weeks.ts';
+import {
+  answered,
+  answering,
+  askOtherwise,
+  drawnRows,
+  hashOf,
+  POLL,
+  tile,
+  tokenOf,
+  unfold,
+} from './answer-service.ts';
+import { accessibilityFindings, downloaded, keepPicture } from './open-page.ts';
+import { amount, sumOf, withCommas } from './weeks-of-events.ts';
+
+const { service, open } = answering(analystWeeks, day(OPEN));
+
+const pre = (page: Page) => page.getByRole('tabpanel').locator('pre').innerText();
+/** What any client gets for a URL that the page shows. */
+const got = async (url: string): Promise<string> =>
+  (await fetch(url, { headers: { Authorization: `Bearer ${await tokenOf(service(), 'house')}` } })).text();
+const totalBefore = (page: Page, metric: string) =>
+  page.getByLabel('Totals of the whole file').locator('div', { hasText: metric }).locator('.before');
+/** A browser in another zone: all days and hours of the page are UTC. */
+const FAR = { timezoneId: 'America/New_York' };
+const TUE_TO_FRI = { first: day(1), last: day(4) };
+const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
+
+describe('a comparison', () => {
+  it('has the same weekdays on both sides, and says where it has not, and which day is beside which', async () => {
+    const watched = await open(
+      hashOf({ ...CAMPAIGNS, ...TUE_TO_FRI, 'filter[CampaignId]': '31', compare: 'period-before' }),
+      FAR,
+    );
+    const { page } = watched;
+    await answered(page);
+    const percent = (now: bigint, then: bigint) =>
+      (Number(((now - then) * 100_000n) / then) / 1_000).toFixed(2);
+    const [now, weekBefore, justBefore] = [
+      spent([1, 2, 3, 4]),
+      spent([-6, -5, -4, -3]),
+      spent([-3, -2, -1, 0]),
+    ];
+    expect(percent(now, justBefore)).toBe('26.92');
+    expect(await totalBefore(page, 'Spend').innerText()).toContain('(+26.92 %)');
+    expect(await page.locator('.compared > p').innerText()).toBe(
+      `4 days against as many: Tue ${day(1)} to Fri ${day(4)} with Fri ${day(-3)} to Mon ${day(0)}. ` +
+        'The weekdays differ: a change may be that of the weekdays. Compare with the same weekdays.',
+    );
+    await unfold(page);
+    await page.getByLabel('The same weekdays before').click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText(`with Tue ${day(-6)} to Fri ${day(-3)}.`, { exact: false }).waitFor();
+    expect(percent(now, weekBefore)).toBe('-9.20');
+    expect(await totalBefore(page, 'Spend').innerText()).toContain('(-9.20 %)');
+    expect(await page.locator('.compared > p').innerText()).not.toContain('differ');
+    await page.getByText('Which day is beside which').click();
+    expect(await page.locator('.compared li').allInnerTexts()).toEqual(
+      ['Tue', 'Wed', 'Thu', 'Fri'].map(
+        (name, index) => `${name} ${day(1 + index)} beside ${name} ${day(index - 6)}`,
+      ),
+    );
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keepPicture(page, 'compared-by-weekday');
+    await watched.close();
+  });
+
+  it('shows both requests, whose files have the rows of the table, although days are left out', async () => {
+    // The window ends with the open day, which is left out with its Sunday before.
+    const watched = await open(
+      hashOf({ ...CAMPAIGNS, first: day(0), last: day(OPEN), compare: 'weekdays-before' }),
+    );
+    const { page } = watched;
+    await answered(page);
+    const file = await downloaded(page);
+    expect(await got(await pre(page))).toBe(file.text);
+    expect(file.text).toBe(
+      `"CampaignId","Spend"\n31,${amount(spent([0, 1, 2, 3, 4, 5]))}\n33,${amount(6n * BEGUN)}\n`,
+    );
+    expect(file.name).toBe(
+      `advertiserperformance_CampaignId-Spend_${day(0)}_${day(5)}_against_${day(-7)}_${day(-2)}.csv`,
+    );
+    await page.getByLabel(`The days before: ${day(-7)} to ${day(-2)}`).check();
+    expect(await got(await pre(page))).toBe(
+      `"CampaignId","Spend"\n31,${amount(spent([-7, -6, -5, -4, -3, -2]))}\n32,${amount(6n * ENDED)}\n`,
+    );
+    await page.getByRole('tab', { name: 'curl' }).click();
+    expect(await pre(page)).toContain(`advertiserperformance_CampaignId-Spend_${day(-7)}_${day(-2)}.csv`);
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    // A campaign that ended has fallen by 100 %, and its row is counted.
+    const rows = await drawnRows(page);
+    expect(rows.find((row) => row['CampaignId'] === '32')).toMatchObject({
+      Spend: 'no row',
+      'Spend change': `-${withCommas(amount(6n * ENDED))}`,
+      'Spend change %': '-100.00 %',
+    });
+    expect(rows.find((row) => row['CampaignId'] === '33')?.['Spend change %']).toBe('–no value');
+    expect(await page.locator('.status').innerText()).toMatch(
+      /^3 rows, of which 1 only on the days before; in the file 2 rows, \d+ bytes, made in .* s, asked as house\.$/,
+    );
+    // Before it is run, a comparison tells that its requests are not known yet.
+    await unfold(page);
+    await page.getByLabel('The days just before').click();
+    await page.getByText('run it to see both').waitFor();
+    await watched.close();
+  });
+});
+
+describe('what must be known to read a figure', () => {
+  it('stands beside it: the filters, the level of Opens, and who asked', async () => {
+    const filtered = { ...TUE_TO_FRI, 'filter[PlacementId]': '12' };
+    const watched = await open(hashOf({ requestedFields: 'Opens,Clicks', ...filtered }));
+    const { page } = watched;
+    await answered(page);
+    const line = page.getByRole('region', { name: 'The question' });
+    expect(await line.innerText()).toContain('Opens, Clicks · only PlacementId 12');
+    expect((await tile(page, 'Opens')).exact).toBe(withCommas(4n * CONTAINER_OPENS));
+    await page.getByText('Opens are those of each whole ContainerId that holds').waitFor();
+    expect(await page.locator('.totals dt').allInnerTexts()).toEqual(['Opens by ContainerId', 'Clicks']);
+    expect(await page.getByRole('columnheader', { name: 'Opens' }).innerText()).toBe('Opens by ContainerId');
+    expect(await page.locator('.status').innerText()).toContain('asked as house.');
+    expect(await page.getByRole('tabpanel').innerText()).toContain('The page asks as house');
+    const both = { ...filtered, 'filter[DeviceOrProxy]': 'Desktop' };
+    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Opens', ...both }));
+    await answered(page);
+    expect(await line.innerText()).toContain('only PlacementId 12 · only DeviceOrProxy "Desktop"');
+    expect((await tile(page, 'Opens')).exact).toBe(withCommas(4n * 24n * PLACEMENT_OPENS));
+    expect(await page.locator('.totals dt').allInnerTexts()).toEqual(['Opens by PlacementId']);
+    expect(await page.getByText('Opens are those of').count()).toBe(0);
+    await watched.close();
+  });
+});
+
+describe('a failure', () => {
+  it('is tried again after the time that the service tells, three times, and keeps the earlier answer', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,Clicks', ...TUE_TO_FRI }));
+    const { page } = watched;
+    await answered(page);
+    const shown = (await tile(page, 'Clicks')).shown;
+    let refused = 0;
+    let retryAfter = '30';
+    const refuse = (page: Page) =>
+      page.route('**/reporting/publisherperformance?**', (route) => {
+        refused += 1;
+        return route.fulfill({
+          status: 503,
+          headers: { 'Retry-After': retryAfter },
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ title: 'Busy', status: 503, detail: 'Too many reports are being made.' }),
+        });
+      });
+    await refuse(page);
+    const other = hashOf({ requestedFields: 'Day,Revenue', ...TUE_TO_FRI });
+    await askOtherwise(page, other);
+    await page.getByText('The page asks again by itself, 1 of 3 times.').waitFor();
+    expect(await page.locator('.failure').innerText()).toMatch(/In (30|29|28) s\./);
+    // The earlier answer stays, marked, and can still be sorted.
+    expect(await page.locator('.kept .notice').innerText()).toContain(
+      `The answer below is an earlier one: Publisher · ${day(1)} to ${day(4)} · by Day · Clicks.`,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(shown);
+    await page.getByRole('button', { name: 'Clicks', exact: true }).click();
+    await page.locator('th[aria-sort=descending]').waitFor();
+    expect((await drawnRows(page))[0]?.['Day']).toBe(day(4));
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keepPicture(page, 'failed-with-earlier-answer');
+    await page.getByRole('button', { name: 'Don’t ask again' }).click();
+    await page.getByText('This is of the question before your last change.').waitFor();
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+
+    // Three further tries come by themselves, and no more.
+    retryAfter = '1';
+    refused = 0;
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('The page has asked again 3 times. The service can be asked again:').waitFor();
+    expect(refused).toBe(4);
+    expect((await tile(page, 'Clicks')).shown).toBe(shown);
+    // As soon as the service answers, a try by itself brings the new report.
+    await page.getByRole('button', { name: 'Run it again' }).click();
+    await page.getByText('The page asks again by itself, 1 of 3 times.').waitFor();
+    await page.unroute('**/reporting/publisherperformance?**');
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    expect((await tile(page, 'Revenue')).exact).toBe(
+      `${withCommas(
+        amount(
+          sumOf(
+            hours.filter(({ day: one }) => one >= 1 && one <= 4),
+            ({ revenue }) => revenue,
+          ),
+        ),
+      )} EUR`,
+    );
+    expect(await page.locator('.kept .notice').count()).toBe(0);
+
+    // Cancel brings the answer back that was there before.
+    service().stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
+    await askOtherwise(page, hashOf({ requestedFields: 'Day,ServedAds', ...TUE_TO_FRI }));
+    await page.locator('.kept .notice').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).first().click();
+    await page.getByText('This is of the question before your last change.').waitFor();
+    expect(await page.locator('.totals dt').allInnerTexts()).toEqual(['Revenue']);
+    // A chart that was changed while another answer was made stays as it was chosen.
+    await page.getByRole('button', { name: 'Run the report' }).last().click();
+    await page.locator('.kept .notice').waitFor();
+    await page.getByRole('combobox', { name: 'as', exact: true }).selectOption('bars of all days');
+    await page.locator('.bars').waitFor();
+    service().stack.faults.set([]);
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await page.locator('.bars').waitFor();
+    expect(page.url()).toContain('axis=all');
+    // Does not call `watched.close`, which would report that the browser has logged the answers 503.
+    await page.context().close();
+  });
+});
+
+describe('the days', () => {
+  it('that were restated since the last visit are named, and the latest ones are a click away', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,Clicks', first: day(0), last: day(OPEN) }));
+    const { page } = watched;
+    await answered(page);
+    const reload = async (later: number) => {
+      await page.clock.setFixedTime(Date.now() + later);
+      await page.reload();
+      await answered(page);
+    };
+    await reload(3_600_000);
+    expect(await page.getByText('Since your last visit').count()).toBe(0);
+    // A final day and the open one are restated: only the first is news.
+    const folder = (one: number) => join(service().eventsDirectory, 'publisher_events', `day=${day(one)}`);
+    for (const one of [2, OPEN]) {
+      const file = (await readdir(folder(one))).find((name) => name.endsWith('.parquet')) ?? '';
+      await writeFile(join(folder(one), 'more.parquet'), await readFile(join(folder(one), file)));
+    }
+    await reload(7_200_000);
+    const news = page.locator('.notice', { hasText: 'Since your last visit' });
+    await news.waitFor();
+    expect(await news.innerText()).toMatch(
+      RegExp(`^Since your last visit \\(.* UTC\\), 1 day was restated: Wed ${day(2)}\\. Ask for this day$`),
+    );
+    // A reload belongs to the same visit. Another client has its own visits.
+    await reload(7_260_000);
+    await news.waitFor();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('eyJ');
+    expect(await watched.clicks()).toBe(0);
+    await news.getByRole('button').click();
+    await expect.poll(() => page.locator('.table-controls h3').innerText(), POLL).toBe('1 row');
+    expect((await drawnRows(page))[0]?.['Day']).toBe(day(2));
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await unfold(page);
+    await page.getByLabel('publisher-one').check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('asked as publisher-one').waitFor();
+    expect(await news.count()).toBe(0);
+    for (const one of [2, OPEN]) await rm(join(folder(one), 'more.parquet'));
+
+    await askOtherwise(page, hashOf({ requestedFields: 'Day,Clicks', first: day(-60), last: day(-40) }));
+    await page.getByText(`The newest day with events is Sun ${day(OPEN)}.`).waitFor();
+    await page.getByRole('button', { name: 'Show the latest 7 days with data' }).click();
+    await answered(page);
+    expect((await drawnRows(page)).map((row) => row['Day'])).toEqual([0, 1, 2, 3, 4, 5, 6].map(day));
+    await watched.close();
+  });
+});
+
+describe('the time of day', () => {
+  it('is an axis of 24 hours or seven weekdays, which the page adds up and marks as its own', async () => {
+    const watched = await open(
+      hashOf({
+        requestedFields: 'DateTime,Clicks,ServedAds',
+        first: day(-1),
+        last: day(OPEN),
+        axis: 'hours',
+      }),
+      FAR,
+    );
+    const { page } = watched;
+    await answered(page);
+    const slider = page.getByRole('slider', { name: 'Read the chart at' });
+    const inWindow = hours.filter((row) => row.day >= -1);
+    const read = async () => {
+      await slider.focus();
+      await page.keyboard.press('Home');
+      const texts: (string | null)[] = [];
+      for (let point = Number(await slider.getAttribute('max')); point >= 0; point--) {
+        texts.push(await slider.getAttribute('aria-valuetext'));
+        await page.keyboard.press('ArrowRight');
+      }
+      return texts;
+    };
+    const clicksOf = (test: (row: Hour) => boolean) =>
+      withCommas(sumOf(inWindow.filter(test), (row) => row.clicks));
+    const points = await read();
+    expect(points).toHaveLength(24);
+    expect(points).toEqual(
+      Array.from(
+        { length: 24 },
+        (_, hour) => `${String(hour).padStart(2, '0')}:00: All ${clicksOf((row) => row.hour === hour)}`,
+      ),
+    );
+    // The open day has only ten hours and, at noon, the container's record.
+    const hint = page.locator('.chart figcaption .hint');
+    expect(await hint.innerText()).toBe(
+      'Added up by this page: 7 days with rows at each hour, but 00:00 8, 01:00 8, 02:00 8, 03:00 8, 04:00 8, 05:00 8, 06:00 8 and 4 more.',
+    );
+    await keepPicture(page, 'hours-of-the-day');
+    await page.getByRole('combobox', { name: 'as', exact: true }).selectOption('by weekday');
+    await page.getByRole('img', { name: /^Clicks by weekday, / }).waitFor();
+    expect(await hint.innerText()).toBe('Added up by this page: 1 day with rows at each weekday, but Sun 2.');
+    expect(await read()).toEqual(
+      ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].map(
+        (name, weekday) => `${name}: All ${clicksOf((row) => (row.day + 7) % 7 === weekday)}`,
+      ),
+    );
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+});
