@@ -5,7 +5,8 @@ import { dataCell, Failure, MOST_CHARACTERS, shown, type Table } from './answer.
 import type { Job, Reply } from './engine.ts';
 
 /** DuckDB counts only its buffers, so the whole process is watched, too: with the server it stays below 400 MB. */
-const PROCESS_BYTES = 225 * 2 ** 20;
+const QUERY_BYTES = 225 * 2 ** 20;
+const LOAD_BYTES = 250 * 2 ** 20;
 const SETTINGS = {
   memory_limit: '64MiB',
   threads: '1',
@@ -68,8 +69,9 @@ process.umask(0o077);
 /** `process.exit` would wait for DuckDB's threads. */
 const end = () => process.kill(process.pid, 'SIGKILL');
 process.on('disconnect', end);
-setInterval(() => process.memoryUsage.rss() > PROCESS_BYTES && end(), 10);
 process.once('message', async ({ job, spill }: { readonly job: Job; readonly spill: string }) => {
+  const most = job.tables ? QUERY_BYTES : LOAD_BYTES;
+  setInterval(() => process.memoryUsage.rss() > most && end(), 10);
   // An error of DuckDB may quote a text of the traffic.
   const faultOf = (error: Error) => ({
     fault: error instanceof Failure ? error.message : shown(error.message, 600),
