@@ -2,8 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
-import { probeHandler } from '../lib/probe/probe-handlers.ts';
-import { readProbeConfig, reportPuller } from '../lib/probe/pull-report.ts';
+import { probeHandler, readProbeConfig, reportPuller } from '../lib/probe/pull-report.ts';
 
 export const handler = probeHandler({
   pull: reportPuller({

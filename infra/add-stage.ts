@@ -22,7 +22,7 @@ export function addStage(
   app: App,
   stage: Stage,
   release: Release,
-  { isFirst = false, isAtOnce = false }: Partial<DeploymentFlags> = {},
+  { isFirst = false, isOpen = false }: Partial<DeploymentFlags> = {},
 ): StageStacks {
   const names = resourceNames(stage.name);
   const common = {
@@ -60,7 +60,7 @@ export function addStage(
     tokenIssuer,
     ...(probeClient && { probeClient }),
     release,
-    isAtOnce,
+    isOpen,
   });
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);

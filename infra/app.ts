@@ -12,7 +12,7 @@ import { bundlesIn } from './api/function-code.ts';
 import { bundleFunctions } from './bundle-functions.ts';
 import { chooseStage, ownStages } from './choose-stage.ts';
 import { readFlags } from './deployment-flags.ts';
-import { readCommit } from './read-commit.ts';
+import { releaseName } from './release-name.ts';
 import { stages } from './stages.ts';
 
 await reportingFaults(async () => {
@@ -23,7 +23,8 @@ await reportingFaults(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
   try {
     bundleFunctions(folder);
-    addStage(app, stage, { code: bundlesIn(folder), commit: context('commit') ?? readCommit() }, flags);
+    const name = releaseName(stage, folder, context('commit'));
+    addStage(app, stage, { code: bundlesIn(folder), name }, flags);
     app.synth();
   } finally {
     rmSync(folder, { recursive: true });

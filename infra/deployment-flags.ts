@@ -7,23 +7,21 @@ export interface DeploymentFlags {
    * can be repeated after a failure (docs/deploy.md, "First deployment").
    */
   readonly isFirst: boolean;
-  /**
-   * Whether the new release gets all requests at once, even if the stage shifts requests (docs/deploy.md, "Releases").
-   */
-  readonly isAtOnce: boolean;
+  /** Whether the new release passes the gate without a check (docs/deploy.md, "Releases"). */
+  readonly isOpen: boolean;
 }
 
-/** Reads `-c first=yes` and `-c shift=no`. Throws an OperatorFault if either flag has another value. */
+/** Reads `-c first=yes` and `-c gate=open`. Throws an OperatorFault if either flag has another value. */
 export const readFlags = (context: (key: string) => unknown): DeploymentFlags => ({
   isFirst: isGiven(
     'first=yes',
     context('first'),
     'until a stage\'s first deployment has succeeded, and leave it out from then on (docs/deploy.md, "First deployment")',
   ),
-  isAtOnce: isGiven(
-    'shift=no',
-    context('shift'),
-    'for a deployment that takes all requests at once, and leave it out otherwise (docs/deploy.md, "Releases")',
+  isOpen: isGiven(
+    'gate=open',
+    context('gate'),
+    'for a release that no check may stop, and leave it out otherwise (docs/deploy.md, "Releases")',
   ),
 });
 

@@ -235,7 +235,8 @@ const settings = v.strictObject({
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
   /**
-   * The probe pulls a small report on a schedule, as a partner would. An alarm fires if no report comes. With Cognito,
+   * The probe pulls a small report on a schedule, as a partner would. An alarm fires if no report comes. Each release
+   * must deliver such a report before it gets requests, so the probe's client must be a partner. With Cognito,
    * the probe gets a client of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager
    * that holds `{"clientId": …, "clientSecret": …}` of the probe's client. This client must be entitled to the
    * publisher report.
@@ -248,13 +249,10 @@ const settings = v.strictObject({
       ),
     }),
   ),
-  /**
-   * For how many minutes a new release gets a tenth of the requests for reports, days and the waiting room, before it
-   * gets all of them. A crash in that time takes the release back. Before the release gets any request, it must deliver
-   * one report to the probe's client. So the stage needs a probe. Without this setting, a new release gets all requests
-   * at once.
-   */
-  shiftMinutes: v.exactOptional(v.picklist([10, 15, 30])),
+  shiftMinutes: noLongerTaken(
+    '`shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it gets any ' +
+      'request (docs/deploy.md, "Releases")',
+  ),
   /** Other origins whose web pages may call the API with their own token. The service's own page needs no entry. */
   corsOrigins: v.exactOptional(
     v.array(
@@ -321,14 +319,6 @@ const stage = v.pipe(
       'expected if the identity provider is an existing issuer, and only then',
     ),
     ['probe', 'secretArn'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['probe'], ['shiftMinutes']],
-      ({ probe, shiftMinutes }) => shiftMinutes === undefined || probe !== undefined,
-      'expected together with a probe: its client pulls a report from the new release first',
-    ),
-    ['shiftMinutes'],
   ),
 );
 

@@ -46,7 +46,6 @@ export const prod: StageInput = {
   logDays: 90,
   alarms: { gigabytesScannedPerHour: 200 },
   probe: { everyMinutes: 15 },
-  shiftMinutes: 10,
 };
 
 export const stages: Readonly<Record<string, StageInput>> = { dev, prod };

@@ -1,4 +1,4 @@
-import type { Struct } from './file-words.ts';
+import type { Struct } from './column-types.ts';
 import type { Bound, ColumnStatistics, Footer } from './lake-facts.ts';
 
 export const isBelow = (one: Bound, other: Bound): boolean =>
@@ -25,7 +25,7 @@ export function statisticsOf(words: string, ofGroups: readonly Struct[]): Column
 }
 
 /** Reads a bound. Gives undefined for types that the contract does not have, and for INT96, which has no order. */
-function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
+export function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
   const [physical = '', annotation = ''] = words.split(' ');
   if (/^(STRING|ENUM)$/.test(annotation)) return (value) => Buffer.from(value);
   const isInteger = /^INT(32|64)$/.test(physical);
@@ -44,7 +44,7 @@ function boundOf(words: string): (value: Uint8Array) => Bound | undefined {
   };
 }
 
-/** What a query found of a row group: its number, and by column the lowest and highest value and their number. */
+/** What is found of a row group: its number, and by column the lowest and highest value and, by a query, their number. */
 export type GroupRow = Readonly<Record<string, unknown>>;
 
 /** The number of NULLs. The footer's number of records is that of the pages, which were counted. */
@@ -52,7 +52,7 @@ export const nullsIn = ({ rowGroupRows }: Footer, group: GroupRow, column: strin
   (rowGroupRows[Number(group['rowGroup'])] ?? 0) - Number(group[`values ${column}`]);
 
 const asBound = (value: unknown): Bound | undefined =>
-  typeof value === 'string' ? Buffer.from(value) : ((value ?? undefined) as bigint | undefined);
+  typeof value === 'string' ? Buffer.from(value) : ((value ?? undefined) as Bound | undefined);
 
 /** In words, the first row group of which the footer says something else than its values are. */
 export function falseBound(footer: Footer, groups: readonly GroupRow[], column: string): string | undefined {
@@ -62,7 +62,8 @@ export function falseBound(footer: Footer, groups: readonly GroupRow[], column: 
     const [low, high, missing] = [min[at], max[at], nulls[at]];
     const [lowest, highest] = [asBound(group[`lowest ${column}`]), asBound(group[`highest ${column}`])];
     const ofGroup = `in row group ${at + 1}, which has`;
-    if (missing !== undefined && missing !== nullsIn(footer, group, column))
+    const isCounted = group[`values ${column}`] !== undefined;
+    if (isCounted && missing !== undefined && missing !== nullsIn(footer, group, column))
       return `${missing} NULLs ${ofGroup} ${nullsIn(footer, group, column)}`;
     if (low !== undefined && lowest !== undefined && isBelow(lowest, low))
       return `no value below ${textOf(low)} ${ofGroup} ${textOf(lowest)}`;

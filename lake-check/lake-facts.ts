@@ -45,6 +45,9 @@ export interface ColumnChunk {
   /** Where its first page begins. */
   readonly start: number;
   readonly values: number;
+  /** The column's type in the file's own words, and the number of the codec. */
+  readonly words: string;
+  readonly codec: number;
 }
 
 /** The facts in a Parquet file's footer. */
@@ -110,8 +113,6 @@ export interface TableFacts {
   readonly strays: readonly ListedFile[];
   /** Files whose name, or whose folder's name, begins with `_` or `.`: the engines leave them out. */
   readonly hidden: readonly ListedFile[];
-  /** The number of companies. It is known only after every record has been read. */
-  readonly companies?: number;
 }
 
 export interface LakeFacts {

@@ -57,12 +57,9 @@ function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'stray
 /** Whether the engines leave out a file or folder of this name. */
 export const isHidden = (name: string): boolean => /^[._]/.test(name);
 
-/** Whether a folder's name begins like that of a day. The calendar need not have such a day. */
-export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
-
 /** The day in a folder's name. Undefined if Athena would never look into the folder. */
 export function dayOf(folder: string): string | undefined {
-  if (!isDayFolder(folder)) return undefined;
+  if (!folder.startsWith(PARTITION_PREFIX)) return undefined;
   const day = folder.slice(PARTITION_PREFIX.length);
   const time = Date.parse(`${day}T00:00:00Z`);
   // The round trip refuses dates that Date.parse rolls over or completes: 2026-02-31, 2026-1-5.

@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import { statisticsOf } from './bounds.ts';
-import { typeName } from './column-types.ts';
-import { CODECS, ENCRYPTED, fails, formatFault, type Struct, wordsOf } from './file-words.ts';
+import { CODECS, ENCRYPTED, fails, formatFault, type Struct, typeName, wordsOf } from './column-types.ts';
 import type { ColumnChunk, FileFault, Footer } from './lake-facts.ts';
 
 /** A Parquet file to read, by its path on this machine; `id` is the caller's own name for it. */
@@ -85,12 +84,13 @@ function footerOf({ field_2: schema, field_4: groups, field_8: encryption }: Str
     const fault = formatFault(chunk);
     if (fault) return fault;
   }
-  const chunks = parts.map(({ chunk, rowGroup }) => chunkOf(chunk, rowGroup));
   const columns = topLevel(schema).map((element) => {
     const name = textOf(element['field_4']);
     return { name, lower: name.toLowerCase(), words: wordsOf(element) };
   });
   const lower = columns.map((column) => column.lower);
+  const words = new Map(columns.map((column) => [column.name, column.words]));
+  const chunks = parts.map(({ chunk, rowGroup }) => chunkOf(chunk, rowGroup, words));
   const flat = Map.groupBy(parts, (_, index) => (chunks[index]?.isFlat ? chunks[index].column : undefined));
   const bounds = ({ name, words }: (typeof columns)[0]) =>
     statisticsOf(words, flat.get(name)?.map(({ chunk }) => chunk['field_3'].field_12 ?? {}) ?? []);
@@ -106,12 +106,17 @@ function footerOf({ field_2: schema, field_4: groups, field_8: encryption }: Str
   };
 }
 
-function chunkOf({ field_3: chunk }: Struct, rowGroup: number): ColumnChunk {
-  const { field_3: path, field_5: values, field_9: data, field_11: dictionary } = chunk;
+function chunkOf(
+  { field_3: chunk }: Struct,
+  rowGroup: number,
+  types: ReadonlyMap<string, string>,
+): ColumnChunk {
+  const { field_3: path, field_4: codec, field_5: values, field_9: data, field_11: dictionary } = chunk;
   // Some writers say 0 if there is no dictionary.
   const start = Number(dictionary > 0 && dictionary < data ? dictionary : data);
   const column = (path as Uint8Array[]).map(textOf).join('.');
-  return { column, isFlat: path.length === 1, rowGroup, start, values: Number(values) };
+  const words = types.get(column) ?? 'nested';
+  return { column, isFlat: path.length === 1, rowGroup, start, values: Number(values), words, codec };
 }
 
 /** The table's columns in a Parquet schema, which lists each element before its children, the root first. */

@@ -23,10 +23,10 @@ export async function readLake(
   const layout = layoutOf(source.location, await source.list(), today);
   const tables: TableFacts[] = [];
   for (const listed of layout.tables) {
-    const told = (part: string) => (done: number, total: number) =>
+    const note = (part: string) => (done: number, total: number) =>
       onProgress(`Reading the ${part} of ${listed.table.name}`, done, total);
-    const table = await addFooters(source, await addDigests(source, listed), told('footers'));
-    tables.push(depth === 'footers' ? table : await addValues(connection, source, table, told('records')));
+    const table = await addFooters(source, await addDigests(source, listed), note('footers'));
+    tables.push(depth === 'footers' ? table : await addValues(connection, source, table, note('records')));
   }
   return { ...layout, tables };
 }
@@ -81,15 +81,14 @@ async function addValues(
   const readable = table.days.flatMap(({ day, files }) =>
     files.flatMap(({ footer, ...file }) => (footer ? [{ ...file, day, footer }] : [])),
   );
-  const known = new Map(readable.map((file) => [file.path, file]));
+  const byPath = new Map(readable.map((file) => [file.path, file]));
   const facts = new Map<string, Partial<FileFacts>>();
-  const companies = new Set<string>();
   for (const batch of batchesOf(readable, ({ size }) => size, BATCH_BYTES, onProgress)) {
     await using local = await source.filesOf(batch);
-    const files = local.files.map((file) => ({ ...(known.get(file.id) as (typeof batch)[0]), ...file }));
-    await readValues(connection, table, files, facts, companies);
+    const files = local.files.map((file) => ({ ...(byPath.get(file.id) as (typeof batch)[0]), ...file }));
+    await readValues(connection, table, files, facts);
   }
-  return { ...added(table, facts), companies: companies.size };
+  return added(table, facts);
 }
 
 /** Batches of consecutive files. A batch weighs up to `most`, or is a single file. */

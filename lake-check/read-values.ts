@@ -1,44 +1,47 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Report } from '../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../lib/report/quote-sql.ts';
-import { TIME_COLUMN } from '../lib/report/tables.ts';
+import { type Column, type ColumnType, TIME_COLUMN } from '../lib/report/tables.ts';
 import { falseBound, type GroupRow, nullsIn } from './bounds.ts';
-import { fits } from './column-types.ts';
-import { fails } from './file-words.ts';
+import { fails, fits } from './column-types.ts';
 import type { FileFacts, Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
-import { companyColumn, countColumns } from './report-columns.ts';
-import { companiesOf, DAY_US, type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
+import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
 import { pageFault } from './verify-pages.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
   readonly day: string;
   readonly footer: Footer;
+  /** What the dictionaries of a large file tell of each row group. */
+  readonly ranges?: readonly GroupRow[];
 }
 
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
 const FILE = quoteName(FILE_COLUMN);
 
-/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids, and to `companies`. */
+/** Counts the faults in the records of files. Adds what it finds to `facts`, by the files' ids. */
 export async function readValues(
   connection: DuckDBConnection,
   table: TableFacts,
   files: readonly DayFile[],
   facts: Map<string, Partial<FileFacts>>,
-  companies: Set<string>,
 ): Promise<void> {
-  for (const { id, path, footer } of files) {
-    const fault = await pageFault(path, footer);
-    if (fault) facts.set(id, { fault });
+  const whole: DayFile[] = [];
+  for (const file of files) {
+    const { rows, rowGroupRows } = file.footer;
+    const ranges = rows > MANY_ROWS ? rowGroupRows.map((_, rowGroup) => ({ rowGroup })) : [];
+    const fault = await pageFault(file.path, file.footer, ranges);
+    if (fault) facts.set(file.id, { fault });
+    else whole.push({ ...file, ranges });
   }
-  const whole = files.filter(({ id }) => !facts.has(id));
   // DuckDB gives a column the same type in all files of a query, so only files with equal columns are read together.
   const alike = Map.groupBy(whole, ({ path, footer }) =>
     JSON.stringify([...footer.types, rowGroupSql(footer), footer.rows > MANY_ROWS ? path : '']),
   );
   for (const group of alike.values()) {
-    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts, companies);
+    const read = (some: [DayFile, ...DayFile[]]) => readAlike(connection, table, some, facts);
     await read(group as [DayFile]).catch(async () => {
       for (const file of group)
         await read([file]).catch((error: Error) => {
@@ -80,31 +83,26 @@ async function readAlike(
   { table, report }: TableFacts,
   files: readonly [DayFile, ...DayFile[]],
   facts: Map<string, Partial<FileFacts>>,
-  companies: Set<string>,
 ): Promise<void> {
   const rowsOf = async (sql: string, parameters: string[] = []): Promise<GroupRow[]> =>
     (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
-  const [{ footer, path }] = files;
+  const [{ footer, path, ranges = [] }] = files;
   const columns = table.columns.filter(({ name, type }) => fits(type, footer.types.get(name) ?? ''));
   const isUsable = (name: string): boolean => columns.some((column) => column.name === name);
   const counts = countColumns(report).filter(isUsable);
   const company = companyColumn(report);
-  const isAlone = footer.rows > MANY_ROWS;
+  // A dictionary may hold values that no record has. If it leaves the bounds, the records decide.
+  const hasRange = (name: string) =>
+    ranges.length > 0 && ranges.every((row) => `lowest ${name}` in row) && !falseBound(footer, ranges, name);
   const expressions = {
     // One key costs less than two.
-    ...(!isAlone && { path: FILE }),
-    ...(!isAlone && isUsable(company) && { companies: companiesOf(company) }),
+    ...(files.length > 1 && { path: FILE }),
     rowGroup: rowGroupSql(footer),
-    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN)),
+    ...screeningChecks(report, columns, isUsable, footer.types.get(TIME_COLUMN), hasRange),
   };
   const rows = await rowsOf(`SELECT ${listOf(expressions)} FROM ${recordsOf(files)} GROUP BY ALL`);
-  const first = Map.groupBy(rows, (row) => (row['path'] ?? path) as string);
-  for (const row of rows) for (const one of (row['companies'] ?? []) as string[]) companies.add(one);
-  if (isAlone && isUsable(company)) {
-    // For many records, the set costs much more beside other aggregates than alone.
-    const sql = `SELECT DISTINCT ${quoteName(company)} AS company FROM read_parquet(${pathList(files)}, hive_partitioning = false)`;
-    for (const { company: one } of await rowsOf(sql)) if (one !== null) companies.add(String(one));
-  }
+  const groups = rows.map((row): GroupRow => ({ ...ranges[Number(row['rowGroup'])], ...row }));
+  const first = Map.groupBy(groups, (group) => (group['path'] ?? path) as string);
   // The few files that have faulty records are read again, to count these.
   const faulty = files.filter((file) => isSuspect(file, first.get(file.path) ?? [], counts));
   const days = JSON.stringify(faulty.map(({ path, day }) => ({ path, start: Date.parse(day) * 1_000 })));
@@ -169,3 +167,94 @@ const listOf = (expressions: Expressions): string =>
 
 const recordsOf = (files: readonly DayFile[]): string =>
   `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, file_row_number = true, hive_partitioning = false)`;
+
+/** SQL expressions over a file's records, by the name that each has in the result. */
+type Expressions = Readonly<Record<string, string>>;
+
+/** Whether the files have the column, with a type that the engines read. */
+type IsUsable = (column: string) => boolean;
+
+export const DAY_US = 86_400_000_000;
+
+const time = quoteName(TIME_COLUMN);
+
+/** The time as a number, without a cast: a cast from TIMESTAMP WITH TIME ZONE uses a calendar for each record. */
+const microseconds = `epoch_us(${time})`;
+
+/**
+ * The checks of every file, with the bounds of the columns that the engines read. They must cost little compared with
+ * reading the file. Bounds and levels only show whether a file may have faults: then {@link faultCounts} counts them.
+ */
+const screeningChecks = (
+  report: Report,
+  columns: readonly Column[],
+  isUsable: IsUsable,
+  timeType: string | undefined,
+  hasRange: (column: string) => boolean,
+): Expressions => ({
+  ...(isUsable(TIME_COLUMN) &&
+    timeType !== 'TIMESTAMP_MS' && {
+      // Athena rounds to the millisecond.
+      roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
+    }),
+  ...levelChecks(report, isUsable)?.screening,
+  ...Object.fromEntries(columns.flatMap((column) => boundsOf(column, hasRange(column.name)))),
+});
+
+/** SQL for the number of a column's values, and for the lowest and the highest unless dictionaries tell them. */
+function boundsOf({ name, type }: Column, hasRange: boolean): (readonly [string, string])[] {
+  const column = quoteName(name);
+  const bound = (sql: string) => BOUND[type].replace('*', `${sql}(${column})`);
+  const values = [`values ${name}`, `count(${column})`] as const;
+  return hasRange ? [values] : [[`lowest ${name}`, bound('min')], [`highest ${name}`, bound('max')], values];
+}
+
+/** SQL for a bound. Of a decimal, the digits without their point. */
+const BOUND: Readonly<Record<ColumnType, string>> = {
+  timestamp: 'epoch_us(*)',
+  bigint: '*::BIGINT',
+  varchar: '*',
+  'decimal(18,6)': "replace(*::VARCHAR, '.', '')::BIGINT",
+};
+
+/** SQL for the numbers of faulty records. `start` is the column with the start of the file's day in microseconds. */
+const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
+  ...(isUsable(TIME_COLUMN) && {
+    // An infinite time has no microseconds.
+    outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,
+  }),
+  ...levelChecks(report, isUsable)?.counts,
+  ...Object.fromEntries(
+    countColumns(report)
+      .filter(isUsable)
+      .flatMap((name) => [
+        [`negative ${name}`, `count_if(${quoteName(name)} < 0)`],
+        [`total ${name}`, `sum(${quoteName(name)})::HUGEINT`],
+      ]),
+  ),
+});
+
+/** SQL for records with a value in a column that is not for their level. */
+function levelChecks(report: Report, isUsable: IsUsable) {
+  const levels = levelColumns(report);
+  if (!levels || !isUsable(levels.finer)) return undefined;
+  const [others, finerCount, coarserCount] = [levels.others, [levels.finerCount], [levels.coarserCount]].map(
+    (columns) =>
+      columns
+        .filter(isUsable)
+        .map((name) => `${quoteName(name)} <> 0`)
+        .join(' OR ') || 'false',
+  );
+  const isCoarser = `${quoteName(levels.finer)} IS NULL`;
+  return {
+    // One condition for all: for each record, DuckDB then evaluates only the branch of the CASE that applies.
+    screening: {
+      hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
+    },
+    counts: {
+      coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
+      coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
+      finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
+    },
+  };
+}

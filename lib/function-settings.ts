@@ -11,7 +11,7 @@ export interface FunctionSettings {
   readonly memoryMb: number;
   /**
    * What starts the function: a request, even one without a route; a new object under `publications/`; a publication
-   * that Lambda has given up; a schedule; or CodeDeploy, before a new release receives requests.
+   * that Lambda has given up; a schedule; or CloudFormation, before a new release receives requests.
    */
   readonly trigger: 'request' | 'publication' | 'abandoned-publication' | 'schedule' | 'release';
 }
@@ -84,7 +84,8 @@ export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<s
   // It makes two small calls to S3, and repeats them while S3 throttles.
   ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],
   ['probe', { ...pulling, trigger: 'schedule' }],
-  ['release-check', { ...pulling, trigger: 'release' }],
+  // It asks each new version first, and waits while Lambda throttles.
+  ['release-check', { ...pulling, timeoutSeconds: 300, trigger: 'release' }],
 ]);
 
 /** The name of the only function that this trigger starts. Throws a TypeError if there is no such function. */

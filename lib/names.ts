@@ -101,10 +101,15 @@ export const PROBE_ENV = {
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
-/** Environment variable of the release check, in addition to those of the probe. */
-export const RELEASE_CHECK_ENV = {
-  /** JSON: ARNs of the versions to ask, by the function's name. */
-  versions: 'VERSIONS',
+/**
+ * Members of the release gate's properties in the template: the release's name, the ARNs of its versions by the
+ * function's name, and whether it passes without a check. `outcome` is a member of its answer.
+ */
+export const GATE = {
+  release: 'Release',
+  versions: 'Versions',
+  isOpen: 'IsOpen',
+  outcome: 'Outcome',
 } as const;
 
 export const METRIC_NAMESPACE = 'PerformanceReports';

@@ -11,16 +11,16 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 163,
-  lib: 8_818,
+  lib: 8_922,
   'files of lib': 107,
-  infra: 3_683,
-  local: 6_130,
-  'lake-check': 1_948,
-  tools: 6_795,
+  infra: 3_584,
+  local: 6_172,
+  'lake-check': 1_990,
+  tools: 6_974,
   page: 8_580,
   connectors: 2_480,
   bench: 4_544,
-  test: 54_437,
+  test: 54_391,
   docs: 7_178,
 };
 

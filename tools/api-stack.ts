@@ -7,18 +7,15 @@ import { resourceNames } from '../infra/resource-names.ts';
 
 export const apiStackName = (stage: string): string => `${resourceNames(stage).service}-api`;
 
-/** The function versions and deployment groups that a stage's API stack holds since its last deployment. */
-export interface StackRelease {
-  /** The version of each function, by the function's whole name. */
-  readonly versions: ReadonlyMap<string, number>;
-  /** CodeDeploy's deployment groups, one for each function whose alias it shifts. */
-  readonly shiftGroups: readonly string[];
-}
-
-/** Reads the API stack of a stage. Fails if the stage is not deployed. */
-export async function readStackRelease(client: CloudFormationClient, stage: string): Promise<StackRelease> {
+/**
+ * The version of each function that a stage's API stack holds since its last deployment, by the function's whole name.
+ * Fails if the stage is not deployed.
+ */
+export async function readStackVersions(
+  client: CloudFormationClient,
+  stage: string,
+): Promise<ReadonlyMap<string, number>> {
   const versions = new Map<string, number>();
-  const shiftGroups: string[] = [];
   for await (const { StackResourceSummaries = [] } of paginateListStackResources(
     { client },
     { StackName: apiStackName(stage) },
@@ -26,14 +23,13 @@ export async function readStackRelease(client: CloudFormationClient, stage: stri
     for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries) {
       // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
       if (ResourceStatus?.startsWith('DELETE_')) continue;
-      if (ResourceType === 'AWS::CodeDeploy::DeploymentGroup') shiftGroups.push(PhysicalResourceId);
       if (ResourceType === 'AWS::Lambda::Version') {
         // arn:aws:lambda:<region>:<account>:function:<name>:<version>
         const [version, name = ''] = PhysicalResourceId.split(':').reverse();
         versions.set(name, Number(version));
       }
     }
-  return { versions, shiftGroups };
+  return versions;
 }
 
 /** The status of a stage's API stack, such as `UPDATE_IN_PROGRESS`. */

@@ -1,6 +1,6 @@
 import {
-  GetAliasCommand,
   LambdaClient,
+  paginateListAliases,
   paginateListVersionsByFunction,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
@@ -9,22 +9,28 @@ import { serviceFunctions } from '../infra/api/service-functions.ts';
 import { LIVE_ALIAS, resourceNames } from '../infra/resource-names.ts';
 import { ENV } from '../lib/names.ts';
 
-/** A published version of a function: the release of one commit. */
+/** A published version of a function: its part of a release. */
 export interface PublishedVersion {
   readonly number: number;
-  readonly commit: string;
+  /** Name of the release (`infra/release-name.ts`). */
+  readonly release: string;
   readonly publishedMs: number;
+  /** Whether an operator has gone back from this version to an earlier one. */
+  readonly isTakenBack: boolean;
 }
 
-/** A deployed function: all its versions, and the versions that its alias `live` leads to. */
+/** A deployed function: all its versions, and the one that its alias `live` leads to. */
 export interface LiveFunction {
   /** The name of its file in `functions/`. */
   readonly name: string;
   /** All published versions, the oldest first. */
   readonly versions: readonly PublishedVersion[];
-  /** The versions that the alias leads to: first its main version, then those that get a part of the requests. */
-  readonly live: readonly number[];
+  /** The number of the version that the alias leads to. */
+  readonly live: number;
 }
+
+/** The alias that marks a version as taken back. Deployments do not know of it, so the next rollback finds it. */
+export const takenBackAlias = (version: number): string => `taken-back-${version}`;
 
 /** A client that retries often. All functions are read and moved at once, but Lambda allows only 15 calls a second. */
 export const retryingLambda = () => new LambdaClient({ maxAttempts: 10 });
@@ -38,20 +44,21 @@ export async function readLiveFunctions(client: LambdaClient, stage: string): Pr
 async function readLiveFunction(client: LambdaClient, stage: string, name: string): Promise<LiveFunction[]> {
   const FunctionName = resourceNames(stage).functionName(name);
   try {
-    const { FunctionVersion, RoutingConfig } = await client.send(
-      new GetAliasCommand({ FunctionName, Name: LIVE_ALIAS }),
-    );
+    const aliases = new Map<string, number>();
+    for await (const { Aliases = [] } of paginateListAliases({ client }, { FunctionName }))
+      for (const { Name = '', FunctionVersion } of Aliases) aliases.set(Name, Number(FunctionVersion));
+    const live = aliases.get(LIVE_ALIAS);
+    if (live === undefined) return [];
     const versions: PublishedVersion[] = [];
     for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName }))
       for (const { Version, Environment, LastModified = '' } of Versions)
         if (Version !== '$LATEST')
           versions.push({
             number: Number(Version),
-            commit: Environment?.Variables?.[ENV.commit] ?? 'unknown',
+            release: Environment?.Variables?.[ENV.commit] ?? 'unknown',
             publishedMs: Date.parse(LastModified),
+            isTakenBack: aliases.has(takenBackAlias(Number(Version))),
           });
-    const weighted = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {});
-    const live = [FunctionVersion, ...weighted].map(Number);
     return [{ name, versions: versions.sort((one, other) => one.number - other.number), live }];
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return [];

@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { GATE } from '../../lib/names.ts';
 import { routes } from '../../lib/routes.ts';
 import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
@@ -15,13 +16,13 @@ import { makeLambdaFunction, makeLive } from './lambda-function.ts';
 import { makeLostEventsQueue } from './lost-events.ts';
 import { makeProbe, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
-import { shiftReleases } from './release-shift.ts';
+import { addReleaseGate } from './release-gate.ts';
 import { ReportsApi } from './rest-api.ts';
 import {
   abandon,
-  answeringFunctions,
   notFound,
   publish,
+  requestedFunctions,
   type ServiceFunction,
   serviceFunctions,
 } from './service-functions.ts';
@@ -34,8 +35,8 @@ export interface ApiStackProps extends StackProps {
   /** Set if the stage has a probe. */
   readonly probeClient?: ProbeClient;
   readonly release: Release;
-  /** Whether the release gets all requests at once, even if the stage shifts requests. */
-  readonly isAtOnce: boolean;
+  /** Whether the release passes its gate without a check. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -44,7 +45,7 @@ export interface ApiStackProps extends StackProps {
  */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stage, names, bucketNames, tokenIssuer, probeClient, release, isAtOnce, ...stackProps } = props;
+    const { stage, names, bucketNames, tokenIssuer, probeClient, release, isOpen, ...stackProps } = props;
     super(scope, id, stackProps);
     const { prefix, kmsKeyArn } = stage.events;
     const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
@@ -70,7 +71,7 @@ export class ApiStack extends Stack {
       eventsBucketName: bucketNames.events,
       partnersBucketName: bucketNames.partners,
       downloadsEdgeOrigin: edgeOrigin,
-      commit: release.commit,
+      commit: release.name,
     });
     const make = (entry: ServiceFunction) =>
       makeLive(
@@ -115,20 +116,15 @@ export class ApiStack extends Stack {
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 
     const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
-    if (stage.probe && probeClient) {
-      const puller = { release, service, stage, client: probeClient, serviceUrl };
-      makeProbe(this, stage.probe.everyMinutes, puller);
-      if (stage.shiftMinutes !== undefined)
-        shiftReleases(this, {
-          minutes: stage.shiftMinutes,
-          isAtOnce,
-          aliases: new Map(answeringFunctions.map(({ name }) => [name, functionOf(name)])),
-          others: serviceFunctions
-            .filter((entry) => !answeringFunctions.includes(entry))
-            .map(({ name }) => functionOf(name)),
-          puller,
-        });
-    }
+    const puller = { release, service, stage, client: probeClient, serviceUrl };
+    const probe = stage.probe && makeProbe(this, stage.probe.everyMinutes, puller);
+    const gate = addReleaseGate(this, {
+      isOpen,
+      asked: new Map(requestedFunctions.map(({ name }) => [name, functionOf(name)])),
+      functions: [...functions.values(), ...(probe ? [probe] : [])],
+      puller,
+    });
+    new CfnOutput(this, 'GateOutcome', { value: gate.getAttString(GATE.outcome) });
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });
     if (edgeOrigin) new CfnOutput(this, 'DownloadsEdge', { value: edgeOrigin });

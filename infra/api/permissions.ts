@@ -142,18 +142,20 @@ export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permi
       ]
     : [];
 
+/** The ARN of a function's version or alias. */
+export const qualifiedArn = ({ stack, names }: ServiceResources, name: string, qualifier: string): string =>
+  stack.formatArn({
+    service: 'lambda',
+    resource: 'function',
+    resourceName: `${names.functionName(name)}:${qualifier}`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+
 /** After a function's last retry has failed, Lambda invokes `toldTo` with the rights of the failed function. */
-export const failurePermission = ({ stack, names }: ServiceResources, toldTo: string): Permission => ({
+export const failurePermission = (service: ServiceResources, toldTo: string): Permission => ({
   sid: 'TellFailure',
   actions: ['lambda:InvokeFunction'],
-  resources: [
-    stack.formatArn({
-      service: 'lambda',
-      resource: 'function',
-      resourceName: `${names.functionName(toldTo)}:${LIVE_ALIAS}`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    }),
-  ],
+  resources: [qualifiedArn(service, toldTo, LIVE_ALIAS)],
 });
 
 /**

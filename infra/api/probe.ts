@@ -7,7 +7,7 @@ import { functionStartedBy } from '../../lib/function-settings.ts';
 import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import type { Stage } from '../stage.ts';
 import type { Release } from './function-code.ts';
-import { makeLambdaFunction, makeLive } from './lambda-function.ts';
+import { type LiveFunction, makeLambdaFunction, makeLive } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
 
 /** Name of the probe's file in `functions/` and of its bundle's folder. */
@@ -25,52 +25,43 @@ export interface PullerProps {
   readonly release: Release;
   readonly service: ServiceResources;
   readonly stage: Pick<Stage, 'apiScope' | 'logDays' | 'reservedConcurrency'>;
-  readonly client: ProbeClient;
+  /** Absent if the stage has no probe. */
+  readonly client?: ProbeClient | undefined;
   readonly serviceUrl: string;
 }
 
-export interface Puller {
-  /** Name of the function's file in `functions/` and of its bundle's folder. */
-  readonly name: string;
-  readonly description: string;
-  readonly permissions?: readonly Permission[];
-  /** Environment variables that only this function has. */
-  readonly variables?: Readonly<Record<string, string>>;
-  readonly reservedConcurrency?: number | undefined;
-}
+const readClient = ({ secretArn }: ProbeClient): Permission => ({
+  sid: 'ReadProbeClient',
+  actions: ['secretsmanager:GetSecretValue'],
+  resources: [secretArn],
+});
 
-/** Makes a function that pulls a report as the probe's client. */
+/** Makes a function that pulls a report as the probe's client, and has these further permissions. */
 export const makePuller = (
   scope: Construct,
-  { name, description, permissions = [], variables, reservedConcurrency }: Puller,
+  puller: { readonly name: string; readonly description: string },
   { release, service, stage, client, serviceUrl }: PullerProps,
+  permissions: readonly Permission[] = [],
 ): LambdaFunction =>
   makeLambdaFunction(
     scope,
     {
-      name,
-      description,
-      permissions: () => [
-        {
-          sid: 'ReadProbeClient',
-          actions: ['secretsmanager:GetSecretValue'],
-          resources: [client.secretArn],
-        },
-        ...permissions,
-      ],
+      ...puller,
+      permissions: () => [...(client ? [readClient(client)] : []), ...permissions],
     },
     {
-      code: release.code(name),
+      code: release.code(puller.name),
       service,
-      reservedConcurrency,
       logDays: stage.logDays,
+      ...(puller.name === PROBE && { reservedConcurrency: stage.reservedConcurrency?.probe }),
       environment: {
-        [ENV.commit]: release.commit,
+        [ENV.commit]: release.name,
         [ENV.apiScope]: stage.apiScope,
         [PROBE_ENV.serviceUrl]: serviceUrl,
-        [PROBE_ENV.tokenUrl]: client.tokenUrl,
-        [PROBE_ENV.clientSecretId]: client.secretArn,
-        ...variables,
+        ...(client && {
+          [PROBE_ENV.tokenUrl]: client.tokenUrl,
+          [PROBE_ENV.clientSecretId]: client.secretArn,
+        }),
         POWERTOOLS_SERVICE_NAME: service.names.service,
         POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
         NODE_OPTIONS: '--enable-source-maps',
@@ -78,21 +69,15 @@ export const makePuller = (
     },
   );
 
-/** Makes the probe, which pulls a report on a schedule, from outside, as a partner does. */
-export function makeProbe(scope: Construct, everyMinutes: number, props: PullerProps): void {
-  const probe = makePuller(
-    scope,
-    {
-      name: PROBE,
-      description: 'Pulls a report as a partner does, and tells whether it came',
-      reservedConcurrency: props.stage.reservedConcurrency?.probe,
-    },
-    props,
-  );
+/** Makes the probe, which pulls a report on a schedule, from outside, as a partner does. Returns its alias. */
+export function makeProbe(scope: Construct, everyMinutes: number, props: PullerProps): LiveFunction {
+  const description = 'Pulls a report as a partner does, and tells whether it came';
+  const live = makeLive(makePuller(scope, { name: PROBE, description }, props));
   new Rule(scope, 'ProbeSchedule', {
     description: 'Starts the probe',
     schedule: Schedule.rate(Duration.minutes(everyMinutes)),
     // A failed run is not repeated, because the next run comes soon enough.
-    targets: [new FunctionTarget(makeLive(probe), { retryAttempts: 0 })],
+    targets: [new FunctionTarget(live, { retryAttempts: 0 })],
   });
+  return live;
 }

@@ -1,4 +1,4 @@
-import { FIRST_WAIT_MS, functionStartedBy, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
+import { FIRST_WAIT_MS, functionStartedBy, QUERY_WAIT_MS, settingsOf } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -153,15 +153,14 @@ export const publish: ServiceFunction = {
 /** The functions that answer a partner who requests a report. */
 export const deliveringFunctions: readonly ServiceFunction[] = [...reports.map(reportFunction), downloads];
 
-/** The functions that answer a partner's requests for reports and days. */
-export const answeringFunctions: readonly ServiceFunction[] = [
+/** The functions that reports need. */
+export const reportingFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   ...reports.map(daysOfReport),
   downloads,
+  publish,
+  abandon,
 ];
-
-/** The functions that reports need. */
-export const reportingFunctions: readonly ServiceFunction[] = [...answeringFunctions, publish, abandon];
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reportingFunctions,
@@ -170,3 +169,8 @@ export const serviceFunctions: readonly ServiceFunction[] = [
   page,
   notFound,
 ];
+
+/** The functions that requests reach. */
+export const requestedFunctions = serviceFunctions.filter(
+  ({ name }) => settingsOf(name).trigger === 'request',
+);

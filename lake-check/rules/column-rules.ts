@@ -1,19 +1,27 @@
 import { distance } from 'fastest-levenshtein';
-import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
 import { inFiles, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import { companyColumn } from '../report-columns.ts';
 
-const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
+const contractColumns = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The name of a file's column that probably means the contract's column `wanted`. Undefined if no name is similar. */
-function similarName(wanted: string, names: readonly string[]): string | undefined {
+/**
+ * The name of a file's column that probably means the contract's column `wanted`, such as `click`, `revenue_usd` or
+ * `ads_served`. Undefined if no name is similar.
+ */
+export function similarName(wanted: string, names: readonly string[]): string | undefined {
+  const words = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/);
   const [nearest] = names
-    .filter((name) => !known.has(name))
-    .map((name) => ({ name, edits: distance(bare(wanted), bare(name)) }))
+    .filter((name) => !contractColumns.has(name))
+    .map((name) => {
+      const holds =
+        words(wanted).every((word) => words(name).includes(word)) || bare(name).includes(bare(wanted));
+      return { name, edits: holds ? 1 : distance(bare(wanted), bare(name)) };
+    })
     .sort((a, b) => a.edits - b.edits);
   return nearest && nearest.edits <= 2 ? nearest.name : undefined;
 }
@@ -58,18 +66,6 @@ const namesAreUnique = inFiles(({ footer }) =>
   })),
 );
 
-/** Some writers keep the partition's column in the file too. The engines take the day from the folder. */
-const dayIsTheFolders = inFiles(
-  ({ footer }) =>
-    footer?.types.has(PARTITION_COLUMN) && {
-      severity: 'advice',
-      column: PARTITION_COLUMN,
-      found: 'the file holds it too; the engines take it from the folder',
-      needed: 'a file without it',
-      cure: 'Leave it out when files are written next; these are read rightly.',
-    },
-);
-
 /** The column in which DuckDB names a record's file. Under another name, it would open the files of all days. */
 const FILE_NAME = 'filename';
 
@@ -84,6 +80,4 @@ const namesAreFree = inFiles(
     },
 );
 
-export const columnRules: readonly Rule[] = [
-  ...[columnsFit, columnsAreThere, namesAreUnique, namesAreFree, dayIsTheFolders],
-];
+export const columnRules: readonly Rule[] = [...[columnsFit, columnsAreThere, namesAreUnique, namesAreFree]];

@@ -1,5 +1,10 @@
-import { inTables, type Rule } from '../finding.ts';
+import { counted } from '../../lib/terminal/counted.ts';
+import { isBelow } from '../bounds.ts';
+import { type Fault, inTables, type Rule } from '../finding.ts';
+import { convertLake } from '../lake-commands.ts';
+import { type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
 import { dayFolder, SUCCESS_MARKER } from '../layout.ts';
+import { companyColumn } from '../report-columns.ts';
 
 /** Finds files that were written after the marker: the day was called complete, and then changed. */
 const noWritesAfterMarker = inTables(({ table, days }) =>
@@ -31,23 +36,85 @@ const pastDaysAreFinal = inTables(({ table, days }) => {
   );
 });
 
-const DAY_MS = 86_400_000;
+export const protocolRules: readonly Rule[] = [noWritesAfterMarker, pastDaysAreFinal];
 
-const daysFollowEachOther = inTables(({ table, days }) => {
-  const gaps = days.flatMap(({ day }, index) => {
-    const before = days[index - 1]?.day;
-    const missing = before ? (Date.parse(day) - Date.parse(before)) / DAY_MS - 1 : 0;
-    return missing > 0 ? [`${missing} between ${before} and ${day}`] : [];
+const MEGABYTE = 1_000_000;
+
+/** In a file below this size, the overhead (a listing, a footer, a request) costs more than the records. */
+const SMALL_FILE = 8 * MEGABYTE;
+const MANY_FILES = 10;
+
+/** From this size on, a company's reports gain from skipping parts of a file. */
+const LARGE_FILE = 4 * MEGABYTE;
+
+/** A rule that makes one finding for all files of a table for which `isSo` is true. */
+const aboutFiles = (
+  isSo: (size: number, footer: Footer, table: TableFacts) => boolean,
+  advice: (convert: string, table: TableFacts) => Omit<Fault, 'severity'>,
+): Rule =>
+  inTables((table, { location }) => {
+    const files = filesOf(table).filter(({ size, footer }) => footer && isSo(size, footer, table));
+    const paths = files.map(({ path }) => path);
+    return (
+      paths.length > 0 && { severity: 'advice', paths, ...advice(`Run ${convertLake(location)}`, table) }
+    );
+  });
+
+const filesAreFew = inTables(({ days }, { location }) => {
+  const many = days.filter(({ files: { length }, files }) => {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    return length > MANY_FILES && bytes / length < SMALL_FILE;
   });
   return (
-    gaps.length > 0 && {
+    many.length > 0 && {
       severity: 'advice',
-      paths: [`${table.name}/`],
-      found: `days without events: ${gaps.slice(0, 5).join(', ')}${gaps.length > 5 ? ' and more' : ''}`,
-      needed: 'every day that has events',
-      cure: 'If the source has events there, convert them. If not, do nothing.',
+      paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
+      found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
+      needed: 'a few files of 100 MB to 1 GB a day',
+      cure: `Run ${convertLake(location)}: it writes one file a day.`,
     }
   );
 });
 
-export const protocolRules: readonly Rule[] = [noWritesAfterMarker, pastDaysAreFinal, daysFollowEachOther];
+const rowGroupsAreSeveral = aboutFiles(
+  (size, { rowGroupRows }) => size > LARGE_FILE && rowGroupRows.length < 2,
+  (convert) => ({
+    found: 'they are one row group each: a report of one company reads all of it',
+    needed: 'several row groups a file',
+    cure: `${convert}.`,
+  }),
+);
+
+const sortedByCompany = aboutFiles(
+  (size, footer, { report }) =>
+    size > LARGE_FILE && footer.rowGroupRows.length > 1 && !isSorted(footer, companyColumn(report)),
+  (convert, { report }) => ({
+    column: companyColumn(report),
+    found: 'its values are spread over all row groups: a report of one company reads the whole file',
+    needed: 'records sorted by company',
+    cure: `${convert}: it sorts.`,
+  }),
+);
+
+/** Whether each row group begins at or above the end of the one before it. */
+function isSorted({ statistics }: Footer, column: string): boolean {
+  const { min = [], max = [] } = statistics.get(column) ?? {};
+  return min.every((value, index) => {
+    const before = max[index - 1];
+    // A row group without these values holds only NULL, or the footer lacks its statistics. It counts as sorted.
+    return value === undefined || before === undefined || !isBelow(value, before);
+  });
+}
+
+const filesAreCompressed = aboutFiles(
+  (size, { compression }) => size > MEGABYTE && compression.includes('UNCOMPRESSED'),
+  (convert) => ({
+    found: 'they are not compressed: Athena charges for every byte',
+    needed: 'zstd or snappy',
+    cure: `${convert}: it writes zstd.`,
+  }),
+);
+
+export const adviceRules: readonly Rule[] = [
+  ...[filesAreFew, rowGroupsAreSeveral, sortedByCompany, filesAreCompressed],
+];

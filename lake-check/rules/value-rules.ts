@@ -4,8 +4,8 @@ import { fits } from '../column-types.ts';
 import { type Fault, inFiles, inTables, onRecords, type Rule } from '../finding.ts';
 import { convertLake } from '../lake-commands.ts';
 import type { Footer } from '../lake-facts.ts';
+import { DAY_US } from '../read-values.ts';
 import { companyColumn, countColumns, type LevelColumns, levelColumns } from '../report-columns.ts';
-import { DAY_US } from '../value-checks.ts';
 
 /** The engines leave out the row groups whose bounds say that nothing in them is asked for. */
 const boundsHold = inFiles(({ values }, _, { location }) =>

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvokeVersion } from '../aws/invoke-version.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
-import { pathOf, routes } from '../routes.ts';
+import { routes } from '../routes.ts';
 
 export interface VersionedService {
   /** The service's URL, without a slash at its end. */
@@ -42,26 +42,21 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
 const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
 
 /**
- * Asks each version once, without a token. Throws an Error that names the functions that do not answer with this
- * commit. Such a function can't start, or belongs to another release.
+ * Asks each version once, without a token: one after the other, so that a stage with few executions can answer its
+ * callers too. Throws an Error that names the first function that can't start or does not answer with this release.
  */
 export async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
-  commit: string,
+  release: string,
+  signal: AbortSignal,
 ): Promise<void> {
-  const faults = await Promise.all(
-    Object.entries(versions).map(async ([name, arn]) => {
-      try {
-        const url = new URL(serviceUrl + pathOf(name));
-        const { headers } = await invoke(arn, eventOf(url, new Headers(), {}));
-        const answered = headers?.[VERSION_HEADER];
-        return answered === commit ? [] : [`${name} answers with ${answered ?? 'no commit'}`];
-      } catch (error) {
-        return [error instanceof Error ? error.message : String(error)];
-      }
-    }),
-  );
-  if (faults.flat().length > 0) throw new Error(faults.flat().join('; '));
+  for (const [name, arn] of Object.entries(versions)) {
+    // The function for paths without a route is asked at a path of another one.
+    const path = routes.find(({ functionName }) => functionName === name)?.path ?? '/';
+    const { headers } = await invoke(arn, eventOf(new URL(serviceUrl + path), new Headers(), {}), signal);
+    const answered = headers?.[VERSION_HEADER];
+    if (answered !== release) throw new Error(`${name} answers with ${answered ?? 'no release'}`);
+  }
 }
 
 /** The function that a path below the service's URL leads to. Throws if no route has this path. */

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as v from 'valibot';
+import type { LineLog, MetricSink } from '../http/request-log.ts';
 import { isYounger } from '../is-younger.ts';
-import { ENV, PROBE_ENV, RELEASE_CHECK_ENV } from '../names.ts';
+import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
@@ -20,6 +21,11 @@ export interface ProbeParts {
   readonly now: () => number;
   /** How many seconds after midnight the window begins. Another number makes another report, which is not cached. */
   readonly secondsLate?: number;
+}
+
+/** The service has no table for the report, as before its first events. Everything up to the listing has worked. */
+export class TableMissing extends Error {
+  override readonly message = "The report's table is missing: the lake has no events yet";
 }
 
 /** Time limit of each step: the token, and the report with all its redirects. */
@@ -79,10 +85,41 @@ export function reportPuller({
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (response.status === 401) kept = undefined;
+    const text = await response.text();
+    if (response.status === 404 && text.includes(':no-records"')) throw new TableMissing();
     if (response.status !== 200) throw new Error(`The report's request ends with ${response.status}`);
-    const [header, ...rows] = (await response.text()).trimEnd().split('\n');
+    const [header, ...rows] = text.trimEnd().split('\n');
     if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
     return rows.length;
+  };
+}
+
+/**
+ * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.
+ * It never throws, because Lambda would run it again after an error. The metric shows a failed pull.
+ */
+export function probeHandler({
+  pull,
+  log,
+  metrics,
+}: {
+  readonly pull: () => Promise<number>;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}) {
+  return async (): Promise<void> => {
+    const began = Date.now();
+    const durationMs = () => Date.now() - began;
+    try {
+      const rows = await pull();
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
+      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
+      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+    } catch (error) {
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
+      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+    }
+    metrics.publishStoredMetrics();
   };
 }
 
@@ -120,26 +157,5 @@ export function readProbeConfig(env: Readonly<Record<string, string | undefined>
     serviceUrl: values[PROBE_ENV.serviceUrl],
     tokenUrl: values[PROBE_ENV.tokenUrl],
     clientSecretId: values[PROBE_ENV.clientSecretId],
-  });
-}
-
-const release = v.object({
-  [ENV.commit]: text,
-  [RELEASE_CHECK_ENV.versions]: v.pipe(v.string(), v.parseJson(), v.record(v.string(), text)),
-});
-
-/** Does the same for the release check. */
-export function readReleaseConfig(env: Readonly<Record<string, string | undefined>>) {
-  const { [ENV.commit]: commit, [RELEASE_CHECK_ENV.versions]: versions } = v.parse(release, env);
-  const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
-  return Object.freeze({
-    commit,
-    /** ARNs of the versions, by the function's name. */
-    versions,
-    /**
-     * Start of the window, in seconds after midnight. It differs for each release. Otherwise the report could come from
-     * the cache, and would prove nothing about the release.
-     */
-    secondsLate: 1 + (digest.readUInt16BE() % 3_600),
   });
 }

@@ -1,8 +1,9 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
+import { tables } from '../../lib/report/tables.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
@@ -41,9 +42,15 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
       try {
         await setThreads(connection);
         using _interrupting = interruptOn(query.signal, connection);
-        await events.follow(connection, query.sql);
         await connection.run(`USE ${quoteName(options.database)}`);
-        return await copyResult(connection, query, csvPath);
+        for (let tries = 1; ; tries++)
+          try {
+            await events.follow(connection, query.sql);
+            return await copyResult(connection, query, csvPath);
+          } catch (error) {
+            // A file was removed after it was listed.
+            if (tries === TRIES || !/No files found that match/.test((error as Error).message)) throw error;
+          }
       } catch (error) {
         await rm(csvPath, { force: true });
         throw failureOf(error as Error);
@@ -85,6 +92,8 @@ async function copyResult(
     await rm(profilePath, { force: true });
   }
 }
+
+const TRIES = 3;
 
 const INTERVAL_MS = 20;
 
@@ -166,14 +175,18 @@ async function openInstance(
     // DuckDB counts the bytes of Parquet data only if it reads them ahead. By default, it does not read local files
     // ahead.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
-    const { eventsDirectory: directory, database, onWarning, onProgress } = options;
+    const { eventsDirectory, database, onWarning, onProgress } = options;
     const events = await openEvents(connection, {
-      directory,
+      directory: eventsDirectory,
       database,
+      scratchDirectory,
       ...(onWarning && { onWarning }),
       ...(onProgress && { onProgress }),
     });
-    const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
+    // DuckDB judges by real paths. The folders of the lake and of its tables may be links.
+    const folders = ['.', ...tables.map(({ name }) => name)].map((name) => resolve(eventsDirectory, name));
+    const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+    const reachable = [...real, scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');
     const changeable = [...PROFILING_SETTINGS, 'schema', 'threads'].map(quoteText);

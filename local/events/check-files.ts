@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fits } from '../../lake-check/column-types.ts';
-import { stampFiles } from '../../lake-check/list-folder.ts';
+import { listDays } from '../../lake-check/lake-source.ts';
 import { readFooters } from '../../lake-check/read-footers.ts';
 import type { Table } from '../../lib/report/tables.ts';
 
@@ -12,16 +12,25 @@ export interface TypeMismatch {
   readonly found: string;
 }
 
-/** The files of a table, by path, as they were when they were last checked. */
-export type CheckedFiles = ReadonlyMap<
-  string,
-  { readonly stamp: string; readonly typeMismatches: readonly TypeMismatch[] }
->;
+/** A file of a day, or a part of the day that can't be read. */
+interface CheckedFile {
+  readonly stamp: string;
+  readonly typeMismatches: readonly TypeMismatch[];
+  readonly unreadable?: string;
+}
+
+/** The files of a table's days, by path, as they were when they were last checked. */
+export type CheckedFiles = ReadonlyMap<string, CheckedFile>;
 
 /** The present files of a table. Nothing in them is read, so no type mismatch is known. */
-export async function unreadFiles(directory: string, table: Table): Promise<CheckedFiles> {
-  const stamps = await stampFiles(join(directory, table.name));
-  return new Map([...stamps].map(([path, stamp]) => [path, { stamp, typeMismatches: [] }]));
+export async function unreadFiles(directory: string, { name }: Table): Promise<CheckedFiles> {
+  const listed = await listDays(directory, name);
+  return new Map(
+    listed.map(({ path, stamp = '', unreadable }) => [
+      join(directory, path),
+      { stamp, typeMismatches: [], ...(unreadable && { unreadable }) },
+    ]),
+  );
 }
 
 /** The present files of a table. Reads the footers of those that are new or changed since `before`. */
@@ -31,14 +40,12 @@ export async function checkFiles(
   before: CheckedFiles,
 ): Promise<CheckedFiles> {
   const now = new Map(await unreadFiles(directory, table));
-  const changed: string[] = [];
-  for (const [path, { stamp }] of now) {
-    const known = before.get(path);
-    if (known?.stamp === stamp) now.set(path, known);
-    else changed.push(path);
-  }
-  if (changed.length === 0) return now;
-  const files = changed.map((path) => ({ id: path, path }));
+  const isSame = (path: string) => before.get(path)?.stamp === now.get(path)?.stamp;
+  const files = [...now].flatMap(([path, { unreadable }]) =>
+    unreadable || isSame(path) ? [] : [{ id: path, path }],
+  );
+  for (const [path, file] of now)
+    if (!file.unreadable && isSame(path)) now.set(path, before.get(path) ?? file);
   for (const [path, footer] of await readFooters(files)) {
     const stamp = now.get(path)?.stamp ?? '';
     // A broken file fails the queries that read it. It is checked again before the next query: it may be half-written.

@@ -11,7 +11,7 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type CheckedFiles, checkFiles, type TypeMismatch, unreadFiles } from './check-files.ts';
+import { type CheckedFiles, checkFiles, unreadFiles } from './check-files.ts';
 import { emptySelect, tableSelect } from './table-select.ts';
 
 export interface Events {
@@ -19,6 +19,8 @@ export interface Events {
   readonly directory: string;
   /** The schema of the tables. */
   readonly database: string;
+  /** A directory for files that stand for what can't be read. */
+  readonly scratchDirectory: string;
   /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
   /** Called with the progress of reading the footers. */
@@ -41,12 +43,11 @@ export interface OpenedEvents {
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
   const directory = resolve(events.directory);
-  if (/[*?[]/.test(directory))
-    throw new OperatorFault(`${directory} would be read as a pattern; move it to a path without *, ? and [`);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
   const show = async (on: DuckDBConnection, table: Table, files: CheckedFiles) => {
-    const select = files.size > 0 ? tableSelect(directory, table, misfitsIn(files)) : emptySelect(table);
+    const select =
+      files.size > 0 ? tableSelect(directory, events.scratchDirectory, table, files) : emptySelect(table);
     await on.run(`CREATE OR REPLACE VIEW ${schema}.${quoteName(table.name)} AS ${select}`);
   };
   const lookAgain = async (on: DuckDBConnection, sql: string) => {
@@ -78,11 +79,9 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   };
 }
 
-const misfitsIn = (files: CheckedFiles): TypeMismatch[] =>
-  [...files.values()].flatMap(({ typeMismatches }) => typeMismatches);
-
 /** What a table's view depends on. */
-const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 0, misfitsIn(files)]);
+const viewFacts = (files: CheckedFiles): string =>
+  JSON.stringify([...files].map(([path, entry]) => [path, { ...entry, stamp: undefined }]));
 
 const today = () => utcDay(Date.now());
 
@@ -93,7 +92,7 @@ async function assertUsable(
   { onWarning = () => {}, onProgress }: Events,
   isLookedAt: (facts: TableFacts) => boolean = () => true,
 ): Promise<void> {
-  const lake = await readLake(connection, folderSource(directory), {
+  const lake = await readLake(connection, folderSource(directory, true), {
     depth: 'footers',
     today: today(),
     ...(onProgress && { onProgress }),

@@ -1,29 +1,52 @@
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { escapeGlob } from '../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
-import type { TypeMismatch } from './check-files.ts';
+import type { CheckedFiles, TypeMismatch } from './check-files.ts';
 
 /**
- * SQL that reads a table of a directory as Athena does. It reads every file in a day's folder and in the folders
- * below. It leaves out files and folders whose name begins with `_` or `.`. Columns are found by name. A column that
- * a file lacks is NULL. The day comes from the folder. Reading a column with a type mismatch fails. The session has
- * to be in UTC.
+ * SQL that reads these files of a table, and no others, as Athena does. Columns are found by name. A column that a file
+ * lacks is NULL. The day comes from the folder. Reading a column with a type mismatch fails, and so does reading a day
+ * with a part that can't be read. The session has to be in UTC.
+ *
+ * @param scratchDirectory gets a file for each such part, which DuckDB fails to open
  */
 export function tableSelect(
   directory: string,
+  scratchDirectory: string,
   { name, columns }: Table,
-  typeMismatches: readonly TypeMismatch[],
+  files: CheckedFiles,
 ): string {
-  const dayFolders = join(directory, name, `${PARTITION_COLUMN}=`);
-  const start = [...dayFolders].length + 1;
-  const files = quoteText(`${dayFolders}*/**/[!._]*`);
-  const read = columns.map((column) => guarded(column, typeMismatches));
+  const inLake = join(directory, name, `${PARTITION_COLUMN}=`);
+  const inScratch = join(scratchDirectory, 'unreadable', name, `${PARTITION_COLUMN}=`);
+  const paths = [...files].map(([path, { unreadable }]) =>
+    unreadable ? standIn(inScratch, path.slice(inLake.length), unreadable) : path,
+  );
+  const list = paths.map((path) => quoteText(escapeGlob(path))).join(', ');
+  const read = columns.map((column) => guarded(column, misfitsIn(files)));
+  const dayAfter = (prefix: string) => `substr(filename, ${[...prefix].length + 1}, ${DAY_LENGTH})`;
+  const day = paths.some((path) => path.startsWith(inScratch))
+    ? `CASE WHEN starts_with(filename, ${quoteText(inScratch)}) THEN ${dayAfter(inScratch)} ELSE ${dayAfter(inLake)} END`
+    : dayAfter(inLake);
   // Without a schema, DuckDB takes the types of the first file. Hive partitioning is off, because it refuses folders
   // like `hour=05` that only some days have. The day is cut from `filename` instead: DuckDB evaluates conditions on
   // the file name before it opens a file, so that a query reads only its days.
-  return `SELECT ${read.join(', ')}, substr(filename, ${start}, ${DAY_LENGTH}) AS ${quoteName(PARTITION_COLUMN)}
-    FROM read_parquet(${files}, filename = true, hive_partitioning = false, schema = ${schemaOf(columns)})
-    WHERE NOT regexp_matches(substr(filename, ${start}), '/[._]')`;
+  return `SELECT ${read.join(', ')}, ${day} AS ${quoteName(PARTITION_COLUMN)}
+    FROM read_parquet([${list}], filename = true, hive_partitioning = false, schema = ${schemaOf(columns)})`;
+}
+
+/** The columns of files whose type is not the contract's. */
+const misfitsIn = (files: CheckedFiles): TypeMismatch[] =>
+  [...files.values()].flatMap(({ typeMismatches }) => typeMismatches);
+
+/** Writes a file that is no Parquet file, in the place of a part of a day. Its name tells why the day can't be read. */
+function standIn(days: string, part: string, reason: string): string {
+  const folder = `${days}${part.slice(0, DAY_LENGTH)}`;
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${basename(part).slice(0, 40)}: ${reason}`);
+  writeFileSync(path, 'This stands for a part of the day that can not be read.\n');
+  return path;
 }
 
 /** SQL for the same columns without records: DuckDB refuses to read a pattern that finds no file. */

@@ -88,14 +88,6 @@ def composite_alarms_are_recorded():
     recorded_only("AWS::CloudWatch::CompositeAlarm")
 
 
-@adaptation(
-    "The emulator refuses CodeDeploy's types, and ignores UpdatePolicy: aliases go to a new version at once in the lane."
-)
-def deployments_by_code_deploy_are_recorded():
-    recorded_only("AWS::CodeDeploy::Application")
-    recorded_only("AWS::CodeDeploy::DeploymentGroup")
-
-
 @adaptation("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
 def metric_math_alarms_are_stored():
     def make(original):
@@ -151,6 +143,26 @@ def the_issuer_is_the_emulator():
         return sign
 
     replace(cognito, "_signed_jwt", with_issuer)
+
+
+@adaptation(
+    "A stage's token endpoint has a host name of Cognito's, which leads to AWS. The probe's client, by which each release "
+    "is checked, asks the emulator."
+)
+def the_probe_asks_the_emulator():
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
+
+    def asking_here(props):
+        environment = props.get("Environment", {})
+        variables = {
+            name: re.sub(r"^https://[^/]+\.amazoncognito\.com", ENDPOINT, value) if name == "TOKEN_URL" else value
+            for name, value in environment.get("Variables", {}).items()
+        }
+        return {**props, "Environment": {**environment, "Variables": variables}}
+
+    create, update = handlers["create"], handlers["update"]
+    handlers["create"] = lambda name, props, *rest: create(name, asking_here(props), *rest)
+    handlers["update"] = lambda name, old, new, *rest: update(name, asking_here(old), asking_here(new), *rest)
 
 
 # --- EventBridge ---

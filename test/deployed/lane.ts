@@ -10,10 +10,10 @@ export interface Lane extends Account {
   readonly faultsFile: string;
   /** The URL at which the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
-  /** The client that may see every row of stage `pool`, by its partner record. */
+  /** The client that may see every row of the stage, by its partner record. Stage `claims` has none. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
-  /** The stage that the suites run against. */
-  readonly stage: 'pool' | 'claims';
+  /** The stage of `stages.ts` that the suites run against. */
+  readonly stage: string;
 }
 
 const VARIABLE = 'DEPLOYED_LANE';

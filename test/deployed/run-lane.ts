@@ -32,7 +32,7 @@ const SUITES: readonly (readonly Suite[])[] = [
   [
     { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
-    // This file deploys its own releases.
+    // This file deploys releases to its own stage.
     { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
   ],
   [

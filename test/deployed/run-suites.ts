@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { addHouse } from './add-house.ts';
 import { laneEnvironment } from './lane.ts';
-import { type Operator, operator } from './operator.ts';
+import { operator } from './operator.ts';
 import { startEmulator } from './start-emulator.ts';
 import type { startIssuer } from './start-issuer.ts';
 import { count, type Tally } from './tally.ts';
@@ -44,7 +45,7 @@ export async function runSuites(
     await operate.cdk('deploy', stage, '--all', '--require-approval', 'never');
     say(`Stage ${stage} is deployed to ${emulator.url}.`);
   }
-  const client = suites.some(({ stage }) => stage === 'pool') ? await addHouse(operate) : undefined;
+  const client = suites.some(({ stage }) => stage === 'pool') ? await addHouse(operate, 'pool') : undefined;
   for (const { stage, files } of suites) {
     stop.throwIfAborted();
     const report = join(directory, 'suite.json');
@@ -71,20 +72,4 @@ export async function runSuites(
     await count(tally, report);
     say(`${files.join(', ')} ended with ${code}.`);
   }
-}
-
-/**
- * Adds the partners `house` and `probe`, which both see every row. Resolves to the client of `house`, which the suites
- * use.
- */
-async function addHouse({ partner }: Operator): Promise<{ clientId: string; clientSecret: string }> {
-  const rows = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
-  const rest = [...rows, '--contact', 'house@partner.example'];
-  const output = await partner('add', 'pool', 'house', ...rest);
-  const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
-    (name) => RegExp(`${name} +(\\S+)`).exec(output)?.[1],
-  );
-  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'pool'))?.[1] ?? '';
-  await partner('add', 'pool', 'probe', '--client', id, ...rest);
-  return { clientId, clientSecret };
 }

@@ -16,8 +16,11 @@ const lane = currentLane() as Lane;
 const { apiAddress, aws, cdk, outputs, partner, shell } = operator(lane);
 const blocks = runbookBlocks();
 
-/** Blocks that can't run here: the emulator has only one secret for each client, and its AWS Backup copies nothing. */
-const NOT_HERE = ['new-secret.sh', 'restore-the-register.sh'];
+/**
+ * Blocks that can't run here: the emulator has only one secret for each client, its AWS Backup copies nothing, and no
+ * way back of a stack fails in it, because it makes a function that is missing.
+ */
+const NOT_HERE = ['new-secret.sh', 'restore-the-register.sh', 'continue-rollback.sh'];
 const ran = new Set<string>();
 
 /** Runs a block of the runbook after `shell.sh`, with these variables. Resolves to the block's output. */
@@ -209,12 +212,10 @@ describe('the service', () => {
     const release = async () => (await get('manual')).headers.get('service-version');
     const deployed = await release();
     await run('start-functions-anew.sh');
-    expect(await release()).toMatch(/^[0-9a-f]{12}-anew-\d{8}T\d{4}Z$/);
+    expect(await release()).toMatch(/^[0-9a-f]{12}-anew-\d{8}T\d{4}Z-[0-9a-f]{6}$/);
     expect(await pulled()).toBe(report);
     await run('roll-back.sh', { API_URL: await apiAddress(lane.stage) });
     expect(await release()).toBe(deployed);
-    // `-c shift=no` is left out: the emulator gives a release all requests at once anyway, and the next suite needs the
-    // usual templates.
     await cdk('deploy', lane.stage, '--all', '--require-approval', 'never');
     expect(await release()).toBe(deployed);
     expect(await pulled()).toBe(report);

@@ -1,5 +1,5 @@
 import type { StageInput } from '../../infra/stage.ts';
-import { dev } from '../../infra/stages.ts';
+import { dev, prod } from '../../infra/stages.ts';
 import { CLAIMS } from './claims.ts';
 
 const common: StageInput = {
@@ -12,14 +12,14 @@ const common: StageInput = {
 
 /**
  * The stages that `npm run test:deployed` deploys. `pool` has its own Cognito user pool. `claims` uses an existing
- * identity provider. `kept` keeps its data, and is deployed only by `first-deployment.test.ts`.
+ * identity provider. `kept` keeps its data, and is deployed only by `first-deployment.test.ts`. `shipped` has the settings
+ * of `prod`, with its limits, and those that `rollback.test.ts` changes by an environment variable.
  */
 export const stages: Readonly<Record<string, StageInput>> = {
   pool: {
     ...common,
     identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },
-    shiftMinutes: 10,
     reservedConcurrency: { publish: 50 },
   },
   claims: {
@@ -38,6 +38,11 @@ export const stages: Readonly<Record<string, StageInput>> = {
       advertiserCompanies: { claim: CLAIMS.advertiser },
       everyCompanyValue: CLAIMS.every,
     },
+  },
+  shipped: {
+    ...prod,
+    keepData: false,
+    ...JSON.parse(process.env['LANE_SETTINGS'] ?? '{}'),
   },
   kept: {
     ...common,

@@ -82,11 +82,6 @@ export const statements: readonly {
   { sid: 'ReadProbeClient', functions: ['probe', 'release-check'], proof: 'here' },
   { sid: 'AskNewRelease', functions: ['release-check'], proof: 'here' },
   {
-    sid: 'TellCodeDeploy',
-    functions: ['release-check'],
-    proof: { awsOnly: 'AWS CodeDeploy User Guide, "AppSpec \'hooks\' section for an AWS Lambda deployment"' },
-  },
-  {
     sid: 'WriteLog',
     functions: everything,
     proof: { awsOnly: 'Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs"' },

@@ -11,6 +11,6 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 const app = new App({ outdir, context, analyticsReporting: false });
 addStage(app, readStage('linted', account === 'everything' ? grownAccount : newAccount), {
   code: () => Code.fromInline('// bundled'),
-  commit: '0123456789ab',
+  name: '0123456789ab-c0ffee',
 });
 app.synth();

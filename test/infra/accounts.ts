@@ -43,7 +43,6 @@ export const grownAccount: StageInput = {
   alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
   probe: { everyMinutes: 5, secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf' },
   reservedConcurrency: { publish: 5 },
-  shiftMinutes: 15,
   downloads: { edge: 'on' },
   domain: {
     name: 'reports.example.com',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { DOWNLOAD_CORS } from '../../lib/names.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { grownAccount, newAccount } from './accounts.ts';
-import { buildStacks, named, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { buildStacks, named, ofType, propertiesOf, resolved, resourcesOf } from './synthesize.ts';
 
 const made = resourcesOf(buildStacks(newAccount).data);
 const kept = resourcesOf(buildStacks(grownAccount).data);
@@ -70,20 +71,13 @@ describe('the buckets', () => {
 
   it('are encrypted, and delete unfinished uploads after a day', () => {
     expect(buckets).toHaveLength(5);
+    const encryption = { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } };
+    const AbortIncompleteMultipartUpload = { DaysAfterInitiation: 1 };
+    const rule = { Id: 'unfinished-uploads', Status: 'Enabled', AbortIncompleteMultipartUpload };
     for (const { Properties } of buckets)
       expect(Properties).toMatchObject({
-        BucketEncryption: {
-          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
-        },
-        LifecycleConfiguration: {
-          Rules: expect.arrayContaining([
-            {
-              Id: 'unfinished-uploads',
-              Status: 'Enabled',
-              AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
-            },
-          ]),
-        },
+        BucketEncryption: { ServerSideEncryptionConfiguration: [encryption] },
+        LifecycleConfiguration: { Rules: expect.arrayContaining([rule]) },
       });
   });
 
@@ -131,46 +125,29 @@ describe('the buckets', () => {
   });
 
   it('keep earlier versions of the register of partners', () => {
-    const [, { Properties }] = named(made, 'PartnersD');
-    expect(Properties).toMatchObject({
+    const undo = { Id: 'undo', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 90 } };
+    expect(named(made, 'PartnersD')[1].Properties).toMatchObject({
       VersioningConfiguration: { Status: 'Enabled' },
-      LifecycleConfiguration: {
-        Rules: expect.arrayContaining([
-          { Id: 'undo', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 90 } },
-        ]),
-      },
+      LifecycleConfiguration: { Rules: expect.arrayContaining([undo]) },
     });
   });
 
   it('let web pages of any origin read a download, and no web page read the events', () => {
     const [, { Properties }] = named(made, 'Results2');
-    expect(Properties['CorsConfiguration']).toEqual({
-      CorsRules: [
-        {
-          AllowedOrigins: ['*'],
-          AllowedMethods: ['GET', 'HEAD'],
-          AllowedHeaders: ['Range'],
-          ExposedHeaders: [
-            'Content-Disposition',
-            'Content-Encoding',
-            'Content-Range',
-            'ETag',
-            'x-amz-meta-data-version',
-          ],
-          MaxAge: 7_200,
-        },
-      ],
-    });
-    const [, events] = named(made, 'EventsD');
-    expect(events.Properties['CorsConfiguration']).toBeUndefined();
+    const { methods, allowedHeaders, exposedHeaders, maxAgeSeconds } = DOWNLOAD_CORS;
+    const rule = {
+      AllowedOrigins: ['*'],
+      AllowedMethods: methods,
+      AllowedHeaders: allowedHeaders,
+      ExposedHeaders: exposedHeaders,
+      MaxAge: maxAgeSeconds,
+    };
+    expect(Properties['CorsConfiguration']).toEqual({ CorsRules: [rule] });
+    expect(named(made, 'EventsD')[1].Properties['CorsConfiguration']).toBeUndefined();
   });
 
   it('are deleted with their stack; if the stage keeps its data, only after a failed creation', () => {
-    expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
-      'Delete',
-      'Delete',
-      'Delete',
-    ]);
+    expect(ofType(made, 'AWS::S3::Bucket')).toMatchObject(Array(3).fill({ DeletionPolicy: 'Delete' }));
     expect(ofType(kept, 'AWS::S3::Bucket')).toMatchObject(
       Array(2).fill({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }),
     );
@@ -201,25 +178,26 @@ describe('the register of partners', () => {
   });
 
   it('is backed up to a vault that remains after its stack, under a name that no later stack uses', () => {
-    expect(ofType(kept, 'AWS::Backup::BackupVault')).toMatchObject([
-      { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
-    ]);
-    const [vault] = ofType(kept, 'AWS::Backup::BackupVault');
+    const [vault, ...others] = ofType(kept, 'AWS::Backup::BackupVault');
+    const policies = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
+    expect([vault, others]).toMatchObject([policies, []]);
     expect(JSON.stringify(vault?.Properties['BackupVaultName'])).toContain('AWS::StackId');
   });
 });
 
 describe('the workgroup', () => {
+  const workgroup = (resources: typeof made) =>
+    resolved(propertiesOf(resources, 'AWS::Athena::WorkGroup')[0]);
+
   it('has a scan limit in whole bytes, even for a fraction of a gigabyte', () => {
     const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });
-    expect(ofType(resourcesOf(data), 'AWS::Athena::WorkGroup')[0]?.Properties).toMatchObject({
-      WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 8_200_000_000 },
-    });
+    const limit = { BytesScannedCutoffPerQuery: 8_200_000_000 };
+    expect(workgroup(resourcesOf(data))).toMatchObject({ WorkGroupConfiguration: limit });
   });
 
   it('makes every query use engine 3, and the workgroup’s result location, encryption, metrics and scan limit', () => {
     const [bucket] = named(made, 'Results2');
-    expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({
+    expect(workgroup(made)).toMatchObject({
       Name: 'performance-reports-test',
       WorkGroupConfiguration: {
         EnforceWorkGroupConfiguration: true,

@@ -20,24 +20,14 @@ describe('the stages that come with the product', () => {
     );
   });
 
-  it('protect the data of prod', () => {
+  it('protect the data of prod, and accept the operator’s own topic in place of the address', () => {
     const { prod } = stages;
-    const own = {
-      ...prod,
-      alarms: { ...prod?.alarms, email: 'operator@example.com' },
-      runbookUrl: 'https://git.example/runbook.md',
-    };
-    expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ name: 'prod', keepData: true });
-  });
-
-  it('accept the operator’s own topic in place of the address', () => {
+    const runbookUrl = 'https://git.example/runbook.md';
     const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
-    const own = {
-      ...stages['prod'],
-      alarms: { ...stages['prod']?.alarms, topicArn },
-      runbookUrl: 'https://git.example/runbook.md',
-    };
-    expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ alarms: { topicArn } });
+    for (const told of [{ email: 'operator@example.com' }, { topicArn }])
+      expect(
+        chooseStage({ prod: { ...prod, alarms: { ...prod?.alarms, ...told }, runbookUrl } }, 'prod'),
+      ).toMatchObject({ name: 'prod', keepData: true, alarms: told });
   });
 
   it('are named in the error for an unknown stage', () => {
@@ -55,7 +45,12 @@ describe('the operator’s own stages', () => {
   });
 
   it('come from another file with `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['pool', 'claims', 'kept']);
+    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual([
+      'pool',
+      'claims',
+      'shipped',
+      'kept',
+    ]);
   });
 
   it.each([
@@ -69,17 +64,17 @@ describe('the operator’s own stages', () => {
 describe('readFlags', () => {
   const flags = (given: Readonly<Record<string, string>>) => readFlags((key) => given[key]);
 
-  it('reads `first=yes` and `shift=no`, and is false for a flag that is not given', () => {
-    expect(flags({})).toEqual({ isFirst: false, isAtOnce: false });
-    expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isAtOnce: false });
-    expect(flags({ shift: 'no' })).toEqual({ isFirst: false, isAtOnce: true });
+  it('reads `first=yes` and `gate=open`, and is false for a flag that is not given', () => {
+    expect(flags({})).toEqual({ isFirst: false, isOpen: false });
+    expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isOpen: false });
+    expect(flags({ gate: 'open' })).toEqual({ isFirst: false, isOpen: true });
   });
 
   it.each([
     ['first', 'no', "first=yes` until a stage's first deployment has succeeded"],
     ['first', 'true', 'first=yes` until'],
     ['first', '', 'first=yes` until'],
-    ['shift', 'yes', 'shift=no` for a deployment that takes all requests at once'],
+    ['gate', 'no', 'gate=open` for a release that no check may stop'],
   ])('refuses the unclear flag "-c %s=%s"', (key, value, cure) => {
     expect(() => flags({ [key]: value })).toThrow(`\`-c ${key}=${value}\` means nothing. Say \`-c ${cure}`);
   });
@@ -93,140 +88,92 @@ describe('readStage', () => {
     expect(readStage('test', input)).toMatchObject({ name: 'test', ...input });
   });
 
-  it.each([
-    ['a stage without settings', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
-    ['an unknown setting', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
+  const existing = {
+    provider: 'existing',
+    issuer: 'https://login.example',
+    jwksUri: 'https://login.example/keys',
+    tokenUrl: 'https://login.example/t',
+  };
+  const { jwksUri: _, ...withoutKeys } = existing;
+  const alarms = { gigabytesScannedPerHour: 20 };
+  const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
+  const firstDay = '2025-01-01';
+
+  it.each<[string, object]>([
+    ['keepData: Invalid key: Expected "keepData" but received undefined', {}],
+    ['logdays: Invalid key: Expected never but received "logdays"', { logdays: 14 }],
     [
-      'the setting that `executions` replaced',
-      { throttling: { requestsPerSecond: 40, burst: 80 } },
       'throttling: throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, ' +
         'from which the limits follow (docs/scale.md, "The limits of the stage")',
+      { throttling: { requestsPerSecond: 40, burst: 80 } },
     ],
     [
-      'fewer executions than any account has',
-      { executions: 9 },
-      'executions: Invalid value: Expected >=10 but received 9',
+      'shiftMinutes: `shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it ' +
+        'gets any request (docs/deploy.md, "Releases")',
+      { shiftMinutes: 10 },
     ],
+    ['executions: Invalid value: Expected >=10 but received 9', { executions: 9 }],
+    ['logDays: CloudWatch keeps no logs for 15 days', { logDays: 15 }],
     [
-      'a number of log days that CloudWatch does not offer',
-      { logDays: 15 },
-      'logDays: CloudWatch keeps no logs for 15 days',
-    ],
-    [
-      'a scope that Cognito refuses',
-      { apiScope: 'performance reports' },
       'apiScope: expected printable characters without space, quote or backslash, received "performance reports"',
+      { apiScope: 'performance reports' },
     ],
+    ['identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined', { identity: withoutKeys }],
     [
-      'an issuer without its keys',
-      {
-        identity: {
-          provider: 'existing',
-          issuer: 'https://login.example',
-          tokenUrl: 'https://login.example/t',
-        },
-      },
-      'identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined',
-    ],
-    [
-      'an unknown identity provider',
-      { identity: { provider: 'okta' } },
       'identity.provider: Invalid type: Expected ("existing" | "cognito") but received "okta"',
+      { identity: { provider: 'okta' } },
     ],
+    [`entitlements: expected one or more of ${ownerNames.join(', ')}`, { entitlements: { by: 'claims' } }],
+    ['events.firstDay: expected a date, YYYY-MM-DD', { events: { firstDay: '2025-02-30' } }],
     [
-      'entitlements by claims without a claim',
-      { entitlements: { by: 'claims' } },
-      `entitlements: expected one or more of ${ownerNames.join(', ')}`,
-    ],
-    [
-      'a day that does not exist',
-      { events: { firstDay: '2025-02-30' } },
-      'events.firstDay: expected a date, YYYY-MM-DD',
-    ],
-    [
-      'a prefix without its slash',
-      { events: { firstDay: '2025-01-01', prefix: 'warehouse' } },
       'events.prefix: expected a prefix that ends with a slash, received "warehouse"',
+      { events: { firstDay, prefix: 'warehouse' } },
     ],
     [
-      'a scan limit below Athena’s minimum',
-      { queries: { maxGigabytesScanned: 0.001 } },
       'queries.maxGigabytesScanned: Invalid value: Expected >=0.01 but received 0.001',
+      { queries: { maxGigabytesScanned: 0.001 } },
     ],
     [
-      'a value for every company that could be a company’s id',
-      {
-        entitlements: { by: 'claims', publisherCompanies: { claim: 'companies' }, everyCompanyValue: '-5' },
-      },
       'entitlements.everyCompanyValue: must not be a number',
+      { entitlements: { by: 'claims', publisherCompanies: { claim: 'c' }, everyCompanyValue: '-5' } },
     ],
     [
-      'a probe without a secret for its client',
-      {
-        identity: {
-          provider: 'existing',
-          issuer: 'https://login.example',
-          jwksUri: 'https://login.example/keys',
-          tokenUrl: 'https://login.example/t',
-        },
-      },
       'probe.secretArn: expected if the identity provider is an existing issuer, and only then',
+      { identity: existing },
     ],
     [
-      'an alarm address together with the operator’s own topic',
-      {
-        alarms: {
-          gigabytesScannedPerHour: 20,
-          email: 'operator@example.com',
-          topicArn: 'arn:aws:sns:eu-west-1:123456789012:pages',
-        },
-      },
       'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
+      { alarms: { ...alarms, email: 'operator@example.com', topicArn } },
     ],
     [
-      'an alarm topic that is not an ARN',
-      { alarms: { gigabytesScannedPerHour: 20, topicArn: 'pages' } },
       'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
+      { alarms: { ...alarms, topicArn: 'pages' } },
     ],
     [
-      'an origin with a path',
-      { corsOrigins: ['https://dash.partner.example/'] },
       'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"',
+      { corsOrigins: ['https://dash.partner.example/'] },
     ],
     [
-      'a currency that is no code of ISO 4217',
-      { events: { firstDay: '2025-01-01', currency: 'euro' } },
       'events.currency: expected a currency, ISO 4217, received "euro"',
+      { events: { firstDay, currency: 'euro' } },
     ],
     [
-      'a token endpoint without TLS',
-      {
-        identity: {
-          provider: 'existing',
-          issuer: 'https://login.example',
-          jwksUri: 'https://login.example/keys',
-          tokenUrl: 'http://login.example/t',
-        },
-        probe: undefined,
-      },
       `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, with https, received "http://login.example/t"`,
+      { identity: { ...existing, tokenUrl: 'http://login.example/t' }, probe: undefined },
     ],
     [
-      'a token endpoint that is no URL',
-      { access: { tokenEndpoint: 'login.example/token' } },
       `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`,
+      { access: { tokenEndpoint: 'login.example/token' } },
     ],
     [
-      'a contact that is neither an e-mail address nor a URL',
-      { access: { contact: 'the reports team' } },
       `access.contact: expected ${CONTACT_FORM}, received "the reports team"`,
+      { access: { contact: 'the reports team' } },
     ],
     [
-      'an account number of eleven digits',
-      { environment: { account: '12345678901', region: 'eu-west-1' } },
       'environment.account: expected the 12 digits of an AWS account, received "12345678901"',
+      { environment: { account: '12345678901', region: 'eu-west-1' } },
     ],
-  ])('names the fault of %s', (_, change, fault) => {
+  ])('names the fault of a stage: %s', (fault, change) => {
     const input = Object.keys(change).length === 0 ? {} : { ...newAccount, ...change };
     expect(() => readStage('test', input)).toThrow(
       `Stage "test" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,

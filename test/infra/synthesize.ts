@@ -38,7 +38,7 @@ export function buildStacks(
     treeMetadata: false,
     builtinCloudFormationValidation: isChecked,
   });
-  const release = { code: () => Code.fromInline('// bundled'), commit: '0123456789ab' };
+  const release = { code: () => Code.fromInline('// bundled'), name: '0123456789ab-c0ffee' };
   const stacks = addStage(app, readStage('test', input), release, flags);
   // CDK applies its rule packs after the synthesis, when its tokens are resolved.
   app.synth();
@@ -59,6 +59,10 @@ export function named(resources: Readonly<Record<string, Resource>>, start: stri
 
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
+
+/** The properties of all resources of a type. */
+export const propertiesOf = (resources: Readonly<Record<string, Resource>>, type: string) =>
+  ofType(resources, type).map(({ Properties }) => Properties);
 
 /** Values for the stacks' exports. */
 const EXPORTS: Readonly<Record<string, string>> = {

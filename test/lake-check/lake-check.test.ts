@@ -207,16 +207,13 @@ describe('npm run lake -- check, on a lake without faults', () => {
         );
   });
 
-  it('prints days, states, records, companies, files and sizes, and exits with 0', async () => {
+  it('prints days, states, records, files and sizes, and exits with 0', async () => {
     await writeFile(join(right, 'publisher_events/day=2026-01-30/_SUCCESS'), '');
     const { code, stdout } = await runLake(['check', right]);
     expect(stdout).toMatch(
-      /publisher_events: 2026-01-30 to 2026-02-03, 3 days \(1 final, 2 open\),\n {4}3 records of 1 company, 3 files, \d+ kB, 3 row groups\n/,
+      /publisher_events: 2026-01-30 to 2026-02-03, 3 days \(1 final, 2 open\),\n {4}3 records, 3 files, \d+ kB, 3 row groups\n/,
     );
     expect(stdout).toMatch(/advertiser_events: .*none says whether it is final/);
-    expect(stdout).toMatch(
-      /advice: publisher_events\/\n {3}advertiser_events\/\n {3}found {3}days without events: 2 between 2026-01-31 and 2026-02-03/,
-    );
     expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
     expect(code).toBe(0);
   });
@@ -227,8 +224,7 @@ describe('npm run lake -- check, on a lake without faults', () => {
       `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
     );
     const { code, stdout } = await runLake(['check', right]);
-    expect(stdout).toMatch(/advice: .*more\n {3}column {2}day\n {3}found {3}the file holds it too/);
-    expect(stdout).toMatch(/4 records of 1 company/);
+    expect(stdout).toMatch(/4 records, /);
     expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
     expect(code).toBe(0);
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
-import { untilAnswered } from '../../tools/rollback/ask-service.ts';
+import { askService } from '../../tools/rollback/ask-service.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -203,9 +203,13 @@ it('the service answers 502 if the function dies during the request', async () =
   }
 });
 
-it('the service names its commit at every path, without a token, so that a rollback can check it', async () => {
+it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {
   const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
-  const commit = service.stack.environment[ENV.commit] ?? 'unknown';
-  const atOnce = { pause: async () => {}, mayWait: () => false };
-  await untilAnswered(service.gatewayUrl, commit, functions, atOnce);
+  const release = service.stack.environment[ENV.commit] ?? 'unknown';
+  const until = Date.now() + 10_000;
+  const waits = { pause: async () => {}, mayWait: () => Date.now() < until };
+  expect(await askService(service.gatewayUrl, release, functions, waits)).toEqual({
+    others: [],
+    unheard: [],
+  });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
-import { withContractTables } from '../../tools/lake/contract-tables.ts';
+import { withContractTables } from '../../tools/docs/contract-tables.ts';
 
 const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'data-contract.md'), 'utf8');
 

@@ -9,7 +9,7 @@ import { startObjectStore } from '../../local/object-store/object-store.ts';
 import { accessDenied } from '../../local/object-store/s3-error.ts';
 import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
-import { bucketTarget } from '../../tools/lake/store/bucket-target.ts';
+import { bucketTarget } from '../../tools/lake/store/bucket-lake.ts';
 import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';

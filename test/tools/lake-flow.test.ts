@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { stretches, wholeAt } from '../../tools/lake/convert/conversion-progress.ts';
-import { middleDay, sampledHours } from '../../tools/lake/convert/estimate-hours.ts';
+import { followProgress } from '../../tools/lake/convert/conversion-progress.ts';
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault } from '../../tools/lake/convert/refusal.ts';
-import { batchesOf } from '../../tools/lake/convert/stage.ts';
+import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
 import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
@@ -43,19 +42,20 @@ describe('--memory', () => {
 });
 
 describe('files that are read together', () => {
-  const types = new Map(
-    tables
-      .flatMap(({ name, columns }) => (name === 'publisher_events' ? columns : []))
-      .map(({ name }) => [name, 'BIGINT']),
-  );
+  const columns = tables
+    .flatMap((table) => (table.name === 'publisher_events' ? table.columns : []))
+    .map(({ name }) => ({ name, type: 'BIGINT', sql: name }));
   const planned = (name: string, others: Partial<InputFile> = {}) => {
-    const file = { name, reader: name, types, bytes: 10, isText: false, parquet: `'${name}'`, ...others };
+    const parquet = `'${name}'`;
+    const file = { name, reader: name, columns, rows: 1, bytes: 10, isText: false, parquet, ...others };
     return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
   };
 
   it('are Parquet files of equal types; a CSV file is read by itself', () => {
     const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
-    const narrow = { types: new Map([...types, ['clicks', 'INTEGER']]) };
+    const narrow = {
+      columns: columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one)),
+    };
     const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
     expect(
       batchesOf(plans).map(({ plan, plans: together, bytes }) => [
@@ -71,64 +71,42 @@ describe('files that are read together', () => {
     ]);
   });
 
+  it('must hold as many records as DuckDB reads of them', () => {
+    const plans = [planned('a'), planned('b')];
+    const staged = (rows: number) => [{ table: plans[0]?.table as InputPlan['table'], rows }];
+    expect(() => refuseOtherCounts(staged(2), plans)).not.toThrow();
+    expect(() => refuseOtherCounts(staged(3), plans)).toThrow('hold 2 records, and DuckDB reads 3');
+    expect(() => refuseOtherCounts([], plans)).toThrow('hold 2 records, and DuckDB reads 0');
+  });
+
   it('are at most 500', () => {
     const plans = Array.from({ length: 1001 }, (_, index) => planned(String(index)));
     expect(batchesOf(plans).map((batch) => batch.plans.length)).toEqual([500, 500, 1]);
   });
 });
 
-describe('the progress of a conversion', () => {
-  const parquet = { bytes: 300, isText: false };
-  const text = { bytes: 100, isText: true };
-
-  it('rises from 0 to 1 without gaps, file by file and then day by day', () => {
-    const { ofReading, ofWriting } = stretches([parquet, text]);
-    const steps = [ofReading(0, 300), ofReading(300, 100), ofWriting(0, 10, 40), ofWriting(10, 30, 40)];
-    expect(steps[0]?.from).toBe(0);
-    for (const [index, { from, to }] of steps.entries()) {
-      expect(to).toBeGreaterThan(from);
-      expect(steps[index + 1]?.from ?? 1).toBeCloseTo(to);
+it('the progress of a conversion rises from 0 to its end, file by file and then day by day', () => {
+  vi.useFakeTimers();
+  const told: number[] = [];
+  const duckDb = { progress: { percentage: -1, rows_processed: 0n, total_rows_to_process: 0n } };
+  const files = [{ name: 'a.csv', isText: true }];
+  const progress = followProgress(duckDb, files, (_, done, total) => told.push(done / total));
+  const at = (...percentages: readonly number[]) => {
+    for (const percentage of percentages) {
+      duckDb.progress.percentage = percentage;
+      vi.advanceTimersByTime(1_000);
     }
-    expect(steps.at(-1)?.to).toBeCloseTo(1);
-  });
-
-  it('gives text files a larger part of the time than Parquet files', () => {
-    expect(stretches([text]).ofReading(0, 100).to).toBeGreaterThan(stretches([parquet]).ofReading(0, 300).to);
-  });
-
-  it.each([
-    [-1, 200_000],
-    [0, 200_000],
-    [50, 300_000],
-    [100, 400_000],
-    [100.5, 400_000],
-  ])('is correct if DuckDB reports %f percent of a query', (percentage, whole) => {
-    expect(wholeAt({ from: 0.2, to: 0.4 }, percentage)).toBe(whole);
-  });
-
-  it('is a number even for empty files', () => {
-    const { ofReading, ofWriting } = stretches([{ bytes: 0, isText: true }]);
-    expect([ofReading(0, 0).to, ofWriting(0, 0, 0).from].every(Number.isFinite)).toBe(true);
-  });
-});
-
-describe('the sample from which the saving by --hourly is estimated', () => {
-  const hours = (...rows: number[]) => rows.map((count, at) => ({ at, rows: count }));
-
-  it('comes from the day with the median number of records', () => {
-    const days = [900, 5, 80].map((rows, index) => ({ day: `2026-01-0${index + 1}`, rows }));
-    expect(middleDay(days)?.day).toBe('2026-01-03');
-    expect(middleDay([])).toBeUndefined();
-  });
-
-  it.each([
-    ['all hours of a small lake', hours(10, 20, 30), 60, [0, 1, 2]],
-    ['only the median hour if the hours are large', hours(9e6, 1e6, 5e6), 15e6, [2]],
-    ['the median hour and its nearest, to a fiftieth', hours(1e5, 2e5, 3e5, 4e5, 5e5), 45e6, [2, 1, 3]],
-  ])('is %s', (_, all, rows, sampled) => {
-    const hoursSampled = sampledHours(all, rows).map(({ at }) => at);
-    expect(hoursSampled.toSorted()).toEqual(sampled.toSorted());
-  });
+  };
+  progress.readFrom(0, 0.5);
+  at(-1, 50, 100.5);
+  progress.readFrom(0.5, 0.5);
+  at(0, 100);
+  progress.writeFrom(0, 1);
+  at(60);
+  progress.end();
+  at(0);
+  vi.useRealTimers();
+  expect(told).toEqual([0, 0.1875, 0.375, 0.375, 0.75, 0.9, 1]);
 });
 
 describe('the printed outcome of a conversion', () => {
@@ -141,16 +119,14 @@ describe('the printed outcome of a conversion', () => {
       ['revenue', '-0.000001'],
     ],
   } as const;
-  const estimate = { day: '2026-01-30', hours: 3, rows: 1000, bytes: 100, summedRows: 70, summedBytes: 9 };
 
-  it('has five lines: the lake, its sums, the changes, the saving by --hourly, and what to do next', () => {
-    const tables = [{ staged, rows: 20_000_000, openDays: 1, estimate }];
+  it('has four lines: the lake, its sums, the changes, and what to do next', () => {
+    const tables = [{ staged, rows: 20_000_000, openDays: 1 }];
     expect(
       renderOutcome({ to: '/lake', tables, changes: ['one thing'], missing: [] }),
     ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: one thing
-With --hourly it would be about 1,400,000 records instead of 20,000,000, and 9% of the bytes (an estimate from 3 hours of 2026-01-30).
 Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
 `);
   });

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InputPlan, planInput, selectOf } from '../../tools/lake/input/plan-input.ts';
 import { readInput } from '../../tools/lake/input/read-input.ts';
 import { type ValueOptions, valueOptions } from '../../tools/lake/values/convert-value.ts';
-import { tellChanges } from '../../tools/lake/values/exact-value.ts';
-import { withoutSeparators } from '../../tools/lake/values/number-text.ts';
+import { tellChanges, withoutSeparators } from '../../tools/lake/values/exact-value.ts';
 import type { Ambiguous } from '../../tools/lake/values/time-zone.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { runLake } from './run-lake.ts';
@@ -44,11 +43,11 @@ async function plan(
     `CREATE OR REPLACE TEMP TABLE given AS SELECT CAST(col1 AS ${type}) AS ${column} ${time}
      FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0`,
   );
-  const types = new Map([
-    [column, declared],
-    ...(time ? [['event_time', 'TIMESTAMP WITH TIME ZONE'] as const] : []),
-  ]);
-  const file = { name: 'a.csv', reader: 'given', types, bytes: 0, isText: true };
+  const columns = [
+    { name: column, type: declared, sql: column },
+    ...(time ? [{ name: 'event_time', type: 'TIMESTAMP WITH TIME ZONE', sql: 'event_time' }] : []),
+  ];
+  const file = { name: 'a.csv', reader: 'given', columns, rows: 1, bytes: 0, isText: true };
   return planInput(file, { table: 'publisher_events', ...options });
 }
 

@@ -6,14 +6,16 @@ import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
 
 export const STAGE = 'prod';
 const SERVICE = `performance-reports-${STAGE}`;
+const MARK = 'taken-back-';
 
-/** A function with its alias, as Lambda stores them. */
+/** A function with its aliases, as Lambda stores them. */
 interface Released {
-  /** The commits of the function's versions 1, 2 and so on. */
-  readonly commits: readonly string[];
-  /** The version to which the alias leads. */
-  version: string;
-  weights: Readonly<Record<string, number>>;
+  /** The releases of the function's versions 1, 2 and so on. */
+  readonly releases: readonly string[];
+  /** The version to which the alias `live` leads. */
+  version: number;
+  /** Versions with an alias that marks them as taken back. */
+  readonly takenBack: Set<number>;
 }
 
 interface Refusal {
@@ -21,7 +23,7 @@ interface Refusal {
   readonly type: string;
 }
 
-/** A stand-in at one address for Lambda, CodeDeploy, CloudFormation, and the service that the aliases lead to. */
+/** A stand-in at one address for Lambda, CloudFormation, and the service that the aliases lead to. */
 export interface ReleaseStandIn {
   readonly env: Readonly<Record<string, string>>;
   readonly url: string;
@@ -31,24 +33,20 @@ export interface ReleaseStandIn {
   stackStatus: string;
   /** The version of each function in the stack's template. */
   stackVersions: Readonly<Record<string, number>>;
-  /** CodeDeploy's running deployments, by the names of their deployment groups. */
-  readonly deployments: Map<string, string>;
-  /** The received calls, for example `UpdateAlias page 1` or `StopDeployment d-1 true`. */
+  /** The received calls, for example `UpdateAlias page 1` or `CreateAlias page taken-back-2`. */
   readonly calls: string[];
   /** Decides whether a call, given in the form of `calls`, is refused. Undefined allows the call. */
   refuse: (call: string) => Refusal | undefined;
-  /**
-   * Called when CloudFormation rolls a cancelled update back, at the first DescribeStacks after the cancellation.
-   */
+  /** Called when CloudFormation rolls a cancelled update back, at the first DescribeStacks after the cancellation. */
   onPutBack: () => void;
-  /** The paths whose answers name no commit. */
-  readonly silent: Set<string>;
+  /** The paths whose answers name no release, with the status of these answers. */
+  readonly silent: Map<string, number>;
   close(): Promise<void>;
 }
 
-/** Starts the stand-in with these functions. Each has the commits of its versions; the last version is live. */
+/** Starts the stand-in with these functions. Each has the releases of its versions; the last version is live. */
 export async function startReleaseStandIn(
-  releases: Readonly<Record<string, readonly string[]>>,
+  functions: Readonly<Record<string, readonly string[]>>,
 ): Promise<ReleaseStandIn> {
   const server = createServer(async (request, response) => {
     const {
@@ -58,36 +56,29 @@ export async function startReleaseStandIn(
     } = answer(standIn, {
       method: request.method ?? '',
       url: new URL(request.url ?? '', 'http://aws'),
-      target: String(request.headers['x-amz-target'] ?? '').split('.')[1],
       text: await text(request),
     });
     response.writeHead(status, headers).end(typeof body === 'object' ? JSON.stringify(body) : body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const entries = Object.entries(functions);
+  const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
   const standIn: ReleaseStandIn = {
-    env: {
-      AWS_ENDPOINT_URL: url,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-    },
+    env: { AWS_ENDPOINT_URL: url, AWS_REGION: 'us-east-1', ...credentials },
     url,
     functions: new Map(
-      Object.entries(releases).map(([name, commits]) => [
+      entries.map(([name, releases]) => [
         name,
-        { commits, version: String(commits.length), weights: {} },
+        { releases, version: releases.length, takenBack: new Set<number>() },
       ]),
     ),
     stackStatus: 'UPDATE_COMPLETE',
-    stackVersions: Object.fromEntries(
-      Object.entries(releases).map(([name, commits]) => [name, commits.length]),
-    ),
-    deployments: new Map(),
+    stackVersions: Object.fromEntries(entries.map(([name, releases]) => [name, releases.length])),
     calls: [],
     refuse: () => undefined,
     onPutBack: () => {},
-    silent: new Set(),
+    silent: new Map(),
     async close() {
       server.close();
       server.closeAllConnections();
@@ -99,8 +90,6 @@ export async function startReleaseStandIn(
 interface Call {
   readonly method: string;
   readonly url: URL;
-  /** The operation, if a header names it. */
-  readonly target: string | undefined;
   readonly text: string;
 }
 
@@ -111,21 +100,27 @@ interface Answer {
   readonly body?: object | string;
 }
 
-function answer(standIn: ReleaseStandIn, { method, url, target, text }: Call): Answer {
-  if (target) return codeDeploy(standIn, target, JSON.parse(text));
-  const [, name, what] =
-    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)/.exec(url.pathname) ?? [];
-  if (name !== undefined) {
-    const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
-    const found = standIn.functions.get(short);
-    if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
-    if (what === 'versions') return versions(found, Number(url.searchParams.get('Marker') ?? 0));
-    if (what === 'configuration') return configuration(found, url.searchParams.get('Qualifier'));
-    return method === 'PUT' ? updateAlias(standIn, short, found, JSON.parse(text)) : aliasOf(found);
+function answer(standIn: ReleaseStandIn, { method, url, text }: Call): Answer {
+  const [, name, what, alias] =
+    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)(?:\/([\w-]+))?/.exec(url.pathname) ??
+    [];
+  if (name === undefined)
+    return method === 'POST'
+      ? cloudFormation(standIn, new URLSearchParams(text))
+      : route(standIn, url.pathname.slice(STAGE.length + 1));
+  const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
+  const found = standIn.functions.get(short);
+  if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
+  const { releases, version, takenBack } = found;
+  if (what === 'versions') return versions(releases, Number(url.searchParams.get('Marker') ?? 0));
+  if (what === 'configuration')
+    return configuration(url.searchParams.get('Qualifier') === 'live' ? releases[version - 1] : '$LATEST');
+  if (method === 'GET') {
+    const marks = [...takenBack].map((number) => [`${MARK}${number}`, number] as const);
+    const aliases = [...marks, ['live', version] as const];
+    return { body: { Aliases: aliases.map(([Name, number]) => ({ Name, FunctionVersion: `${number}` })) } };
   }
-  return method === 'POST'
-    ? cloudFormation(standIn, new URLSearchParams(text))
-    : route(standIn, url.pathname.slice(STAGE.length + 1));
+  return changeAlias(standIn, short, found, { method, ...(text ? JSON.parse(text) : { Name: alias }) });
 }
 
 const refusal = ({ status, type }: Refusal): Answer => ({
@@ -134,72 +129,42 @@ const refusal = ({ status, type }: Refusal): Answer => ({
   body: { __type: type, message: 'made to refuse' },
 });
 
-/** Records a call. Returns the refusal if the call is refused. */
-function refused({ calls, refuse }: ReleaseStandIn, call: string): Answer | undefined {
-  calls.push(call);
-  const found = refuse(call);
-  return found && refusal(found);
-}
-
 /** The number of versions on a page. AWS's pages have fifty. */
 const PAGE = 2;
 
-function versions({ commits }: Released, from: number): Answer {
-  const published = commits.map((commit, index) => ({
+const environmentOf = (release: string | undefined) => ({ Variables: { COMMIT: release } });
+const configuration = (release: string | undefined): Answer => ({
+  body: { Environment: environmentOf(release) },
+});
+
+function versions(releases: readonly string[], from: number): Answer {
+  const published = releases.map((release, index) => ({
     Version: String(index + 1),
-    LastModified: lastModified(commit),
-    Environment: { Variables: { COMMIT: commit } },
+    // In Lambda's format: 1 January for `aaa…`, 2 January for `bbb…`.
+    LastModified: `2026-01-${String((release.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`,
+    Environment: environmentOf(release),
   }));
   const all = [{ Version: '$LATEST', LastModified: '2026-02-01T00:00:00.000+0000' }, ...published];
   const next = from + PAGE;
-  return {
-    body: { Versions: all.slice(from, next), ...(next < all.length && { NextMarker: String(next) }) },
-  };
+  const more = next < all.length && { NextMarker: String(next) };
+  return { body: { Versions: all.slice(from, next), ...more } };
 }
 
-/** The configuration of the alias's version or, for another qualifier, of the latest code. */
-const configuration = ({ commits, version }: Released, qualifier: string | null): Answer => ({
-  body: {
-    Environment: { Variables: { COMMIT: qualifier === 'live' ? commits[Number(version) - 1] : '$LATEST' } },
-  },
-});
-
-/** A commit's time of publication, in Lambda's format: 1 January for `aaa…`, 2 January for `bbb…`. */
-const lastModified = (commit: string): string =>
-  `2026-01-${String((commit.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`;
-
-const aliasOf = ({ version, weights }: Released): Answer => ({
-  body: { FunctionVersion: version, RoutingConfig: { AdditionalVersionWeights: weights } },
-});
-
-interface AliasUpdate {
-  readonly FunctionVersion: string;
-  readonly RoutingConfig: { readonly AdditionalVersionWeights: Readonly<Record<string, number>> };
-}
-
-function updateAlias(
-  standIn: ReleaseStandIn,
+/** Moves the alias `live`, or makes or deletes the alias that marks a version. */
+function changeAlias(
+  { calls, refuse }: ReleaseStandIn,
   name: string,
   found: Released,
-  { FunctionVersion, RoutingConfig }: AliasUpdate,
+  { method, Name, FunctionVersion }: Readonly<Record<'method' | 'Name' | 'FunctionVersion', string>>,
 ): Answer {
-  const refusal = refused(standIn, `UpdateAlias ${name} ${FunctionVersion}`);
-  if (refusal) return refusal;
-  found.version = FunctionVersion;
-  found.weights = RoutingConfig.AdditionalVersionWeights;
-  return aliasOf(found);
-}
-
-function codeDeploy(
-  standIn: ReleaseStandIn,
-  operation: string,
-  { deploymentGroupName, deploymentId, autoRollbackEnabled }: Readonly<Record<string, unknown>>,
-): Answer {
-  if (operation === 'ListDeployments') {
-    const id = standIn.deployments.get(String(deploymentGroupName));
-    return { body: { deployments: id ? [id] : [] } };
-  }
-  return refused(standIn, `${operation} ${deploymentId} ${autoRollbackEnabled}`) ?? { body: {} };
+  const operation = { PUT: 'UpdateAlias', POST: 'CreateAlias', DELETE: 'DeleteAlias' }[method];
+  const call = `${operation} ${name} ${method === 'PUT' ? FunctionVersion : Name}`;
+  calls.push(call);
+  const refused = refuse(call);
+  if (refused) return refusal(refused);
+  if (method === 'PUT') found.version = Number(FunctionVersion);
+  else found.takenBack[method === 'POST' ? 'add' : 'delete'](Number(Name.slice(MARK.length)));
+  return { status: method === 'DELETE' ? 204 : 200, body: {} };
 }
 
 function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer {
@@ -219,40 +184,33 @@ function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer 
     standIn.onPutBack();
     standIn.stackStatus = 'UPDATE_ROLLBACK_COMPLETE';
   }
-  const output = (key: string, value: string) =>
-    `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
+  const outputs = [
+    ['PartnersBucket', 'partners'],
+    ['ApiUrl', `${standIn.url}/${STAGE}/`],
+  ].map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
   return result(
-    `<Stacks><member><StackStatus>${status}</StackStatus><Outputs>${output('PartnersBucket', 'partners')}${output(
-      'ApiUrl',
-      `${standIn.url}/${STAGE}/`,
-    )}</Outputs></member></Stacks>`,
+    `<Stacks><member><StackStatus>${status}</StackStatus><Outputs>${outputs.join('')}</Outputs></member></Stacks>`,
   );
 }
 
-function stackResources({ stackVersions, deployments }: ReleaseStandIn): string {
-  const resource = (type: string, id: string, status = 'UPDATE_COMPLETE') =>
-    `<member><ResourceType>${type}</ResourceType><PhysicalResourceId>${id}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
-  const version = (of: string, number: number, status?: string) =>
-    resource(
-      'AWS::Lambda::Version',
-      `arn:aws:lambda:us-east-1:0:function:${SERVICE}-${of}:${number}`,
-      status,
-    );
-  const members = [
-    ...Object.entries(stackVersions).flatMap(([of, number]) => [
-      version(of, number),
-      version(of, number - 1, 'DELETE_SKIPPED'),
-    ]),
-    ...[...deployments.keys()].map((group) => resource('AWS::CodeDeploy::DeploymentGroup', group)),
-  ];
+function stackResources({ stackVersions }: ReleaseStandIn): string {
+  const version = (of: string, number: number, status: string) =>
+    `<member><ResourceType>AWS::Lambda::Version</ResourceType><PhysicalResourceId>arn:aws:lambda:us-east-1:0:function:${SERVICE}-${of}:${number}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
+  const members = Object.entries(stackVersions).flatMap(([of, number]) => [
+    version(of, number, 'UPDATE_COMPLETE'),
+    version(of, number - 1, 'DELETE_SKIPPED'),
+  ]);
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
 
-/** The service's answer: from the version that gets a part of the requests, if any, or from the alias's version. */
+/** The answer of the version to which the alias leads. */
 function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
+  const status = silent.get(path);
+  if (status) return { status };
   const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
-  const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);
-  const [version] = [...Object.keys(released?.weights ?? {}), released?.version];
-  const commit = released?.commits[Number(version) - 1] ?? '';
-  return { status: found ? 401 : 404, headers: silent.has(path) ? {} : { 'Service-Version': commit } };
+  const { releases, version } = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION) ?? {};
+  const release = releases?.[(version ?? 0) - 1] ?? '';
+  return { status: found ? 401 : 404, headers: { 'Service-Version': release } };
 }

@@ -6,6 +6,7 @@ import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand
 const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];
 const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'page', 'notfound'];
 const WAITS = { pause: 1, stack: 60_000, answers: 60_000 };
+const SHORT = { ...WAITS, answers: 1_000 };
 
 let aws: ReleaseStandIn;
 beforeEach(async () => {
@@ -24,197 +25,195 @@ const rollback = async (args: readonly string[] = [], waits = WAITS) => {
   }
 };
 
-const functionOf = (name: string) => {
-  const found = aws.functions.get(name);
-  if (!found) throw new TypeError(name);
-  return found;
-};
-/** The versions of each function's alias: `2`, or `2+3` if version 3 gets a part of the requests. */
-const aliases = () =>
-  Object.fromEntries(
-    [...aws.functions].map(([name, { version, weights }]) => [
-      name,
-      [version, ...Object.keys(weights)].join('+'),
-    ]),
-  );
-const allAt = (version: string) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
-const allAtNumber = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+const all = () => [...aws.functions.values()];
+const named = (name: string) => aws.functions.get(name) ?? expect.fail(name);
+const versions = () => Object.fromEntries([...aws.functions].map(([name, { version }]) => [name, version]));
+const allAt = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+/** The versions that are marked as taken back. */
+const takenBack = () => [...new Set(all().flatMap((each) => [...each.takenBack]))].sort();
 const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
+const deployed = (version: number) => {
+  aws.stackVersions = allAt(version);
+  for (const each of all()) each.version = version;
+};
 
-const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
+const withSeconds = expect.stringMatching(/ answer with it, after \d+ s\.$/);
+const published = (release: string) =>
+  `${release} (published 2026-01-0${'abc'.indexOf(release[0] as string) + 1}T00:00:00Z)`;
+/** The last lines, whatever has happened. */
+const closing = (from?: string) => [
+  expect.stringMatching(
+    /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, rou/,
+  ),
+  'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
+  expect.stringContaining(`puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`),
+  ...(from ? [`To undo this: npm run rollback -- prod ${from}`] : []),
+];
 
 describe('npm run rollback', () => {
   it('moves every function to its last version of the previous release, and says what it did', async () => {
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual(allAt('3'));
-    expect({ code, lines }).toEqual({
-      code: 0,
-      lines: [
-        `Stage prod goes from ${B} (published 2026-01-03T00:00:00Z) to ${A} (published 2026-01-02T00:00:00Z).`,
-        `Moved: ${FUNCTIONS.join(', ')}.`,
-        withSeconds,
-        expect.stringMatching(/^Not gone back: tables, roles, routes, alarms/),
-        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
-        expect.stringContaining(
-          `puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`,
-        ),
-        `To undo this: npm run rollback -- prod ${B}`,
-      ],
-    });
+    expect([code, versions(), takenBack()]).toEqual([0, allAt(3), [4]]);
+    expect(lines).toEqual([
+      `Stage prod goes from ${published(B)} to ${published(A)}.`,
+      `Moved: ${FUNCTIONS.join(', ')}.`,
+      withSeconds,
+      ...closing(B),
+    ]);
   });
 
-  it('goes forward again to a commit that the operator names by its beginning', async () => {
+  it('goes forward again to a release that the operator names by its beginning', async () => {
     await rollback();
     expect((await rollback(['ccccccc'])).code).toBe(0);
-    expect(aliases()).toEqual(allAt('4'));
+    expect([versions(), takenBack()]).toEqual([allAt(4), []]);
   });
 
-  it('moves nothing if every function already has the commit', async () => {
+  it('does not go to a release that was itself taken back', async () => {
+    await rollback();
+    const D = 'd'.repeat(12);
+    for (const each of all()) Object.assign(each, { releases: [Z, A, A, B, D] });
+    deployed(5);
+    expect((await rollback()).lines[0]).toMatch(RegExp(`goes from ${D} .* to ${A} `));
+    expect([versions(), takenBack()]).toEqual([allAt(3), [4, 5]]);
+  });
+
+  it('moves nothing if every function already has the release', async () => {
     await rollback();
     aws.calls.splice(0);
     const { code, lines } = await rollback([A]);
-    expect({ code, first: lines[0] }).toEqual({
-      code: 0,
-      first: `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-    });
-    expect(moves()).toEqual([]);
-  });
-
-  it('removes the share of requests that another version gets', async () => {
-    Object.assign(functionOf('downloads'), { version: '3', weights: { 4: 0.1 } });
-    expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect([code, lines[0], aws.calls]).toEqual([0, `Stage prod is at ${published(A)} already.`, []]);
   });
 
   it('finishes the work of a killed command', async () => {
-    functionOf('downloads').version = '3';
+    named('downloads').version = 3;
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
-    expect(moves()).toHaveLength(FUNCTIONS.length - 1);
+    expect([versions(), takenBack(), moves().length]).toEqual([allAt(3), [4], FUNCTIONS.length - 1]);
   });
 
-  it('tries again if Lambda throttles', async () => {
+  it.each([
+    ['UpdateAlias', { status: 429, type: 'TooManyRequestsException' }, 'Lambda throttles'],
+    [
+      'CreateAlias',
+      { status: 409, type: 'ResourceConflictException' },
+      'another command makes the same mark',
+    ],
+  ])('goes on after the answer to %s %j: %s', async (operation, refusal) => {
     aws.refuse = (call) => {
+      if (!call.startsWith(operation)) return undefined;
       aws.refuse = () => undefined;
-      return call.startsWith('UpdateAlias') ? { status: 429, type: 'TooManyRequestsException' } : undefined;
+      if (operation === 'CreateAlias') named(call.split(' ')[1] ?? '').takenBack.add(4);
+      return refusal;
     };
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect(versions()).toEqual(allAt(3));
   });
 
   it('moves the other functions if one cannot be moved, names that one, and ends with exit code 1', async () => {
     aws.refuse = (call) =>
       call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual({ ...allAt('3'), page: '4' });
-    expect(code).toBe(1);
-    expect(lines).toContain('NOT moved: page: AccessDeniedException: made to refuse');
-    expect(lines.at(-1)).toBe(`Not at ${A}: page. Repeat this command: it finishes what is half done.`);
+    expect([code, versions()]).toEqual([1, { ...allAt(3), page: 4 }]);
+    expect(lines).toContain('FAILED: page: AccessDeniedException: made to refuse');
+    expect(lines.slice(-5)).toEqual([
+      ...closing(B),
+      `Not at ${A}: page. Repeat this command: it finishes what is half done.`,
+    ]);
   });
 
   it('does not move a function that is new in the release, and does not wait for its routes', async () => {
-    aws.functions.set('fields', { commits: [B], version: '1', weights: {} });
+    aws.functions.set('fields', { releases: [B], version: 1, takenBack: new Set() });
     const { code, lines } = await rollback();
     expect(code).toBe(0);
     expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
   });
 
-  it('fails if routes do not answer with the commit in time, and names these routes', async () => {
-    aws.silent.add('/').add('/reporting/downloads/rollback/rollback');
-    const { code, lines } = await rollback([], { ...WAITS, answers: 0 });
-    expect(code).toBe(1);
-    expect(lines.slice(-3)).toEqual([
+  it('ends well if the gateway’s limits let it not hear some functions', async () => {
+    for (const path of ['/', '/rollback']) aws.silent.set(path, 429);
+    const { code, lines } = await rollback([], SHORT);
+    expect([code, versions(), lines.slice(2, 4)]).toEqual([
+      0,
+      allAt(3),
+      [
+        'Not heard, because the gateway lets few requests in: /, /rollback. Their aliases are moved.',
+        expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
+      ],
+    ]);
+  });
+
+  it('asks again after 429, and then believes the answers', async () => {
+    aws.silent.set('/', 429);
+    setTimeout(() => aws.silent.clear(), 50);
+    const { code, lines } = await rollback();
+    expect([code, lines[2]]).toEqual([0, withSeconds]);
+  });
+
+  it('fails if routes do not answer with the release in time, names these routes, and says how to go on', async () => {
+    aws.silent.set('/', 500).set('/reporting/downloads/rollback/rollback', 401);
+    const { code, lines } = await rollback([], SHORT);
+    expect([code, ...lines.slice(-7)]).toEqual([
+      1,
+      ...closing(B),
       `The aliases are moved, but these do not answer with ${A}:`,
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
-      '  /: 401 without Service-Version',
+      '  /: 500 without Service-Version',
     ]);
     // A repeated command does not go back further.
     aws.silent.clear();
     const again = await rollback();
-    expect({ code: again.code, lines: again.lines.slice(0, 2) }).toEqual({
-      code: 0,
-      lines: [
-        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-        'Name a commit to go elsewhere.',
-      ],
-    });
-    expect(aliases()).toEqual(allAt('3'));
+    expect([again.code, ...again.lines.slice(0, 2)]).toEqual([
+      0,
+      `Stage prod is at ${published(A)} already.`,
+      'Name a release to go elsewhere.',
+    ]);
+    expect(versions()).toEqual(allAt(3));
   });
 
-  it.each([
-    ['while CodeDeploy shifts requests', undefined, []],
-    [
-      'when CodeDeploy has just ended its shift',
-      { status: 400, type: 'DeploymentAlreadyCompletedException' },
-      [],
-    ],
-    [
-      'even if CodeDeploy refuses to stop its shift',
-      { status: 403, type: 'AccessDeniedException' },
-      ['CodeDeploy does not stop its shift: AccessDeniedException: made to refuse'],
-    ],
-  ])(
-    'stops a deployment %s, and does not change what CloudFormation has put back',
-    async (_, refusal, told) => {
-      aws.refuse = () => refusal;
-      aws.stackVersions = allAtNumber(3);
-      for (const name of FUNCTIONS) functionOf(name).version = '3';
-      functionOf('downloads').weights = { 4: 0.1 };
-      aws.stackStatus = 'UPDATE_IN_PROGRESS';
-      aws.deployments.set('performance-reports-prod-downloads', 'd-1');
-      aws.onPutBack = () => {
-        functionOf('downloads').weights = {};
-      };
-      const { code, lines } = await rollback();
-      expect(code).toBe(0);
-      expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
-      expect(lines).toEqual([
-        ...told,
-        'A deployment was under way, and is stopped.',
-        'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
-        'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-        'Name a commit to go elsewhere.',
-        withSeconds,
-        expect.stringMatching(/^Not gone back/),
-        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
-        expect.stringContaining('Then again: npm run rollback -- prod'),
-      ]);
-      // The same command runs again, as if the first had been killed while it waited.
-      const again = await rollback();
-      expect(again.code).toBe(1);
-      expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
-      expect(aliases()).toEqual(allAt('3'));
-    },
-  );
+  it('stops a deployment, and does not change what CloudFormation has put back', async () => {
+    deployed(3);
+    named('downloads').version = 4;
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    aws.onPutBack = () => {
+      named('downloads').version = 3;
+    };
+    const { code, lines } = await rollback();
+    expect([code, aws.calls]).toEqual([0, ['CancelUpdateStack']]);
+    expect(lines).toEqual([
+      'A deployment was under way, and is stopped.',
+      'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
+      'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
+      `Stage prod is at ${published(A)} already.`,
+      'Name a release to go elsewhere.',
+      withSeconds,
+      ...closing(),
+    ]);
+    // The same command runs again, as if the first had been killed while it waited.
+    const again = await rollback();
+    expect(again.code).toBe(1);
+    expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
+    expect(versions()).toEqual(allAt(3));
+  });
+
+  it('moves the aliases of a stack that is stuck, and says where to read on', async () => {
+    aws.stackVersions = allAt(3);
+    aws.stackStatus = 'UPDATE_ROLLBACK_FAILED';
+    const { code, lines } = await rollback();
+    expect([code, versions()]).toEqual([0, allAt(3)]);
+    expect(lines[0]).toMatch(/could not put the stack .* back, .*"the-stack-is-stuck" in docs\/runbook\.md/);
+  });
 
   it('moves nothing if CloudFormation has not put the stack back in time', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
-    expect(code).toBe(1);
+    expect([code, moves()]).toEqual([1, []]);
     expect(lines.at(-1)).toMatch(
       /is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this command/,
     );
-    expect(moves()).toEqual([]);
   });
 
-  it('succeeds if the deployment that it stops was the first one with aliases', async () => {
-    aws.stackStatus = 'UPDATE_IN_PROGRESS';
-    aws.onPutBack = () => aws.functions.clear();
-    const { code, lines } = await rollback();
-    expect({ code, last: lines.at(-1) }).toEqual({
-      code: 0,
-      last: 'Stage prod is as it was before that deployment: a release without aliases.',
-    });
-  });
-
-  it('stops no deployment if no function has a version of the named commit', async () => {
+  it('stops no deployment if no function has a version of the named release', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback(['fffffff']);
-    expect({ code, first: lines[0] }).toEqual({
-      code: 1,
-      first: 'No function has a version of fffffff. There are:',
-    });
-    expect(aws.calls).toEqual([]);
+    const first = 'No function has a version of fffffff. There are:';
+    expect([code, lines[0], aws.calls]).toEqual([1, first, []]);
   });
 });

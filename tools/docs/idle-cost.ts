@@ -122,8 +122,8 @@ const KNOWN_TYPES = new Set([
     'Glue::Database',
     'Glue::Table',
   ],
-  // CodeDeploy costs nothing for Lambda. Versions cost nothing within the account's 75 GB of code.
-  ...['CodeDeploy::Application', 'CodeDeploy::DeploymentGroup', 'Lambda::Alias', 'Lambda::Version'],
+  // Versions cost nothing within the account's 75 GB of code.
+  ...['Custom::ReleaseGate', 'Lambda::Alias', 'Lambda::Version'],
   ...['IAM::Role', 'Lambda::EventInvokeConfig', 'Lambda::Function', 'Lambda::Permission', 'Logs::LogGroup'],
   ...['Logs::MetricFilter', 'Logs::QueryDefinition', 'S3::Bucket', 'S3::BucketPolicy', 'SNS::Subscription'],
   ...['SNS::Topic', 'SNS::TopicPolicy', 'SQS::Queue', 'SQS::QueuePolicy', 'SecretsManager::Secret'],

@@ -25,7 +25,7 @@ export function stageResources(name: string, input: StageInput): TemplateResourc
       treeMetadata: false,
       builtinCloudFormationValidation: false,
     });
-    addStage(app, readStage(name, input), { code: () => Code.fromInline('//'), commit: 'unknown' });
+    addStage(app, readStage(name, input), { code: () => Code.fromInline('//'), name: 'unknown' });
     return app.synth().stacks.flatMap(({ template }) => Object.values<TemplateResource>(template.Resources));
   } finally {
     rmSync(outdir, { recursive: true });

@@ -1,16 +1,18 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isHarmless } from '../../lake-check/finding.ts';
+import { type Finding, isHarmless, type Severity } from '../../lake-check/finding.ts';
+import { checkCommand as checkOf, shellWord } from '../../lake-check/lake-commands.ts';
+import { filesOf, type LakeFacts, type TableFacts } from '../../lake-check/lake-facts.ts';
 import { folderSource } from '../../lake-check/lake-source.ts';
 import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
+import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
 import type { LakeCommand } from './lake-command.ts';
-import { type CheckOptions, renderCheck } from './render-check.ts';
 import { isBucket } from './store/bucket.ts';
-import { bucketSource } from './store/bucket-source.ts';
+import { bucketSource } from './store/bucket-lake.ts';
 import { openWorkspace } from './workspace/open-duckdb.ts';
 
 const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [--all]
@@ -59,3 +61,96 @@ async function check(
   const findings = judge(lake);
   return { text: renderCheck(lake, findings, { all, footersOnly }), isRight: findings.every(isHarmless) };
 }
+
+interface CheckOptions {
+  /** Whether to read only the files' footers, and no records. */
+  readonly footersOnly: boolean;
+  /** Whether to name every file of a finding. */
+  readonly all: boolean;
+}
+
+const HEADING: Readonly<Record<Severity, string>> = {
+  wrong: 'WRONG NUMBERS',
+  fails: 'REPORTS FAIL',
+  warning: 'warning',
+  advice: 'advice',
+};
+
+const SHOWN = 5;
+
+/** What a check has found, for the operator's terminal. */
+function renderCheck(
+  lake: LakeFacts,
+  findings: readonly Finding[],
+  { all, footersOnly }: CheckOptions,
+): string {
+  const parts = [
+    [lake.location, ...lake.tables.map(summaryOf)].join('\n'),
+    ...findings.map((finding, index) => renderFinding(finding, index + 1, all)),
+    outcomeOf(lake.location, findings, footersOnly),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** The last lines: whether reports can be relied on, and what to do next. */
+function outcomeOf(location: string, findings: readonly Finding[], footersOnly: boolean): string {
+  const faults = findings.filter((finding) => !isHarmless(finding));
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length;
+  const [first, ...others] = faults;
+  if (first)
+    return [
+      `Reports will be wrong or fail: ${counted(faults.length, 'fault')}.`,
+      others.length === 0
+        ? `Next: ${first.cure}`
+        : `Next: cure them, the first one first, and check again: ${checkOf(location)}`,
+    ].join('\n');
+  const but = warnings > 0 ? `; ${counted(warnings, 'warning')}: see whether that is what you mean` : '';
+  const next = footersOnly
+    ? `read the records too: ${checkOf(location)}`
+    : isBucket(location)
+      ? 'docs/deploy.md says how a stage serves it'
+      : `serve it on this machine: \`EVENTS_DIR=${shellWord(resolve(location))} npm start\``;
+  return `Reports will be right${footersOnly ? ', as far as the footers tell' : ''}${but}.\nNext: ${next}`;
+}
+
+function renderFinding(finding: Finding, number: number, all: boolean): string {
+  const { severity, paths, column, found, needed, cure } = finding;
+  const shown = all || paths.length <= SHOWN + 1 ? paths : paths.slice(0, SHOWN);
+  const rest = paths.length - shown.length;
+  const lines = [
+    `${number}. ${HEADING[severity]}: ${shown[0] ?? ''}`,
+    ...shown.slice(1).map((path) => `   ${path}`),
+    ...(rest > 0 ? [`   and ${rest} more (--all lists them)`] : []),
+    ...(column ? [`   column  ${column}`] : []),
+    `   found   ${found}`,
+    `   needed  ${needed}`,
+    `   cure    ${cure}`,
+  ];
+  return lines.join('\n');
+}
+
+/** Days, records, files and bytes of a table, in two lines. */
+function summaryOf(table: TableFacts): string {
+  const { days } = table;
+  const files = filesOf(table);
+  const [first] = days;
+  const last = days.at(-1);
+  if (!first || !last) return `  ${table.table.name}: no records`;
+  const final = days.filter(({ succeededAt }) => succeededAt !== undefined).length;
+  const states =
+    final === 0 ? 'none says whether it is final' : `${final} final, ${days.length - final} open`;
+  const rows = files.reduce((sum, { footer }) => sum + (footer?.rows ?? 0), 0);
+  const rowGroups = files.reduce((sum, { footer }) => sum + (footer?.rowGroupRows.length ?? 0), 0);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return [
+    `  ${table.table.name}: ${first === last ? first.day : `${first.day} to ${last.day}`}, ${counted(days.length, 'day')} (${states}),`,
+    `    ${counted(rows, 'record')}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
+  ].join('\n');
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes >= 1e9
+    ? `${(bytes / 1e9).toFixed(1)} GB`
+    : bytes >= 1e6
+      ? `${(bytes / 1e6).toFixed(1)} MB`
+      : `${Math.ceil(bytes / 1e3)} kB`;

@@ -11,7 +11,7 @@ import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
-import { lakeTarget } from './store/open-target.ts';
+import { lakeTarget } from './store/folder-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>
   Makes the tables that are missing, empty. A folder that does not exist is made too.

@@ -1,134 +1,161 @@
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { LiveFunction, PublishedVersion } from '../live-functions.ts';
 
-/** The fewest characters by which a commit can be named. */
+/** The fewest characters by which a release can be named. */
 const SHORTEST_NAME = 7;
 
-/** How many commits a fault lists at most. */
-const LISTED = 20;
+const LISTED_AT_MOST = 20;
 
-export interface Move {
+/** What a rollback does with one function. */
+export interface Step {
   readonly name: string;
+  /** The version of the release to go to, and whether the alias must be moved there. */
   readonly version: number;
+  readonly isMoved: boolean;
+  /** The later versions that are to be marked as taken back, and whether the version itself loses its mark. */
+  readonly marked: readonly number[];
+  readonly isUnmarked: boolean;
 }
 
-/** The steps that bring every function that has a version of one commit to that version. */
+/** The steps that bring every function that has a version of one release to that version. */
 export interface Plan {
-  /** The other commits that aliases lead to now, the latest first. */
+  /** The other releases that aliases lead to now, the latest first. */
   readonly from: readonly string[];
-  /** The functions whose alias must move, with the version that it moves to. */
-  readonly moves: readonly Move[];
-  /** The functions that have no version of the commit. */
+  readonly steps: readonly Step[];
+  /** The functions that have no version of the release. */
   readonly left: readonly string[];
 }
 
-/** Finds the commit that an operator names, whole or by its beginning. Throws an OperatorFault if none or many fit. */
-export function commitNamed(functions: readonly LiveFunction[], given: string): string {
-  const known = commitsOf(functions.flatMap(({ versions }) => versions));
+/** Finds the release that an operator names, whole or by its beginning. Throws an OperatorFault if none or many fit. */
+export function releaseNamed(functions: readonly LiveFunction[], given: string): string {
+  const known = allReleases(functions);
   if (known.includes(given)) return given;
   if (given.length < SHORTEST_NAME)
-    throw new OperatorFault(`Name the commit by ${SHORTEST_NAME} characters or more.`);
-  const [found, ...others] = known.filter((commit) => commit.startsWith(given));
-  if (found !== undefined && others.length === 0) return found;
-  throw new OperatorFault(
-    [
-      found === undefined ? `No function has a version of ${given}. There are:` : `${given} may be:`,
-      ...listed(functions, found === undefined ? known : [found, ...others]),
-    ].join('\n'),
-  );
+    throw new OperatorFault(`Name the release by ${SHORTEST_NAME} characters or more.`);
+  const fitting = known.filter((release) => release.startsWith(given));
+  if (fitting.length === 1) return fitting[0] as string;
+  throw fitting.length === 0
+    ? listing(`No function has a version of ${given}. There are:`, functions, known)
+    : listing(`${given} may be:`, functions, fitting);
 }
 
 /** How the last deployment ended: done, put back by CloudFormation, or put back because this command stopped it. */
 export type DeploymentEnd = 'done' | 'put-back' | 'stopped';
 
 /**
- * The commit to go to if the operator names none: the commit before the release that was deployed last. If no
- * function runs that release any more, it has been taken back already. The stage then stays at its latest live
- * commit, so that the command can be repeated. If this command has stopped the deployment, the stage goes to the commit
- * that the stack holds. Throws an OperatorFault if CloudFormation has put the last deployment back, or if there is no
- * earlier commit.
+ * The release to go to if the operator names none: the one that was live before the release that was deployed last. If
+ * no function runs that release any more, it has been taken back already. The stage then stays where it is, so that the
+ * command can be repeated. If CloudFormation has put a deployment back, the stage goes where the stack is, unless that
+ * release was taken back before. Throws an OperatorFault if only the operator can know.
  *
  * @param deployed the version of a function that the stack holds, by the function's name
  */
-export function commitToGoTo(
+export function releaseToGoTo(
   functions: readonly LiveFunction[],
   deployed: (name: string) => number | undefined,
   end: DeploymentEnd,
 ): string {
-  const [latestLive] = commitsOf(functions.flatMap(liveVersions));
+  const live = liveReleases(functions);
+  const [latestLive] = live;
   if (latestLive === undefined)
     throw new OperatorFault(
-      'Nothing to go back to: no function has the alias by which a release is taken back. Deploy the earlier version ' +
-        '(docs/deploy.md, "Roll back").',
+      'Nothing to go back to: no function has the alias by which a release is taken back. Deploy the earlier version (docs/deploy.md, "Roll back").',
     );
-  const [last = latestLive] = commitsOf(
-    functions.flatMap(({ name, versions }) => versions.filter(({ number }) => number === deployed(name))),
+  const inStack = functions.flatMap(({ name, versions }) =>
+    versions.filter(({ number }) => number === deployed(name)),
   );
-  if (end === 'stopped') return last;
-  if (!functions.flatMap(liveVersions).some(({ commit }) => commit === last)) return latestLive;
-  if (end === 'put-back')
-    throw new OperatorFault(
-      [
-        `CloudFormation has put the last deployment back: the stage is where it was before it, at ${last}. Name the commit to go to:`,
-        ...listed(functions, commitsOf(functions.flatMap(({ versions }) => versions))),
-      ].join('\n'),
+  const [last = latestLive] = releasesOf(inStack);
+  // It has been taken back already; or CloudFormation has put back the stack, but not the aliases.
+  if (!live.includes(last)) {
+    const inOrder = allReleases(functions);
+    return inOrder.indexOf(last) < inOrder.indexOf(latestLive) ? latestLive : last;
+  }
+  if (end === 'done' || inStack.some(({ isTakenBack }) => isTakenBack)) return releaseBefore(functions, last);
+  if (end === 'put-back' && live.length === 1)
+    throw listing(
+      `CloudFormation has put the last deployment back: the stage is where it was before it, at ${last}. Name the release to go to:`,
+      functions,
+      allReleases(functions),
     );
-  return commitBefore(functions, last);
+  return last;
 }
 
-/** The latest commit that the functions ran before a release, by the order of their versions. */
-function commitBefore(functions: readonly LiveFunction[], release: string): string {
+/** The latest release before another one that no operator has taken back, by the order of the functions' versions. */
+function releaseBefore(functions: readonly LiveFunction[], release: string): string {
   // A function that is new in the release has no earlier version, so the other functions decide.
-  const [before] = commitsOf(
-    functions.flatMap(({ versions }) => {
-      const last = versions.findLastIndex(({ commit }) => commit === release);
-      return versions.slice(0, Math.max(last, 0)).findLast(({ commit }) => commit !== release) ?? [];
-    }),
+  const earlier = functions.flatMap(({ versions }) => {
+    const last = versions.findLastIndex((version) => version.release === release);
+    return [versions.slice(0, Math.max(last, 0)).filter((version) => version.release !== release)];
+  });
+  const [before] = releasesOf(
+    earlier.flatMap((versions) => versions.findLast(({ isTakenBack }) => !isTakenBack) ?? []),
   );
-  if (before === undefined)
+  if (before !== undefined) return before;
+  const [is, refused] = [withDate(functions, release), releasesOf(earlier.flat())];
+  if (refused.length === 0)
     throw new OperatorFault(
-      `Nothing to go back to: ${withDate(functions, release)} is the first release that has versions. Deploy the ` +
-        'earlier version (docs/deploy.md, "Roll back").',
+      `Nothing to go back to: ${is} is the first release that has versions. Deploy the earlier version (docs/deploy.md, "Roll back").`,
     );
-  return before;
+  const cure = `Every release before ${is} was itself taken back. To go to one all the same, name it:`;
+  throw listing(cure, functions, refused);
 }
 
 /**
- * Plans how to bring every function to a commit. A function's alias moves to its last version of the commit, and sends
- * all requests there.
+ * Plans how to bring every function to a release: its alias moves to its last version of the release, and sends all
+ * requests there. All later versions are marked as taken back, except those that were never deployed: CloudFormation
+ * deletes the versions of a deployment that has failed, which a mark would prevent.
+ *
+ * @param deployed the version of a function that the stack holds, by the function's name
  */
-export function planRollback(functions: readonly LiveFunction[], to: string): Plan {
-  const targets = functions.map((each) => ({
-    ...each,
-    version: each.versions.findLast(({ commit }) => commit === to)?.number,
-  }));
+export function planRollback(
+  functions: readonly LiveFunction[],
+  to: string,
+  deployed: (name: string) => number | undefined,
+): Plan {
+  const targetOf = ({ versions }: LiveFunction) => versions.findLast(({ release }) => release === to);
   return {
-    from: commitsOf(functions.flatMap(liveVersions)).filter((commit) => commit !== to),
-    moves: targets.flatMap(({ name, version, live }) =>
-      version === undefined || (live.length === 1 && live[0] === version) ? [] : [{ name, version }],
-    ),
-    left: targets.filter(({ version }) => version === undefined).map(({ name }) => name),
+    from: liveReleases(functions).filter((release) => release !== to),
+    steps: functions.flatMap((each): Step[] => {
+      const { name, versions, live } = each;
+      const target = targetOf(each);
+      if (!target) return [];
+      const marked = versions
+        .filter(({ number, isTakenBack }) => number > target.number && !isTakenBack)
+        .map(({ number }) => number)
+        .filter((number) => number <= (deployed(name) ?? 0) || number === live);
+      const isMoved = live !== target.number;
+      return [{ name, version: target.number, isMoved, marked, isUnmarked: target.isTakenBack }];
+    }),
+    left: functions.filter((each) => !targetOf(each)).map(({ name }) => name),
   };
 }
 
-const listed = (functions: readonly LiveFunction[], commits: readonly string[]): string[] =>
-  commits.slice(0, LISTED).map((commit) => `  ${withDate(functions, commit)}`);
+const listing = (title: string, functions: readonly LiveFunction[], releases: readonly string[]) =>
+  new OperatorFault(
+    [title, ...releases.slice(0, LISTED_AT_MOST).map((release) => `  ${withDate(functions, release)}`)].join(
+      '\n',
+    ),
+  );
 
-/** A commit with the time at which its last version was published. */
-export function withDate(functions: readonly LiveFunction[], commit: string): string {
-  const times = functions
-    .flatMap(({ versions }) => versions)
-    .filter((version) => version.commit === commit)
-    .map(({ publishedMs }) => publishedMs);
-  return `${commit} (published ${new Date(Math.max(...times)).toISOString().replace(/\.\d+Z$/, 'Z')})`;
+/** A release with the time at which its last version was published, and whether it was taken back. */
+export function withDate(functions: readonly LiveFunction[], release: string): string {
+  const versions = functions.flatMap(({ versions }) =>
+    versions.filter((version) => version.release === release).slice(-1),
+  );
+  const time = new Date(Math.max(...versions.map(({ publishedMs }) => publishedMs))).toISOString();
+  const takenBack = versions.some(({ isTakenBack }) => isTakenBack) ? ', taken back' : '';
+  return `${release} (published ${time.replace(/\.\d+Z$/, 'Z')}${takenBack})`;
 }
 
-const liveVersions = ({ versions, live }: LiveFunction): readonly PublishedVersion[] =>
-  versions.filter(({ number }) => live.includes(number));
+const liveReleases = (functions: readonly LiveFunction[]): readonly string[] =>
+  releasesOf(functions.flatMap(({ versions, live }) => versions.filter(({ number }) => number === live)));
 
-/** The commits without repetition, the latest published first. */
-const commitsOf = (versions: readonly PublishedVersion[]): readonly string[] => [
+const allReleases = (functions: readonly LiveFunction[]): readonly string[] =>
+  releasesOf(functions.flatMap(({ versions }) => versions));
+
+/** The releases without repetition, the latest published first. */
+const releasesOf = (versions: readonly PublishedVersion[]): readonly string[] => [
   ...new Set(
-    versions.toSorted((one, other) => other.publishedMs - one.publishedMs).map(({ commit }) => commit),
+    versions.toSorted((one, other) => other.publishedMs - one.publishedMs).map(({ release }) => release),
   ),
 ];

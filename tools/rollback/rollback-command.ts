@@ -1,28 +1,34 @@
 import { setTimeout } from 'node:timers/promises';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
+import {
+  CreateAliasCommand,
+  DeleteAliasCommand,
+  type LambdaClient,
+  ResourceConflictException,
+  UpdateAliasCommand,
+} from '@aws-sdk/client-lambda';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { readStackRelease } from '../api-stack.ts';
-import { type LiveFunction, readLiveFunctions, retryingLambda } from '../live-functions.ts';
+import { readStackVersions } from '../api-stack.ts';
+import { readLiveFunctions, retryingLambda, takenBackAlias } from '../live-functions.ts';
 import { parseOptions } from '../parse-options.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
-import { untilAnswered } from './ask-service.ts';
-import { commitNamed, commitToGoTo, type Move, planRollback, withDate } from './plan-rollback.ts';
+import { askService } from './ask-service.ts';
+import { planRollback, releaseNamed, releaseToGoTo, type Step, withDate } from './plan-rollback.ts';
 import { stopDeployment } from './stop-deployment.ts';
 
-const USAGE = 'npm run rollback -- <stage> [<commit>] [--url <address of the API>]';
+const USAGE = 'npm run rollback -- <stage> [<release>] [--url <address of the API>]';
 
 /** How long the command waits, in milliseconds. */
 const WAITS = {
-  pause: 5_000,
+  pause: 2_000,
   /** The longest wait until CloudFormation has put the stack back. */
   stack: 1_800_000,
-  /** The longest wait until every route answers with the commit. */
-  answers: 120_000,
+  /** The longest wait for answers with the release. All that the command does besides takes some seconds. */
+  answers: 30_000,
 };
 
-/** Moves a stage's aliases to the previous release, or to a named one. Waits until the routes answer with it. */
+/** Moves a stage's aliases to the release that was live before, or to a named one, and asks the routes for it. */
 export async function rollbackCommand(
   args: readonly string[],
   say: (...lines: readonly string[]) => void,
@@ -35,8 +41,6 @@ export async function rollbackCommand(
   });
   const [stage, given, ...more] = positionals;
   if (stage === undefined || more.length > 0) throw new OperatorFault(USAGE);
-  const began = Date.now();
-  const seconds = () => `${Math.round((Date.now() - began) / 1_000)} s`;
   const within = (ms: number) => {
     const until = Date.now() + ms;
     return { pause: () => setTimeout(waits.pause), mayWait: () => Date.now() < until };
@@ -46,74 +50,87 @@ export async function rollbackCommand(
   const client = new CloudFormationClient({});
   const lambda = retryingLambda();
   const look = () => readLiveFunctions(lambda, stage);
-  // The commit is checked first, so that a command with an unknown commit does not stop a running deployment.
-  if (given !== undefined) commitNamed(await look(), given);
-  const { shiftGroups } = await readStackRelease(client, stage);
-  const end = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });
+  // The name is checked first, so that a command with an unknown release does not stop a running deployment.
+  if (given !== undefined) releaseNamed(await look(), given);
+  const end = await stopDeployment(client, stage, say, within(waits.stack));
 
+  const began = Date.now();
   const functions = await look();
-  if (end === 'stopped' && functions.length === 0)
-    return say(`Stage ${stage} is as it was before that deployment: a release without aliases.`);
-  const { versions } = await readStackRelease(client, stage);
-  const to =
-    given === undefined
-      ? commitToGoTo(functions, (name) => versions.get(resourceNames(stage).functionName(name)), end)
-      : commitNamed(functions, given);
-  const { from, moves, left } = planRollback(functions, to);
-  const target = withDate(functions, to);
-  if (moves.length === 0) {
-    say(`Stage ${stage} is at ${target} already.`);
-    if (given === undefined) say('Name a commit to go elsewhere.');
-  } else {
-    const origin = from.map((commit) => withDate(functions, commit)).join(' and ') || 'another version of it';
-    say(`Stage ${stage} goes from ${origin} to ${target}.`);
-  }
+  const versions = await readStackVersions(client, stage);
+  const deployed = (name: string) => versions.get(resourceNames(stage).functionName(name));
+  const to = given === undefined ? releaseToGoTo(functions, deployed, end) : releaseNamed(functions, given);
+  const { from, steps, left } = planRollback(functions, to, deployed);
+  const [target, ...origin] = [to, ...from].map((release) => withDate(functions, release));
+  if (steps.some(({ isMoved }) => isMoved))
+    say(`Stage ${stage} goes from ${origin.join(' and ') || 'another version of it'} to ${target}.`);
+  else say(`Stage ${stage} is at ${target} already.`, ...(given ? [] : ['Name a release to go elsewhere.']));
   for (const name of left) say(`${name} has no version of ${to}: it stays as it is.`);
-  const failed = await moveAll(lambda, stage, moves);
-  const moved = moves.filter(({ name }) => !failed.has(name)).map(({ name }) => name);
-  if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
-  for (const [name, reason] of failed) say(`NOT moved: ${name}: ${reason}`);
-
-  const there = functions.map(({ name }) => name).filter((name) => !left.includes(name) && !failed.has(name));
-  await untilAnswered(values.url ?? apiUrl, to, there, within(waits.answers));
-  const again = planRollback(await look(), to).moves.map(({ name }) => name);
-  if (again.length > 0)
-    throw new OperatorFault(
-      `Not at ${to}: ${again.join(', ')}. Repeat this command: it finishes what is half done.`,
-    );
-  say(
-    `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and their routes answer with it, after ${seconds()}.`,
-    ...goOn(stage, to, from, shiftGroups.length > 0),
-  );
-}
-
-/** Moves all aliases at the same time. Resolves to the functions whose alias could not be moved, with the reason. */
-async function moveAll(
-  lambda: LambdaClient,
-  stage: string,
-  moves: readonly Move[],
-): Promise<ReadonlyMap<LiveFunction['name'], string>> {
   const failed = new Map<string, string>();
   await Promise.all(
-    moves.map(({ name, version }) =>
-      lambda
-        .send(
-          new UpdateAliasCommand({
-            FunctionName: resourceNames(stage).functionName(name),
-            Name: LIVE_ALIAS,
-            FunctionVersion: String(version),
-            RoutingConfig: { AdditionalVersionWeights: {} },
-          }),
-        )
-        .catch((error: Error) => void failed.set(name, `${error.name}: ${error.message}`)),
+    steps.map((step) =>
+      take(lambda, resourceNames(stage).functionName(step.name), step).catch(
+        (error: Error) => void failed.set(step.name, `${error.name}: ${error.message}`),
+      ),
     ),
   );
-  return failed;
+  const there = steps.map(({ name }) => name).filter((name) => !failed.has(name));
+  const moved = steps.filter(({ name, isMoved }) => isMoved && !failed.has(name)).map(({ name }) => name);
+  if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
+  for (const [name, reason] of failed) say(`FAILED: ${name}: ${reason}`);
+
+  const { others, unheard } = await askService(values.url ?? apiUrl, to, there, within(waits.answers));
+  const again = planRollback(await look(), to, deployed).steps.filter(
+    ({ isMoved, marked, isUnmarked }) => isMoved || marked.length > 0 || isUnmarked,
+  );
+  if (unheard.length > 0)
+    say(
+      `Not heard, because the gateway lets few requests in: ${unheard.join(', ')}. Their aliases are moved.`,
+    );
+  if (again.length === 0 && others.length === 0)
+    say(
+      `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and ${unheard.length > 0 ? 'the other' : 'their'} routes answer with it, after ${Math.round((Date.now() - began) / 1_000)} s.`,
+    );
+  say(...goOn(stage, to, from));
+  if (again.length > 0)
+    throw new OperatorFault(
+      `Not at ${to}: ${again.map(({ name }) => name).join(', ')}. Repeat this command: it finishes what is half done.`,
+    );
+  if (others.length > 0)
+    throw new OperatorFault(
+      [`The aliases are moved, but these do not answer with ${to}:`, ...others].join('\n  '),
+    );
 }
 
-const goOn = (stage: string, to: string, [latest]: readonly string[], isShifting: boolean): string[] => [
-  'Not gone back: tables, roles, routes, alarms and settings of the stacks. Environment variables are: each version has its own.',
-  `To go on, mend the fault and deploy: npx cdk deploy --all -c stage=${stage}${isShifting ? ' -c shift=no' : ''}`,
+/** Moves the alias first, because callers wait for that. A command that is repeated makes the marks that are missing. */
+async function take(
+  lambda: LambdaClient,
+  FunctionName: string,
+  { version, isMoved, marked, isUnmarked }: Step,
+): Promise<void> {
+  const versionOf = (Name: string, number: number) => ({
+    FunctionName,
+    Name,
+    FunctionVersion: String(number),
+  });
+  if (isMoved) {
+    const RoutingConfig = { AdditionalVersionWeights: {} };
+    await lambda.send(new UpdateAliasCommand({ ...versionOf(LIVE_ALIAS, version), RoutingConfig }));
+  }
+  for (const number of marked)
+    await lambda
+      .send(new CreateAliasCommand(versionOf(takenBackAlias(number), number)))
+      .catch((error: unknown) => {
+        // Another command has made it meanwhile.
+        if (!(error instanceof ResourceConflictException)) throw error;
+      });
+  if (isUnmarked) await lambda.send(new DeleteAliasCommand({ FunctionName, Name: takenBackAlias(version) }));
+}
+
+const goOn = (stage: string, to: string, [latest]: readonly string[]): string[] => [
+  "Gone back: each function's code, memory, time-out and environment, with the settings that it holds: limits of queries, life " +
+    'of links, entitlements, whether links lead to the edge. Not gone back: all else of the stacks, such as tables, roles, ' +
+    'routes, executions, alarms, the firewall and the domain.',
+  `To go on, mend the fault and deploy: npx cdk deploy --all -c stage=${stage}`,
   `If that deployment fails, CloudFormation puts back what it knows, not this. Then again: npm run rollback -- ${stage} ${to}`,
   ...(latest === undefined ? [] : [`To undo this: npm run rollback -- ${stage} ${latest}`]),
 ];

@@ -29,14 +29,8 @@ describe('the answers that the AWS clients get', () => {
     ['HeadObject', ({ s3 }) => s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))],
     ['GetObject', ({ s3 }) => s3.send(new GetObjectCommand({ Bucket, Key: 'a' }))],
     ['PutObject', ({ s3 }) => s3.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'b' }))],
-    [
-      'GetQueryExecution',
-      ({ athena }) => athena.send(new GetQueryExecutionCommand({ QueryExecutionId: 'q1' })),
-    ],
-    [
-      'StartQueryExecution',
-      ({ athena }) => athena.send(new StartQueryExecutionCommand({ QueryString: 'x' })),
-    ],
+    ['Get…', ({ athena }) => athena.send(new GetQueryExecutionCommand({ QueryExecutionId: 'q1' }))],
+    ['Start…', ({ athena }) => athena.send(new StartQueryExecutionCommand({ QueryString: 'x' }))],
   ])('say when AWS gave them: %s', async (_, send) => {
     answering({ Date: DATE }, '{}');
     expect(dateOf(await send(server.clients))).toBe(AT);

@@ -19,10 +19,7 @@ interface Planned {
 }
 
 /** Queries to an Athena that expects these commands, in this order, and no others. */
-const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
-
-/** Queries to an Athena that expects these commands; the calls must end within `callerWaitMs`. */
-function athenaFor(callerWaitMs: number, planned: Planned[]) {
+function athenaOf(...planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
     send: async (
@@ -37,155 +34,106 @@ function athenaFor(callerWaitMs: number, planned: Planned[]) {
       return next?.answer;
     },
   } as unknown as AthenaClient;
-  const until = Date.now() + callerWaitMs;
   const names = { database: 'reports', workgroup: 'service' };
-  const queries = athenaQueries(athena, names, until);
-  return { queries, inputs, planned };
+  return { queries: athenaQueries(athena, names, Date.now() + 10_000), inputs, planned };
 }
 
+/** Athena's refusal of a request as invalid. */
+const invalid = (message: string, AthenaErrorCode?: string) =>
+  new InvalidRequestException({ message, AthenaErrorCode, $metadata: refused.$metadata });
+
 describe('start', () => {
+  const command = 'StartQueryExecution';
+  const query = { sql: 'SELECT 1', parameters: [] };
+
   it('throws Athena’s refusal, but leaves out the query’s values that the refusal quotes', async () => {
-    const answer = new InvalidRequestException({
-      message: "Value 'secret' is not understood",
-      $metadata: { httpStatusCode: 400 },
-    });
-    const { queries } = athenaOf({ command: 'StartQueryExecution', answer });
+    const { queries } = athenaOf({ command, answer: invalid("Value 'secret' is not understood") });
     const refusal = await queries.start({ sql: 'SELECT ?', parameters: ["'secret'"] }, TOKEN).catch(inspect);
     expect(refusal).toContain('Athena StartQueryExecution: InvalidRequestException, status 400');
     expect(refusal).toContain('Value … is not understood');
     expect(refusal).not.toContain('secret');
   });
 
-  it('starts the query in the database and the workgroup, under its token', async () => {
-    const { queries, inputs } = athenaOf({
-      command: 'StartQueryExecution',
-      answer: { QueryExecutionId: 'q1' },
-    });
-    expect(await queries.start({ sql: 'SELECT ?', parameters: ["'a'", '1'] }, TOKEN)).toBe('q1');
+  // Athena refuses an empty list of parameters.
+  it.each([
+    [{ sql: 'SELECT ?', parameters: ["'a'", '1'] }, { ExecutionParameters: ["'a'", '1'] }],
+    [query, {}],
+  ])('starts a query in the database and the workgroup, under its token: %j', async (query, parameters) => {
+    const { queries, inputs } = athenaOf({ command, answer: { QueryExecutionId: 'q1' } });
+    expect(await queries.start(query, TOKEN)).toBe('q1');
     expect(inputs).toEqual([
       {
-        QueryString: 'SELECT ?',
+        QueryString: query.sql,
         QueryExecutionContext: { Database: 'reports' },
         WorkGroup: 'service',
         ClientRequestToken: TOKEN,
-        ExecutionParameters: ["'a'", '1'],
+        ...parameters,
       },
     ]);
   });
 
-  it('sends no list of parameters if it would be empty, since Athena refuses an empty list', async () => {
-    const { queries, inputs } = athenaOf({
-      command: 'StartQueryExecution',
-      answer: { QueryExecutionId: 'q1' },
-    });
-    await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
-    expect(inputs[0]).not.toHaveProperty('ExecutionParameters');
-  });
-
-  it('throws if Athena names no execution, or refuses the start', async () => {
-    const { queries } = athenaOf(
-      { command: 'StartQueryExecution', answer: {} },
-      { command: 'StartQueryExecution', answer: refused },
-    );
-    const start = () => queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
-    await expect(start()).rejects.toThrow('Athena started a query without an id');
-    await expect(start()).rejects.toThrow('Athena StartQueryExecution: InvalidRequestException, status 400');
-  });
-
   it('resolves to undefined if Athena has seen the token with another query', async () => {
-    const answer = new InvalidRequestException({
-      message: 'Idempotent parameters do not match',
-      AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
-      $metadata: { httpStatusCode: 400 },
-    });
-    const { queries } = athenaOf({ command: 'StartQueryExecution', answer });
-    expect(await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).toBeUndefined();
-  });
-
-  it('throws any other failure, naming the call and the error', async () => {
-    const { queries } = athenaOf({ command: 'StartQueryExecution', answer: forbidden });
-    await expect(queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).rejects.toThrow(
-      'Athena StartQueryExecution: Error, status 403',
-    );
+    const answer = invalid('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
+    const { queries } = athenaOf({ command, answer });
+    expect(await queries.start(query, TOKEN)).toBeUndefined();
   });
 
   it('tries again after a server error of Athena', async () => {
     const { queries, planned } = athenaOf(
-      { command: 'StartQueryExecution', answer: fault },
-      { command: 'StartQueryExecution', answer: { QueryExecutionId: 'q1' } },
+      { command, answer: fault },
+      { command, answer: { QueryExecutionId: 'q1' } },
     );
-    expect(await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).toBe('q1');
+    expect(await queries.start(query, TOKEN)).toBe('q1');
     expect(planned).toEqual([]);
+  });
+
+  it.each<[object | Error, string]>([
+    [{}, 'Athena started a query without an id'],
+    [refused, 'Athena StartQueryExecution: InvalidRequestException, status 400'],
+    [forbidden, 'Athena StartQueryExecution: Error, status 403'],
+  ])('throws any other answer, naming the call and the error: %s', async (answer, message) => {
+    await expect(athenaOf({ command, answer }).queries.start(query, TOKEN)).rejects.toThrow(message);
   });
 });
 
 describe('get', () => {
-  it('asks Athena about the execution', async () => {
-    const QueryExecution = { Status: { State: 'RUNNING', SubmissionDateTime: new Date(5) } };
-    const answer = { QueryExecution, $metadata: { date: 9 } };
-    const { queries, inputs } = athenaOf({ command: 'GetQueryExecution', answer });
-    expect(await queries.get('q1')).toEqual({
-      state: 'under-way',
-      id: 'q1',
-      submittedAt: 5,
-      observedAt: 9,
-      isQueued: false,
-      bytesScanned: 0,
-    });
+  const command = 'GetQueryExecution';
+  const underWay = { state: 'under-way', submittedAt: 5, observedAt: 9, isQueued: false, bytesScanned: 0 };
+  const QueryExecution = { Status: { State: 'RUNNING', SubmissionDateTime: new Date(5) } };
+
+  it.each<[string, object | Error, object]>([
+    ['with what it says', { QueryExecution, $metadata: { date: 9 } }, underWay],
+    ['“forgotten” if it has no execution', { $metadata: {} }, { state: 'forgotten' }],
+    ['“forgotten” if it knows none', invalid('x', 'QUERY_EXECUTION_NOT_FOUND'), { state: 'forgotten' }],
+  ])('asks Athena about the execution, and answers %s', async (_, answer, expected) => {
+    const { queries, inputs } = athenaOf({ command, answer });
+    expect(await queries.get('q1')).toEqual({ id: 'q1', ...expected });
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('answers “forgotten” if Athena’s answer has no execution', async () => {
-    const { queries } = athenaOf({ command: 'GetQueryExecution', answer: { $metadata: {} } });
-    expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
-  });
-
-  it('answers “forgotten” if Athena does not know the execution', async () => {
-    const answer = new InvalidRequestException({
-      message: 'QueryExecution q1 was not found',
-      AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',
-      $metadata: { httpStatusCode: 400 },
-    });
-    const { queries } = athenaOf({ command: 'GetQueryExecution', answer });
-    expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
-  });
-
-  it.each([undefined, 'INVALID_INPUT'])(
-    'throws if Athena refuses the request as invalid for another reason (%s)',
-    async (AthenaErrorCode) => {
-      const answer = new InvalidRequestException({
-        message: 'x',
-        AthenaErrorCode,
-        $metadata: refused.$metadata,
-      });
-      const { queries } = athenaOf({ command: 'GetQueryExecution', answer });
-      await expect(queries.get('q1')).rejects.toThrow(
-        'Athena GetQueryExecution: InvalidRequestException, status 400',
-      );
-    },
-  );
-
-  it('throws any other failure', async () => {
-    const { queries } = athenaOf({ command: 'GetQueryExecution', answer: forbidden });
-    await expect(queries.get('q1')).rejects.toThrow('Athena GetQueryExecution: Error, status 403');
+  it.each<[Error, string]>([
+    [refused, 'InvalidRequestException, status 400'],
+    [invalid('x', 'INVALID_INPUT'), 'InvalidRequestException, status 400'],
+    [forbidden, 'Error, status 403'],
+  ])('throws any other failure: %s', async (answer, message) => {
+    await expect(athenaOf({ command, answer }).queries.get('q1')).rejects.toThrow(
+      `Athena GetQueryExecution: ${message}`,
+    );
   });
 });
 
 describe('stop', () => {
-  it('stops the execution', async () => {
-    const { queries, inputs } = athenaOf({ command: 'StopQueryExecution', answer: {} });
-    await queries.stop('q1');
-    expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
-  });
+  const command = 'StopQueryExecution';
 
-  it('ignores Athena’s refusal to stop an execution that has ended or that Athena has forgotten', async () => {
-    const { queries, planned } = athenaOf({ command: 'StopQueryExecution', answer: refused });
+  // Athena refuses to stop an execution that has ended or that it has forgotten.
+  it.each([{}, refused])('stops the execution, whether it still runs or not (%s)', async (answer) => {
+    const { queries, inputs, planned } = athenaOf({ command, answer });
     await queries.stop('q1');
-    expect(planned).toEqual([]);
+    expect([inputs, planned]).toEqual([[{ QueryExecutionId: 'q1' }], []]);
   });
 
   it('throws any other failure', async () => {
-    const { queries } = athenaOf({ command: 'StopQueryExecution', answer: forbidden });
+    const { queries } = athenaOf({ command, answer: forbidden });
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
   });
 });
@@ -200,61 +148,46 @@ describe('executionOf', () => {
   const failed = { state: 'failed', ...ended, isRetryable: false };
   const scanLimit = 'Query exhausted: Bytes scanned limit was exceeded, 10 GB';
 
-  it.each<[string, QueryExecution['Status'], object]>([
-    ['QUEUED', { ...Status, State: 'QUEUED' }, { ...underWay, isQueued: true }],
-    ['RUNNING', { ...Status, State: 'RUNNING' }, underWay],
-    ['in no state', Status, underWay],
-    ['in an unknown state', { ...Status, State: 'PAUSED' as never }, underWay],
+  const boom = { State: 'FAILED', StateChangeReason: 'boom' } as const;
+  const cast = "INVALID_CAST_ARGUMENT: Cannot cast 'x' to bigint";
+  const succeeded = { state: 'succeeded', ...ended, location: 's3://elsewhere/reused.csv' };
+  const tooMuch = { state: 'scan-limit-exceeded', ...ended };
+
+  it.each<[QueryExecution['Status'], object]>([
+    [{ State: 'QUEUED' }, { ...underWay, isQueued: true }],
+    [{ State: 'RUNNING' }, underWay],
+    [{}, underWay],
+    [{ State: 'PAUSED' as never }, underWay],
+    [{ State: 'SUCCEEDED' }, succeeded],
+    [boom, { ...failed, reason: 'FAILED: boom' }],
     [
-      'SUCCEEDED',
-      { ...Status, State: 'SUCCEEDED' },
-      { state: 'succeeded', ...ended, location: 's3://elsewhere/reused.csv' },
-    ],
-    [
-      'FAILED',
-      { ...Status, State: 'FAILED', StateChangeReason: 'boom' },
-      { ...failed, reason: 'FAILED: boom' },
-    ],
-    [
-      'FAILED with an error that Athena calls retryable',
-      { ...Status, State: 'FAILED', StateChangeReason: 'boom', AthenaError: { Retryable: true } },
+      { ...boom, AthenaError: { Retryable: true } },
       { ...failed, reason: 'FAILED: boom', isRetryable: true },
     ],
     [
-      'FAILED with an error that Athena calls not retryable',
-      { ...Status, State: 'FAILED', StateChangeReason: 'boom', AthenaError: { Retryable: false } },
+      { ...boom, AthenaError: { Retryable: false } },
       { ...failed, reason: 'FAILED: boom' },
     ],
+    // The reason is kept without the values that it quotes.
     [
-      'FAILED because of a value, which the reason leaves out',
-      { ...Status, State: 'FAILED', StateChangeReason: "INVALID_CAST_ARGUMENT: Cannot cast 'x' to bigint" },
-      { ...failed, reason: 'FAILED: INVALID_CAST_ARGUMENT: Cannot cast … to bigint' },
+      { ...boom, StateChangeReason: cast },
+      { ...failed, reason: `FAILED: ${cast.replace("'x'", '…')}` },
     ],
+    [{ State: 'FAILED' }, { ...failed, reason: 'FAILED: no reason given' }],
     [
-      'FAILED without a reason',
-      { ...Status, State: 'FAILED' },
-      { ...failed, reason: 'FAILED: no reason given' },
-    ],
-    [
-      'CANCELLED',
-      { ...Status, State: 'CANCELLED', StateChangeReason: 'by user' },
+      { State: 'CANCELLED', StateChangeReason: 'by user' },
       { ...failed, reason: 'CANCELLED: by user', isCancelled: true },
     ],
+    [{ State: 'CANCELLED', StateChangeReason: scanLimit }, tooMuch],
+    [{ State: 'FAILED', StateChangeReason: scanLimit }, tooMuch],
     [
-      'CANCELLED at the scan limit',
-      { ...Status, State: 'CANCELLED', StateChangeReason: scanLimit },
-      { state: 'scan-limit-exceeded', ...ended },
+      { State: 'RUNNING', SubmissionDateTime: undefined },
+      { state: 'forgotten', id: 'q1' },
     ],
-    [
-      'FAILED at the scan limit',
-      { ...Status, State: 'FAILED', StateChangeReason: scanLimit },
-      { state: 'scan-limit-exceeded', ...ended },
-    ],
-    ['without a time of submission', { State: 'RUNNING' }, { state: 'forgotten', id: 'q1' }],
-  ])('reads an execution: %s', (_, status, expected) => {
+  ])('reads an execution: %j', (status, expected) => {
     const location = { ResultConfiguration: { OutputLocation: 's3://elsewhere/reused.csv' } };
-    const given = { ...(status && { Status: status }), Statistics, ...location };
-    expect(executionOf('q1', given, OBSERVED_AT)).toEqual(expected);
+    const given = { Status: { ...Status, ...status }, Statistics, ...location };
+    expect(executionOf('q1', given as QueryExecution, OBSERVED_AT)).toEqual(expected);
   });
 
   it.each([{}, { ResultConfiguration: {} }, { ResultConfiguration: { OutputLocation: '' } }])(

@@ -30,19 +30,23 @@ const silent = {
 
 const LOCATION = 's3://results/athena/q1.csv';
 const file = { fileName: 'report.csv', metadata: {} };
-const results = () => s3ResultsBucket(silent, 'results', Date.now() + 50);
+const document = { etag: '"1"', document: {}, ageMs: 0 };
+const soon = () => Date.now() + 50;
+const results = () => s3ResultsBucket(silent, 'results', soon());
 
 describe('a call to an S3 that does not answer', () => {
-  it.each<[string, () => Promise<unknown>]>([
-    ['head', () => results().head('jobs/1.json')],
-    ['read', () => results().read('jobs/1.json')],
-    ['create', () => results().create('jobs/1.json', {})],
-    ['replace', () => results().replace({ etag: '"1"', document: {}, ageMs: 0 }, 'jobs/1.json', {})],
-    ['readResult', () => results().readResult(LOCATION, 9)],
-    ['writeFile', () => results().writeFile('reports/q1/report.csv', file, Buffer.from('a'))],
-    ['openResult', () => s3LargeFiles(silent, 'results', Date.now() + 50).openResult(LOCATION)],
-  ])('is aborted when its time is up: %s', async (_, make) => {
-    await expect(make()).rejects.toThrow(Overloaded);
+  it.each<[string, string, () => Promise<unknown>]>([
+    ['head', 'HeadObject', () => results().head('jobs/1.json')],
+    ['read', 'GetObject', () => results().read('jobs/1.json')],
+    ['create', 'PutObject', () => results().create('jobs/1.json', {})],
+    ['replace', 'PutObject', () => results().replace(document, 'jobs/1.json', {})],
+    ['readResult', 'GetObject', () => results().readResult(LOCATION, 9)],
+    ['writeFile', 'PutObject', () => results().writeFile('reports/q1/report.csv', file, Buffer.from('a'))],
+    ['openResult', 'GetObject', () => s3LargeFiles(silent, 'results', soon()).openResult(LOCATION)],
+  ])('is aborted when its time is up: %s, and the error names %s', async (_, operation, make) => {
+    const error: unknown = await make().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toMatchObject({ cause: { operation: `S3 ${operation}` } });
     expect(aborted).toBe(1);
   });
 

@@ -12,16 +12,12 @@ afterEach(() => vi.unstubAllEnvs());
 describe('the origins of downloads', () => {
   const EDGE = 'https://edge.example';
   const OURS = 'http://127.0.0.1:9000';
+  const BUCKET = 'https://results.s3.eu-west-1.amazonaws.com';
 
-  it.each<[string, string | undefined, string | undefined, string[]]>([
-    ['the origin of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
+  it.each([
+    ['the origin of the bucket', undefined, undefined, [BUCKET]],
     ['the S3 endpoint that the environment names', OURS, undefined, [OURS]],
-    [
-      'the origins of the bucket and of the edge',
-      undefined,
-      EDGE,
-      ['https://results.s3.eu-west-1.amazonaws.com', EDGE],
-    ],
+    ['the origins of the bucket and of the edge', undefined, EDGE, [BUCKET, EDGE]],
   ])('consist of %s', async (_, endpoint, edge, expected) => {
     vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
     expect(await downloadOrigins('results', edge)).toEqual(expected);

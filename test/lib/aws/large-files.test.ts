@@ -7,8 +7,7 @@ import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
-import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
-import type { ResultsKey } from '../../../lib/results/keys.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { LargeFiles } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
 
@@ -140,23 +139,6 @@ describe('uploadFile', () => {
     };
     await expect(files(200).uploadFile(key, file, open)).rejects.toThrow(Overloaded);
     expect(store.struck()).toEqual([0]);
-  });
-});
-
-describe('every call of the large files', () => {
-  const calls: [string, string, (bucket: LargeFiles, key: ResultsKey) => Promise<unknown>][] = [
-    ['openResult', 'GET', (bucket, key) => bucket.openResult(location(key))],
-    [
-      'uploadFile',
-      'PUT',
-      (bucket, key) => bucket.uploadFile(key, file, async () => Readable.from([Buffer.from('a')])),
-    ],
-  ];
-
-  it.each(calls)('ends in time if S3 does not answer: %s', async (_, method, make) => {
-    const key = freshFile();
-    store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
-    await expect(make(files(300), key)).rejects.toThrow(Unavailable);
   });
 });
 

@@ -1,9 +1,10 @@
+import { inspect } from 'node:util';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stackAnswerer } from '../../../lib/aws/answer-stack.ts';
 import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
 import { secretReader } from '../../../lib/aws/read-secret.ts';
-import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;
@@ -51,6 +52,16 @@ describe('a call to a version of a function', () => {
     await expect(versionInvoker(client)(arn, event)).rejects.toThrow(new Error(`${arn} fails: `));
   });
 
+  it('waits while Lambda throttles', async () => {
+    let throttled = 3;
+    server.answer = (_, response) => {
+      if (throttled-- > 0)
+        response.writeHead(429, { 'X-Amzn-ErrorType': 'TooManyRequestsException', 'Retry-After': '0' }).end();
+      else response.writeHead(200).end(JSON.stringify(answer));
+    };
+    expect(await versionInvoker()(arn, event)).toEqual(answer);
+  });
+
   it('ends once the caller has given up', async () => {
     const caller = new AbortController();
     server.answer = (_, response) => {
@@ -61,12 +72,37 @@ describe('a call to a version of a function', () => {
   });
 });
 
-describe('deploymentTeller', () => {
-  it.each(['Succeeded', 'Failed'] as const)('reports to CodeDeploy that its hook has %s', async (status) => {
-    answering({});
-    await deploymentTeller()({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' }, status);
-    expect(target).toBe('CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus');
-    expect(bodies()).toEqual([{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }]);
+describe('an answer to CloudFormation', () => {
+  const ids = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Gate' };
+  const ResponseURL = 'https://answers.example/?X-Amz-Signature=s3cret';
+  const verdict = { Status: 'FAILED', Reason: 'no report', Data: {} } as const;
+
+  it.each<[string, (number | string)[], number, string?]>([
+    ['is put to its address, under the id that the resource has had before', [200], 1],
+    ['is put again if the address does not take it', [503, 'fetch failed', 200], 3],
+    [
+      'is given up after five tries, with an error that does not show the address',
+      Array(9).fill(403),
+      5,
+      '403',
+    ],
+  ])('%s', async (_, statuses, tries, fault) => {
+    const put: unknown[] = [];
+    const fetch = async (url: unknown, init?: RequestInit) => {
+      put.push({ url, ...init, signal: undefined });
+      const status = statuses[put.length - 1];
+      if (typeof status === 'string') throw new TypeError(status);
+      return new Response('', { status: status ?? 501 });
+    };
+    const error = await stackAnswerer(fetch as typeof globalThis.fetch, 0)(
+      { ...ids, ResponseURL, RequestType: 'Update' },
+      verdict,
+    ).catch((thrown: Error) => thrown);
+    expect(error?.message).toEqual(fault && `CloudFormation does not take the answer: ${fault}`);
+    expect(inspect(error, { depth: 9 })).not.toContain('s3cret');
+    const body = JSON.stringify({ PhysicalResourceId: 'Gate', ...ids, ...verdict });
+    const request = { url: ResponseURL, method: 'PUT', body, headers: { 'Content-Type': '' } };
+    expect(put).toEqual(Array(tries).fill(request));
   });
 });
 

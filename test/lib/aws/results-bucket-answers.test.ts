@@ -69,23 +69,6 @@ describe('an answer of S3 that lacks a header or a body', () => {
   });
 });
 
-describe('a small call to S3', () => {
-  it.each<[string, () => Promise<unknown>]>([
-    ['head', () => results(80).head('jobs/1.json')],
-    ['read', () => results(80).read('jobs/1.json')],
-    ['create', () => results(80).create('jobs/1.json', {})],
-    ['readResult', () => results(80).readResult('s3://results/athena/q1.csv', 9)],
-  ])(
-    'is sent again only by call.ts, never by the SDK (%s): at most two requests in 80 ms',
-    async (_, make) => {
-      server.answer = (_request, response) => void response.writeHead(503).end();
-      // The first pause of call.ts is 50 to 100 ms: a second try may fit in.
-      await expect(make()).rejects.toThrow(Overloaded);
-      expect(server.requests.length).toBeLessThanOrEqual(2);
-    },
-  );
-});
-
 describe('an answer of S3 that reports its own time-out (400 RequestTimeout)', () => {
   it('makes `writeFile` repeat its request', async () => {
     server.answer = (_, response) => {

@@ -4,8 +4,7 @@ import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/cl
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
-import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
-import { Bucket, beside, file, freshFile, freshKey, location, startResultsStore } from './results-store.ts';
+import { Bucket, beside, file, freshFile, freshKey, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;
 let clients: Clients;
@@ -131,37 +130,6 @@ describe('presign', () => {
       expect(link.searchParams.has('response-cache-control')).toBe(false);
     });
   });
-});
-
-describe('every call of the results bucket', () => {
-  const calls: [string, string, (bucket: ResultsBucket, key: ResultsKey) => Promise<unknown>][] = [
-    ['head', 'HEAD', (bucket, key) => bucket.head(key)],
-    ['read', 'GET', (bucket, key) => bucket.read(key)],
-    ['create', 'PUT', (bucket, key) => bucket.create(key, {})],
-    ['replace', 'PUT', (bucket, key) => bucket.replace({ document: 1, etag: '"1"', ageMs: 0 }, key, {})],
-    ['readResult', 'GET', (bucket, key) => bucket.readResult(location(key), 9)],
-    ['writeFile', 'PUT', (bucket, key) => bucket.writeFile(key, file, Buffer.from('a'))],
-  ];
-
-  it.each(calls)('ends in time if S3 does not answer: %s', async (_, method, make) => {
-    const key = freshKey();
-    store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
-    await expect(make(results(200), key)).rejects.toThrow(Overloaded);
-  });
-
-  it.each(calls)(
-    'throws Overloaded, with the name of the S3 operation, if S3 always throttles: %s',
-    async (_, method, make) => {
-      const key = freshKey();
-      store.faults.set([{ on: 's3', match: `${method} ${key}`, throttle: true }]);
-      const error = (await make(results(400), key).catch((thrown: unknown) => thrown)) as Overloaded;
-      expect(error).toBeInstanceOf(Overloaded);
-      expect(error.cause).toMatchObject({
-        operation: { HEAD: 'S3 HeadObject', GET: 'S3 GetObject', PUT: 'S3 PutObject' }[method],
-        httpStatus: 503,
-      });
-    },
-  );
 });
 
 describe('the clients', () => {

@@ -12,43 +12,19 @@ const mismatch =
 
 describe('withoutValues', () => {
   it.each([
-    [
-      'a file of another type',
-      `HIVE_BAD_DATA: Field revenue's type DOUBLE in parquet file ${file} is incompatible with type decimal(18,6) defined in table schema`,
-    ],
-    ['a file that can’t be read', `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file}`],
-    [
-      'a file with a space in its URL',
-      `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file.replace('part-', 'part%20')}`,
-    ],
-    [
-      'a column of another type',
-      `HIVE_BAD_DATA: Unsupported Trino column type (bigint) for Parquet column ([clicks] optional binary clicks (STRING)): ${file}`,
-    ],
-    ['a partition of another schema', mismatch],
-    [
-      'a missing column',
-      "COLUMN_NOT_FOUND: line 1:8: Column 'clicks' cannot be resolved or requester is not authorized to access requested resources",
-    ],
-    [
-      'a missing table',
-      "TABLE_NOT_FOUND: line 1:15: Table 'awsdatacatalog.reports_prod.publisher_events' does not exist",
-    ],
-    [
-      'a local file that DuckDB can’t read',
-      `HIVE_BAD_DATA: No magic bytes found at end of file '${localFile}'`,
-    ],
-    [
-      'a result that may not be written',
-      `PERMISSION_DENIED: Access denied when writing output to url: ${result} . Please ensure you are allowed to access the S3 bucket.`,
-    ],
-    [
-      'missing rights',
-      'Insufficient Lake Formation permission(s): Required Select on publisher_events (Service: AmazonDataCatalog; Status Code: 400; Error Code: AccessDeniedException; Proxy: null)',
-    ],
-    ['exhausted resources', 'Query exhausted resources at this scale factor'],
-    ['a fault of the engine', 'GENERIC_INTERNAL_ERROR: null'],
-  ])('keeps an error about %s unchanged', (_, text) => {
+    `HIVE_BAD_DATA: Field revenue's type DOUBLE in parquet file ${file} is incompatible with type decimal(18,6) defined in table schema`,
+    `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file}`,
+    `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file.replace('part-', 'part%20')}`,
+    `HIVE_BAD_DATA: Unsupported Trino column type (bigint) for Parquet column ([clicks] optional binary clicks (STRING)): ${file}`,
+    mismatch,
+    "COLUMN_NOT_FOUND: line 1:8: Column 'clicks' cannot be resolved or requester is not authorized to access requested resources",
+    "TABLE_NOT_FOUND: line 1:15: Table 'awsdatacatalog.reports_prod.publisher_events' does not exist",
+    `HIVE_BAD_DATA: No magic bytes found at end of file '${localFile}'`,
+    `PERMISSION_DENIED: Access denied when writing output to url: ${result} . Please ensure you are allowed to access the S3 bucket.`,
+    'Insufficient Lake Formation permission(s): Required Select on publisher_events (Service: AmazonDataCatalog; Status Code: 400; Error Code: AccessDeniedException; Proxy: null)',
+    'Query exhausted resources at this scale factor',
+    'GENERIC_INTERNAL_ERROR: null',
+  ])('keeps an error unchanged that quotes no value: %s', (text) => {
     expect(withoutValues(text)).toBe(text);
   });
 });

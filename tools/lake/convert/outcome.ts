@@ -1,11 +1,12 @@
 import { shellWord } from '../../../lake-check/lake-commands.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import type { Staged } from './stage.ts';
-import type { Written } from './write-days.ts';
 
 /** What a conversion has written of one table. */
-interface TableOutcome extends Written {
+interface TableOutcome {
   readonly staged: Pick<Staged, 'rows' | 'days' | 'sums'> & { readonly table: { readonly name: string } };
+  /** The number of written records. After sums by the hour, they may be fewer than were read. */
+  readonly rows: number;
   readonly openDays: number;
 }
 
@@ -20,11 +21,9 @@ export interface Outcome {
 
 /** The text that ends a conversion: what it wrote, the sums, what it changed, and what to do next. */
 export function renderOutcome({ to, tables, changes, missing }: Outcome): string {
-  const estimates = tables.flatMap((table) => estimateText(table, tables.length > 1));
   return `${[
     ...tables.flatMap((table) => [tableText(table, to), sumsText(table)]),
     changesText(changes),
-    ...(estimates.length > 0 ? [`With --hourly it would be ${estimates.join('; ')}.`] : []),
     `Next: ${nextSteps(to, missing)}`,
   ].join('\n')}\n`;
 }
@@ -52,22 +51,6 @@ function changesText(changes: readonly string[]): string {
   const lines = others.length > 0 ? `\n  ${changes.join('\n  ')}` : ` ${first}`;
   return `Changed on the way:${lines}`;
 }
-
-/** If hourly sums keep more than this share of both rows and bytes, they are not worth a hint. */
-const MAX_HINT_SHARE = 0.9;
-
-function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
-  if (!estimate || estimate.rows === 0) return [];
-  const share = estimate.summedRows / estimate.rows;
-  const bytes = estimate.summedBytes / estimate.bytes;
-  if (Math.min(share, bytes) > MAX_HINT_SHARE) return [];
-  const from = `an estimate from ${counted(estimate.hours, 'hour')} of ${estimate.day}`;
-  return [
-    `${isNamed ? `${staged.table.name} ` : ''}about ${counted(Math.max(1, Math.round(staged.rows * share)), 'record')} instead of ${staged.rows.toLocaleString('en-US')}, and ${percent(bytes)} of the bytes (${from})`,
-  ];
-}
-
-const percent = (share: number): string => (share < 0.01 ? 'less than 1%' : `${Math.round(100 * share)}%`);
 
 function nextSteps(to: string, missing: readonly string[]): string {
   const lake = shellWord(to);

@@ -1,5 +1,9 @@
+import { resolve } from 'node:path';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import type { InputFile } from '../input/input-files.ts';
+import { isBucket } from '../store/bucket.ts';
+import type { LakeTarget } from '../store/lake-target.ts';
 
 const MOST_LINES = 50;
 const MOST_ALIKE = 3;
@@ -58,4 +62,44 @@ function causeOf(error: Error, to: string): string | undefined {
   if (/^Out of Memory Error/i.test(message))
     return 'The memory that this may use is too little. Say a larger --memory.';
   return undefined;
+}
+
+const SHOWN = 5;
+
+/** The days of a table that are to be written. */
+interface DaysToWrite {
+  readonly table: { readonly name: string };
+  readonly days: readonly { readonly day: string }[];
+}
+
+/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
+export async function refuseWrittenDays(
+  target: LakeTarget,
+  staged: readonly DaysToWrite[],
+  { replace, to }: { readonly replace: boolean; readonly to: string },
+): Promise<void> {
+  const written: string[] = [];
+  for (const { table, days } of staged) {
+    const there = await target.writtenDays(table.name);
+    written.push(...days.filter(({ day }) => there.has(day)).map(({ day }) => `${table.name} ${day}`));
+  }
+  if (written.length === 0 || replace) return;
+  const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
+  throw new OperatorFault(
+    `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
+      'Say --replace if the converted files hold all that the days should hold.',
+  );
+}
+
+/** The absolute location of a file or a lake, with a slash at its end. */
+const placeOf = (location: string): string =>
+  `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
+
+/** Throws an OperatorFault if files of the lake that is written are read: their records would be in it twice. */
+export function refuseOwnFiles(files: readonly Pick<InputFile, 'name'>[], to: string): void {
+  const own = files.find(({ name }) => placeOf(name).startsWith(placeOf(to)));
+  if (own)
+    throw new OperatorFault(
+      `Nothing was written: ${own.name} is read and lies in ${to}, so that its records could count twice. Convert to a lake elsewhere, or name the files without those in ${to}.`,
+    );
 }

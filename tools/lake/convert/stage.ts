@@ -1,11 +1,14 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { parquetReader } from '../input/input-files.ts';
-import { type InputPlan, preparedOf, RECORD } from '../input/plan-input.ts';
+import { type InputPlan, RECORD, recordsOf } from '../input/plan-input.ts';
 import { readAll } from '../input/read-input.ts';
 import { tellChanges } from '../values/exact-value.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
@@ -26,10 +29,10 @@ export interface Batch {
 /** The most files that one query reads, because DuckDB keeps the footer of each file in memory. */
 const MOST_FILES = 500;
 
-/** Puts Parquet files with equal column types together. Every other file is a batch of its own. */
+/** Puts Parquet files with equal columns together. Every other file is a batch of its own. */
 export function batchesOf(plans: readonly InputPlan[]): Batch[] {
   const alike = Map.groupBy(plans, ({ table, file }) =>
-    file.parquet === undefined ? file : JSON.stringify([table.name, ...file.types]),
+    file.parquet === undefined ? file : JSON.stringify([table.name, file.columns]),
   );
   return [...alike.values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / MOST_FILES) }, (_, nth) =>
@@ -55,7 +58,7 @@ const LOST = 'is lost';
 /** Rows in a row group of a staged file. They are few, because each day has a writer with its own buffer. */
 const STAGED_ROWS = 20_480;
 
-export interface StagedDay {
+interface StagedDay {
   readonly day: string;
   readonly rows: number;
 }
@@ -75,10 +78,9 @@ function stagingSelect(plan: InputPlan): string {
   const conditions = plan.checks
     .filter(({ reasons }) => reasons.length > 0)
     .map(({ isLost }) => `(${isLost})`);
-  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
   return `SELECT ${RECORD}.*, coalesce(${conditions.join(' OR ') || 'false'}, false) AS ${quoteName(LOST)},
       strftime(${RECORD}.${quoteName(TIME_COLUMN)}, '%Y-%m-%d') AS ${PARTITION_COLUMN}
-    FROM (SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+    FROM ${recordsOf(plan)}`;
 }
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
@@ -88,7 +90,7 @@ const dayStaging = (workspace: Workspace, table: Table, day: string): string =>
 
 /** SQL that reads the staged records of a day. */
 export const stagedSource = (workspace: Workspace, table: Table, day: string): string =>
-  `read_parquet(${quoteText(join(dayStaging(workspace, table, day), '*.parquet'))}, hive_partitioning = false)`;
+  `read_parquet(${quoteText(join(escapeGlob(dayStaging(workspace, table, day)), '*.parquet'))}, hive_partitioning = false)`;
 
 export const removeStaged = (workspace: Workspace, table: Table, day: string): Promise<void> =>
   rm(dayStaging(workspace, table, day), { recursive: true, force: true });
@@ -99,11 +101,12 @@ async function stageFiles(
   batches: readonly Batch[],
   progress: ConversionProgress,
 ): Promise<void> {
+  const all = batches.reduce((sum, { bytes }) => sum + bytes, 0) || 1;
   let before = 0;
   for (const [index, { plan, bytes }] of batches.entries()) {
     const directory = stagingOf(workspace, plan.table);
     await mkdir(directory, { recursive: true });
-    progress.readFrom(before, bytes);
+    progress.readFrom(before / all, bytes / all);
     await workspace.connection.run(
       `COPY (${stagingSelect(plan)}) TO ${quoteText(directory)}
        (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN 'of-${index}-{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,
@@ -145,7 +148,7 @@ async function stagedTables(workspace: Workspace): Promise<Table[]> {
 }
 
 const filesOf = (workspace: Workspace, table: Table): string =>
-  quoteText(join(stagingOf(workspace, table), '*', '*.parquet'));
+  quoteText(join(escapeGlob(stagingOf(workspace, table)), '*', '*.parquet'));
 
 async function sumUpTable(workspace: Workspace, table: Table, report: Report): Promise<Staged> {
   const measures = measureColumns(report);
@@ -163,6 +166,21 @@ async function sumUpTable(workspace: Workspace, table: Table, report: Report): P
     days: days.map(([day, count]) => ({ day: String(day), rows: Number(count) })),
     sums: measures.map((name, index) => [name, String(totals[index])] as const),
   };
+}
+
+/** Throws an OperatorFault if DuckDB has read other numbers of records than the files hold. */
+export function refuseOtherCounts(
+  staged: readonly Pick<Staged, 'table' | 'rows'>[],
+  plans: readonly InputPlan[],
+): void {
+  for (const [table, alike] of Map.groupBy(plans, (plan) => plan.table)) {
+    const held = alike.reduce((sum, { file }) => sum + file.rows, 0);
+    const rows = staged.find((one) => one.table === table)?.rows ?? 0;
+    if (rows !== held)
+      throw new OperatorFault(
+        `Nothing was written: the files of ${table.name} hold ${counted(held, 'record')}, and DuckDB reads ${rows}. If a file has changed meanwhile, run the same command again. Else write the files as Parquet.`,
+      );
+  }
 }
 
 /**
@@ -200,5 +218,7 @@ export async function stageAll(
       ),
   );
   if (read.losses.length > 0) await refuseLosses();
-  return { staged: await sumUp(workspace), changes: tellChanges(read.changes) };
+  const staged = await sumUp(workspace);
+  refuseOtherCounts(staged, plans);
+  return { staged, changes: tellChanges(read.changes) };
 }

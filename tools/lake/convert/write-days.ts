@@ -1,23 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import type { LakeTarget } from '../store/lake-target.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
-import { estimateHours, type HoursEstimate, middleDay } from './estimate-hours.ts';
 import { conversionFault } from './refusal.ts';
 import { removeStaged, type Staged, stagedSource } from './stage.ts';
-
-/** What was written of a table. */
-export interface Written {
-  /** The number of written records. After sums by the hour, they may be fewer than were read. */
-  readonly rows: number;
-  /**
-   * What sums by the hour would save. Undefined if the days are summed already (--hourly), or if the estimate failed.
-   */
-  readonly estimate?: HoursEstimate;
-}
 
 interface WriteOptions {
   readonly to: string;
@@ -27,7 +17,7 @@ interface WriteOptions {
 }
 
 /** SQL that writes a staged day into a directory. */
-export const dayCopyOf = (
+const dayCopyOf = (
   workspace: Workspace,
   { table, report }: Staged,
   { day, rows }: Staged['days'][number],
@@ -39,33 +29,33 @@ export const dayCopyOf = (
     join(workspace.directory, 'day'),
   );
 
-/** Writes the staged days into the lake, one after the other. A fault says how many days were written before it. */
+/**
+ * Writes the staged days into the lake, one after the other. Resolves to the number of written records of each table.
+ * A fault says how many days were written before it.
+ */
 export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],
   target: LakeTarget,
   { to, hourly, markerOf }: WriteOptions,
   progress: ConversionProgress,
-): Promise<Written[]> {
+): Promise<number[]> {
   const directory = join(workspace.directory, 'day');
   const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
   const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
   let rowsDone = 0;
   let daysDone = 0;
-  const written: Written[] = [];
+  const written: number[] = [];
   for (const one of staged) {
     let rows = 0;
-    let estimate: HoursEstimate | undefined;
     for (const day of one.days) {
-      progress.writeFrom(rowsDone, day.rows, allRows);
+      progress.writeFrom(rowsDone / allRows, day.rows / allRows);
       const marker = markerOf(day.day);
       const name = one.table.name;
       try {
         const sql = dayCopyOf(workspace, one, day, hourly);
         const files = await writeDay(workspace.connection, sql, directory, `${name} of ${day.day}`);
         rows += hourly ? await rowsOf(workspace, directory) : day.rows;
-        if (!hourly && day === middleDay(one.days))
-          estimate = await estimateHours(workspace, one, day, files, allRows);
         await target.replaceDay({
           ...{ table: name, day: day.day, files },
           ...(marker !== undefined && { marker }),
@@ -78,7 +68,7 @@ export async function writeDays(
       rowsDone += day.rows;
       daysDone += 1;
     }
-    written.push({ rows, ...(estimate && { estimate }) });
+    written.push(rows);
   }
   return written;
 }
@@ -86,7 +76,7 @@ export async function writeDays(
 /** The records in the files of a directory, by their footers. */
 async function rowsOf({ connection }: Workspace, directory: string): Promise<number> {
   const reader = await connection.runAndReadAll(
-    `SELECT count(*) FROM read_parquet(${quoteText(join(directory, '*.parquet'))})`,
+    `SELECT count(*) FROM read_parquet(${quoteText(join(escapeGlob(directory), '*.parquet'))})`,
   );
   return Number(reader.getRowsJS()[0]?.[0] ?? 0);
 }

@@ -7,10 +7,10 @@ import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { LakeChanged } from '../store/bucket.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
+import type { HoursLake } from './hourly-facts.ts';
 import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';
 import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from './hourly-plan.ts';
 import { type Summed, writeHours } from './hours-file.ts';
-import type { HoursLake } from './hours-lake.ts';
 
 /** A table, the raw lake and the lake of hours. */
 export interface HourlyTable extends Asked {

@@ -5,7 +5,7 @@ import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
 import { convertValue, type ValueOptions } from '../values/convert-value.ts';
 import type { Reason, Step, Tally } from '../values/exact-value.ts';
-import { bare } from './contract-names.ts';
+import { bare, type SourceColumn } from './column-names.ts';
 import type { InputFile } from './input-files.ts';
 
 /** A condition under which a record can't be converted. */
@@ -34,7 +34,9 @@ interface ColumnTally extends Tally {
 export interface InputPlan {
   readonly file: InputFile;
   readonly table: Table;
-  /** SQL for each of the contract's columns. It reads the file's own columns and the layers. */
+  /** The file's columns that are read, under names of the plan's own: a file's names could be those of the layers. */
+  readonly sources: readonly ColumnValue[];
+  /** SQL for each of the contract's columns. It reads the sources and the layers. */
   readonly values: readonly ColumnValue[];
   /** SQL that is computed before `values`, layer by layer: a step may use the steps of earlier layers. */
   readonly layers: readonly (readonly Step[])[];
@@ -43,6 +45,8 @@ export interface InputPlan {
   readonly tallies: readonly ColumnTally[];
   /** Columns that the file doesn't have: they become NULL. */
   readonly missing: readonly string[];
+  /** Columns of the file that are not read. */
+  readonly unread: readonly string[];
 }
 
 /** Plans how to convert a file. If that is impossible, returns the faults. */
@@ -67,25 +71,29 @@ export function planInput(
   const checks: Check[] = [];
   const layers: Step[][] = [];
   const tallies: ColumnTally[] = [];
+  const sources: (ColumnValue & { readonly of: SourceColumn })[] = [];
   const values = table.columns.map((column) => {
-    const [source, ...others] = [...file.types.keys()].filter((name) => bare(name) === bare(column.name));
+    const [of, ...others] = file.columns.filter(({ name }) => bare(name) === bare(column.name));
+    const source = of?.name;
     if (others.length > 0)
       faults.push(
-        `${file.name}: ${[source, ...others].join(' and ')} both could be ${column.name}. Leave one out`,
+        `${file.name}: ${[source, ...others.map(({ name }) => name)].join(' and ')} both could be ${column.name}. Leave one out`,
       );
-    if (source === undefined) {
+    if (of === undefined || source === undefined) {
       if (column.name === TIME_COLUMN)
         faults.push(`${file.name}: there is no ${TIME_COLUMN}. Give that name to the column with the time`);
       missing.push(column.name);
       return { name: column.name, value: `CAST(NULL AS ${column.type})` };
     }
-    const found = file.types.get(source) as string;
+    const found = of.type;
     const cure = cureOf(column.type, found, source);
     if (cure !== undefined) {
       faults.push(`${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${cure}`);
       return { name: column.name, value: 'NULL' };
     }
-    const exact = convertValue(column, quoteName(source), found, options);
+    const name = `from ${column.name}`;
+    sources.push({ name, value: of.sql, of });
+    const exact = convertValue(column, quoteName(name), found, options);
     const isNull = `${RECORD}.${quoteName(column.name)} IS NULL`;
     checks.push({ ...exact, column: source, isLost: `(${isNull} AND ${exact.isThere})` });
     for (const [depth, step] of exact.steps.entries()) {
@@ -100,6 +108,8 @@ export function planInput(
     file,
     table,
     missing,
+    unread: file.columns.filter((one) => !sources.some(({ of }) => of === one)).map(({ name }) => name),
+    sources,
     values,
     layers,
     tallies,
@@ -111,17 +121,23 @@ export function planInput(
 export const selectOf = (plan: InputPlan): string =>
   `SELECT ${plan.values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${preparedOf(plan)}`;
 
-/** SQL for the file's own columns and the steps that `values` builds on. */
-export const preparedOf = ({ file, layers }: InputPlan): string =>
+/** SQL for the sources and the steps that `values` builds on. */
+const preparedOf = ({ file, sources, layers }: InputPlan): string =>
   layers.reduce(
     (source, steps) =>
       `(SELECT *,\n  ${steps.map(({ name, sql }) => `${sql} AS ${quoteName(name)}`).join(',\n  ')}\nFROM ${source})`,
-    file.reader,
+    `(SELECT ${sources.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(', ')} FROM ${file.reader})`,
   );
 
+/** SQL for the sources and the steps, with the contract's columns in the struct RECORD beside them. */
+export function recordsOf(plan: InputPlan): string {
+  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
+  return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+}
+
 /** How many of a table's columns the file has. */
-function columnsFound({ columns }: Table, { types }: InputFile): number {
-  const names = new Set([...types.keys()].map(bare));
+function columnsFound({ columns }: Table, file: InputFile): number {
+  const names = new Set(file.columns.map(({ name }) => bare(name)));
   return columns.filter(({ name }) => names.has(bare(name))).length;
 }
 
@@ -133,8 +149,8 @@ function tableOf(file: InputFile): string | undefined {
   return best && second && best.found > second.found ? best.name : undefined;
 }
 
-function someNames({ types }: InputFile): string {
-  const names = [...types.keys()];
+function someNames({ columns }: InputFile): string {
+  const names = columns.map(({ name }) => name);
   return `${names
     .slice(0, 3)
     .map((name) => JSON.stringify(name))

@@ -1,14 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { measureColumns } from '../../../lake-check/report-columns.ts';
+import { similarName } from '../../../lake-check/rules/column-rules.ts';
+import { reports } from '../../../lib/report/catalogue.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
+import { tables } from '../../../lib/report/tables.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import type { Aggregate, ColumnChange } from '../values/exact-value.ts';
-import { csvFault } from './csv-fault.ts';
+import { csvFault } from './csv-file.ts';
 import type { InputFile } from './input-files.ts';
-import { type Check, type InputPlan, planInput, preparedOf, RECORD } from './plan-input.ts';
+import { type Check, type InputPlan, planInput, recordsOf } from './plan-input.ts';
 
-/** The result of reading a file. */
-export interface ReadInput {
-  readonly rows: number;
+/** What reading files shows. */
+interface ReadInput {
   /** The reasons why values can't be converted without loss, one line for each column and reason. */
   readonly losses: readonly string[];
   readonly changes: readonly ColumnChange[];
@@ -18,11 +21,12 @@ export interface ReadInput {
 export async function readInput(connection: DuckDBConnection, plan: InputPlan): Promise<ReadInput> {
   const checks = plan.checks.filter(({ reasons }) => reasons.length > 0);
   const counted = await aggregate(connection, recordsOf(plan), [
-    'count(*)',
+    // DuckDB refuses a SELECT without expressions.
+    'NULL',
     ...checks.map(({ isLost }) => `count_if(${isLost})`),
     ...plan.tallies.flatMap(({ aggregates }) => aggregates),
   ]);
-  const rows = Number(counted.shift() ?? 0);
+  counted.shift();
   const counts = counted.splice(0, checks.length);
   const told = await tellReasons(
     connection,
@@ -36,13 +40,7 @@ export async function readInput(connection: DuckDBConnection, plan: InputPlan): 
     losses.push(...(verdict.losses ?? []).map((loss) => `${plan.file.name}: ${column}: ${loss}`));
     changes.push(...(verdict.changes ?? []).map((change) => ({ ...change, column })));
   }
-  return { rows, losses, changes };
-}
-
-/** SQL for the file's own columns, with the contract's columns in the struct RECORD beside them. */
-function recordsOf(plan: InputPlan): string {
-  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
-  return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+  return { losses, changes };
 }
 
 async function aggregate(
@@ -63,7 +61,7 @@ async function tellReasons(
   connection: DuckDBConnection,
   plan: InputPlan,
   checks: readonly Check[],
-): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+): Promise<ReadInput> {
   const losses: string[] = [];
   const changes: ColumnChange[] = [];
   if (checks.length === 0) return { losses, changes };
@@ -113,14 +111,14 @@ export function planAll(
   files: readonly InputFile[],
   options: Parameters<typeof planInput>[1],
 ): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
-  // Files with equal types share the SQL of one plan, because there may be thousands of them.
+  // Files with equal columns share the SQL of one plan, because there may be thousands of them.
   const alike = new Map<string, InputPlan>();
   const planned = files.map((file) => {
-    const types = JSON.stringify([...file.types]);
-    const known = alike.get(types);
-    if (known) return { ...known, file: { ...file, types: known.file.types } };
+    const columns = JSON.stringify(file.columns);
+    const known = alike.get(columns);
+    if (known) return { ...known, file: { ...file, columns: known.file.columns } };
     const plan = planInput(file, options);
-    if ('file' in plan) alike.set(types, plan);
+    if ('file' in plan) alike.set(columns, plan);
     return plan;
   });
   return {
@@ -130,10 +128,7 @@ export function planAll(
 }
 
 /** Reads the files whole. Lists every value that can't be converted, and every change. */
-export async function readAll(
-  connection: DuckDBConnection,
-  plans: readonly InputPlan[],
-): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+export async function readAll(connection: DuckDBConnection, plans: readonly InputPlan[]): Promise<ReadInput> {
   const losses: string[] = [];
   const changes: ColumnChange[] = [];
   for (const plan of plans) {
@@ -147,16 +142,36 @@ export async function readAll(
   return { losses, changes };
 }
 
+/**
+ * The faults of metrics that no file has: reports would show 0. An operator who means that says `--without`.
+ *
+ * @param without the metrics' columns that the files may lack
+ */
+export const missingMetrics = (plans: readonly InputPlan[], without: readonly string[]): string[] =>
+  [...Map.groupBy(plans, ({ table }) => table)].flatMap(([table, alike]) => {
+    const report = reports[tables.indexOf(table)];
+    const unread = [...new Set(alike.flatMap((plan) => plan.unread))];
+    return (report ? measureColumns(report) : [])
+      .filter((name) => !without.includes(name) && alike.every(({ missing }) => missing.includes(name)))
+      .map((name) => {
+        const similar = similarName(name, unread);
+        const rename = similar === undefined ? '' : `There is ${similar}: if that is it, name it ${name}. `;
+        return `${alike.length === 1 ? alike[0]?.file.name : table.name}: no column is ${name}, so that reports would show 0. ${rename}If it has none, say --without ${name}`;
+      });
+  });
+
+/** Names the columns that were not read, which the contract does not have. */
+export const unreadColumns = (plans: readonly InputPlan[]): string[] => {
+  const names = [...new Set(plans.flatMap(({ unread }) => unread))].map((name) => JSON.stringify(name));
+  return names.length === 0 ? [] : [`not read, since the contract has no such column: ${names.join(', ')}`];
+};
+
 /** Describes which columns become NULL because files lack them. */
 export const missingColumns = (plans: readonly InputPlan[]): string[] =>
   [...Map.groupBy(plans, ({ missing }) => missing.join(', '))]
     .filter(([columns]) => columns !== '')
     .map(([columns, { length }]) => {
-      const files =
-        length === plans.length
-          ? length === 1
-            ? 'the file'
-            : `all ${length} files`
-          : counted(length, 'file');
+      const all = length === plans.length && length > 1 ? 'all ' : '';
+      const files = plans.length === 1 ? 'the file' : all + counted(length, 'file');
       return `NULL, since ${files} ${length === 1 ? 'has' : 'have'} no such column: ${columns}`;
     });

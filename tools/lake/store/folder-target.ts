@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { isBucket } from './bucket.ts';
+import { bucketTarget } from './bucket-lake.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /** The folder names of days that are being written or replaced. The engines ignore names that begin with a dot. */
@@ -82,3 +84,7 @@ async function recoverDays(table: string): Promise<void> {
       if (!existsSync(target)) await rename(path, target);
   for (const { path } of left) await rm(path, { recursive: true, force: true });
 }
+
+/** Opens a lake for writing: in a bucket, `s3://…`, or in a folder. */
+export const lakeTarget = (location: string): LakeTarget =>
+  isBucket(location) ? bucketTarget(location) : folderTarget(location);

@@ -1,6 +1,14 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import { type ExactValue, isInteger, type Reason, type Tally } from './exact-value.ts';
-import { numberFaults, plainNumber, READ_AS_MISSING, saysMissing } from './number-text.ts';
+import {
+  type ExactValue,
+  isInteger,
+  numberFaults,
+  plainNumber,
+  READ_AS_MISSING,
+  type Reason,
+  saysMissing,
+  type Tally,
+} from './exact-value.ts';
 
 const AMOUNT = 'DECIMAL(18,6)';
 

@@ -1,6 +1,14 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import { type ExactValue, isInteger, type Reason } from './exact-value.ts';
-import { isNumber, numberFaults, plainNumber, READ_AS_MISSING, saysMissing } from './number-text.ts';
+import {
+  type ExactValue,
+  isInteger,
+  isNumber,
+  numberFaults,
+  plainNumber,
+  READ_AS_MISSING,
+  type Reason,
+  saysMissing,
+} from './exact-value.ts';
 
 const beyond64Bits = (when: string): Reason => ({
   when,

@@ -1,4 +1,4 @@
-import { isNumber, plainNumber } from './number-text.ts';
+import { isNumber, plainNumber } from './exact-value.ts';
 
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const CLOCK = '[ T][0-9]{2}:[0-9]{2}';

@@ -75,12 +75,9 @@ export async function openWorkspace({
         throw error;
       });
     const connection = await instance.connect();
-    await connection.run("SET TimeZone = 'UTC'");
-    await connection.run(`SET disabled_optimizers = '${TRUSTING_BOUNDS}'`);
-    // Without these settings, `connection.progress` reports nothing.
-    await connection.run('SET enable_progress_bar = true');
-    await connection.run('SET enable_progress_bar_print = false');
-    await connection.run('SET progress_bar_time = 0');
+    // Without the settings of the progress bar, `connection.progress` reports nothing.
+    await connection.run(`SET TimeZone = 'UTC'; SET disabled_optimizers = '${TRUSTING_BOUNDS}';
+      SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0`);
     return {
       connection,
       directory: directory.path,

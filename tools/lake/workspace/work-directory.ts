@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
@@ -33,10 +32,9 @@ export interface WorkDirectory {
  */
 export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
   const parent = resolve(folder);
-  const path = join(parent, PREFIX + randomUUID());
   const firstMade = await mkdir(parent, { recursive: true }).catch(refuse(folder));
   await removeLeftOver(parent);
-  await mkdir(path).catch(refuse(folder));
+  const path = await mkdtemp(join(parent, PREFIX)).catch(refuse(folder));
   own.add(path);
   return {
     path,
