@@ -5,9 +5,12 @@ export const MOST_CHARACTERS = 24_000;
 const MOST_OF_A_TEXT = 100;
 
 export interface Table {
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly columns: readonly string[];
   readonly rows: (string | null)[][];
-  readonly rowsInAll: number;
+  /** If it is more than `rows` holds. */
+  readonly rowsInAll?: number;
+  /** The columns that DuckDB rounds. */
+  readonly rounded?: readonly string[];
 }
 
 /** An error with a text for the agent: what is wrong, and what to do. */
@@ -31,25 +34,32 @@ export const dataCell = (text: string): string => {
   return `data:"${escaped(text.slice(0, MOST_OF_A_TEXT))}"${left > 0 ? ` (${left} characters left out)` : ''}`;
 };
 
+/** Facts in words. Those without words are left out. */
+export function sentence(facts: Readonly<Record<string, string>>): string {
+  const said = Object.entries(facts).filter(([, words]) => words !== '');
+  return `${said.map(([name, words]) => `${name}: ${words}`).join('; ')}.`;
+}
+
 /** The answer with as many rows as fit. Its first line begins with what is left out. */
-export function answer(summary: string, { columns, rows, rowsInAll }: Table, more: object = {}) {
-  const names = columns.map(({ name }) => name).join(' | ');
-  const render = (count: number) => {
-    const cut = count < rowsInAll ? ` (${rowsInAll - count} LEFT OUT: don't add up what is shown)` : '';
-    const first = `${count} of ${rowsInAll} rows shown${cut}. ${summary}`;
-    const some = rows.slice(0, count);
-    const text = [first, names, ...some.map((row) => row.map((cell) => cell ?? 'NULL').join(' | '))].join(
-      '\n',
-    );
-    const structuredContent = { summary: first, rowsShown: count, rowsInAll, columns, rows: some, ...more };
+export function answer(summary: string, table: Table, reports: object[] = []) {
+  const { columns, rows, rowsInAll = rows.length } = table;
+  const lineOf = (row: Table['rows'][number] | Table['columns']) =>
+    row.map((cell) => cell ?? 'NULL').join(' | ');
+  const render = (rowsShown: number) => {
+    const cut = rowsInAll - rowsShown;
+    const warning = cut > 0 ? ` (${cut} LEFT OUT: don't add up what is shown)` : '';
+    const first = `${rowsShown} of ${rowsInAll} rows shown${warning}. ${summary}`;
+    const some = rows.slice(0, rowsShown);
+    const text = [first, ...[columns, ...some].map(lineOf)].join('\n');
+    const structuredContent = { summary: first, rowsShown, rowsInAll, columns, rows: some, reports };
     return { content: [{ type: 'text' as const, text }], structuredContent };
   };
-  let [fits, tooMany] = [-1, rows.length + 1];
-  while (tooMany - fits > 1) {
-    const count = Math.floor((fits + tooMany) / 2);
-    if (JSON.stringify(render(count)).length <= MOST_CHARACTERS) fits = count;
-    else tooMany = count;
-  }
-  if (fits < 0) throw new Failure('The answer is too large even without rows. Name fewer columns or tables.');
-  return render(fits);
+  // The number of rows stands in the answer, too: 60 characters are enough for its digits.
+  let left = MOST_CHARACTERS - 60 - JSON.stringify(render(0)).length;
+  if (left < 0) throw new Failure('The answer is too large even without rows. Name fewer columns or tables.');
+  const tooMany = rows.findIndex((row) => {
+    left -= JSON.stringify([row, lineOf(row)]).length;
+    return left < 0;
+  });
+  return render(tooMany < 0 ? rows.length : tooMany);
 }

@@ -3,17 +3,20 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const [name = 'describe', given = '{}'] = process.argv.slice(2);
-const env = process.env as Record<string, string>;
-const server = { command: process.execPath, args: [`${import.meta.dirname}/server.ts`], env };
+const args = [`${import.meta.dirname}/server.ts`];
+const transport = new StdioClientTransport({
+  command: process.execPath,
+  args,
+  env: { ...process.env } as never,
+});
 const client = new Client({ name: 'ask', version: '1.0.0' });
-await client.connect(new StdioClientTransport(server));
+await client.connect(transport);
 const onprogress = ({ message }: { message?: string | undefined }) => process.stderr.write(`${message}\n`);
-const options = { onprogress, resetTimeoutOnProgress: true };
-const { content, isError } = await client.callTool(
-  { name, arguments: JSON.parse(given) },
-  undefined,
-  options,
-);
+const call = { name, arguments: JSON.parse(given) };
+const { content, isError } = await client.callTool(call, undefined, {
+  onprogress,
+  resetTimeoutOnProgress: true,
+});
 process.stdout.write(`${(content as { text: string }[])[0]?.text}\n`);
 process.exitCode = isError ? 1 : 0;
 await client.close();

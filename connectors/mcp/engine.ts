@@ -1,23 +1,24 @@
 /** Runs DuckDB in a process of its own, which has no secret and can be ended at any time. */
-import { fork } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Failure, type Table } from './answer.ts';
 
 export interface Job {
-  readonly database: string;
   /** The program's own statements. */
   readonly before: readonly string[];
-  /** The reply has a table for each. */
+  /** The only files that `selects` can read, Parquet, by the names that they have there. */
+  readonly tables: Readonly<Record<string, string>>;
   readonly selects: readonly string[];
-  /** What `selects` may read, if they are not the program's own. */
-  readonly tables?: readonly string[];
   readonly seconds: number;
 }
-export type Reply = { readonly tables: readonly Table[] } | { readonly fault: string };
 
+const PROGRAM = ['--expose-gc', '--max-old-space-size=64', `${import.meta.dirname}/duckdb-process.ts`];
 const TOO_MUCH =
   'That needs more memory than a query may have. Aggregate more, or take fewer columns and rows.';
+
+export const sqlText = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 let turn: Promise<unknown> = Promise.resolve();
 
@@ -29,31 +30,21 @@ export function runEngine(job: Job, folder: string, signal: AbortSignal): Promis
 }
 
 async function runNow(job: Job, folder: string, signal: AbortSignal): Promise<readonly Table[]> {
-  signal.throwIfAborted();
   const spill = await mkdtemp(join(folder, '.spill-'));
-  const child = fork(new URL('./engine-process.ts', import.meta.url), {
-    ...{
-      env: {},
-      execArgv: ['--expose-gc', '--max-old-space-size=64'],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    },
-    ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(job.seconds * 1_000)]), killSignal: 'SIGKILL' },
-  });
-  try {
-    const reply = await new Promise<Reply>((resolve) => {
-      child.once('message', (message) => resolve(message as Reply));
-      child.on('error', () =>
-        resolve({ fault: `That took longer than ${job.seconds} s. Read or join less.` }),
-      );
-      // It kills itself if it takes too much memory.
-      child.once('exit', (_, by) => resolve({ fault: by ? TOO_MUCH : 'DuckDB ended by itself.' }));
-      child.send({ job, spill });
-    });
+  // With an arena for each thread, malloc would keep up to 70 MB more.
+  const env = { MALLOC_ARENA_MAX: '1', JOB: JSON.stringify({ ...job, spill }) };
+  const options = { env, signal, timeout: job.seconds * 1_000, killSignal: 'SIGKILL' } as const;
+  const ended = ({ killed }: { killed: boolean }) => {
     signal.throwIfAborted();
-    if ('tables' in reply) return reply.tables;
-    throw new Failure(reply.fault.startsWith('Out of Memory') ? TOO_MUCH : reply.fault);
+    const fault = killed ? `That took longer than ${job.seconds} s. Read or join less.` : TOO_MUCH;
+    return { stdout: JSON.stringify({ fault }) };
+  };
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, PROGRAM, options).catch(ended);
+    const { found, fault } = JSON.parse(stdout);
+    if (found) return found;
+    throw new Failure(fault.startsWith('Out of Memory') ? TOO_MUCH : fault);
   } finally {
-    child.kill('SIGKILL');
     await rm(spill, { recursive: true, force: true });
   }
 }
