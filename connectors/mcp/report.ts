@@ -6,55 +6,41 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { shown, type Table } from './answer.ts';
+import { Failure, shown, type Table } from './answer.ts';
 import { daysOf, statesOf } from './days.ts';
 import { runEngine, sqlText } from './engine.ts';
-import type { Day, Errand, Field, Service, Window } from './service.ts';
+import { type Errand, type Field, NAME, type Service, type Window } from './service.ts';
 
-const TIME = z.string().max(40).describe('UTC, YYYY-MM-DDThh:mm:ssZ; the end itself is excluded');
+const UTC = z.string().max(40).describe('UTC, YYYY-MM-DDThh:mm:ssZ; the end itself is excluded');
 const NAMES = z.array(z.string().min(1).max(60)).min(1).max(60);
 const FILTER = z.record(z.string().max(60), z.array(z.string().max(256)).min(1).max(200));
-const NAME = z
-  .string()
-  .regex(/^\w{1,50}$/)
-  .describe('a report of describe, such as publisherperformance');
-export const WINDOW = z.strictObject({ report: NAME, startInclusive: TIME, endExclusive: TIME });
+const REPORT = NAME.describe('a report of describe, such as publisherperformance');
+export const WINDOW = z.strictObject({ report: REPORT, startInclusive: UTC, endExclusive: UTC });
 export const QUESTION = WINDOW.extend({
   requestedFields: NAMES.describe('names of describe: dimensions, by which it is grouped, and metrics'),
   filter: FILTER.optional().describe('values by dimension; all must match, any of the values of each'),
   groupBy: NAMES.optional().describe('not needed; if given, all requested dimensions'),
-});
+}).describe(`Pulls a report of at most 400 days, waits for it, and keeps it as a CSV file and as a table for query. Shows its
+first rows and exact totals. A report by Day and one or two dimensions answers many questions: let query do the rest.`);
 
-/** A report in the folder, and what every answer says of it. */
-export interface Pulled {
-  readonly report: string;
-  readonly window: Window;
-  readonly days: readonly Day[];
-  readonly table: string;
-  readonly parquet: string;
-  readonly facts: Readonly<Record<string, string>>;
-}
+/** A report in the folder, what every answer says of it, and its first rows. */
+export type Pulled = Awaited<ReturnType<typeof makeReport>>;
 
 const [CSV, PARQUET] = ['report.csv', 'report.parquet'];
 const KEPT_MS = 86_400_000;
-const SWEEP_MS = 600_000;
 const LOAD_SECONDS = 1_800;
 const FORMS = { datetime: 'TIMESTAMP', integer: 'BIGINT', float: 'DECIMAL(38, 6)', string: 'VARCHAR' };
 
-/** Makes the folder of the reports, the user's alone, and removes what is older than a day, now and again. */
+/** Makes the folder of the reports, the user's alone, and removes from it what is older than a day. */
 export async function openFolder(): Promise<string> {
   process.umask(0o077);
   const folder = join(homedir(), '.cache', 'performance-reports-mcp');
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o700);
-  const sweep = async () => {
-    for (const path of (await readdir(folder)).map((name) => join(folder, name))) {
-      const age = Date.now() - ((await lstat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
-      if (age > KEPT_MS) await rm(path, { recursive: true, force: true });
-    }
-  };
-  await sweep();
-  setInterval(() => sweep().catch(() => undefined), SWEEP_MS).unref();
+  for (const path of (await readdir(folder)).map((name) => join(folder, name))) {
+    const age = Date.now() - ((await lstat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
+    if (age > KEPT_MS) await rm(path, { recursive: true, force: true });
+  }
   return folder;
 }
 
@@ -64,12 +50,13 @@ export async function makeReport(
   folder: string,
   { report, startInclusive, endExclusive, requestedFields, groupBy, filter = {} }: z.infer<typeof QUESTION>,
   errand: Errand,
-): Promise<{ first: Table; pulled: Pulled }> {
+) {
   const window: Window = [startInclusive, endExclusive];
-  // Before the report: what changes meanwhile then shows as restated.
-  const days = await service.days(report, window, errand);
   const { limits, currency, reports } = await service.catalogue(errand);
-  const fields = reports.find(({ name }) => name === report)?.fields ?? [];
+  const fields = reports.find(({ name }) => name === report)?.fields;
+  if (!fields) throw new Failure(`There is no such report. There are: ${reports.map(({ name }) => name)}.`);
+  // Before the report: what changes meanwhile then shows as restated. A wrong window is refused here.
+  const days = await service.days(report, window, errand);
   const columns = requestedFields.flatMap((name) => fields.find((field) => field.name === name) ?? []);
   const filters = Object.entries(filter).flatMap(([name, some]) => some.map((one) => [name, one]));
   const parameters = [
@@ -99,7 +86,7 @@ export async function makeReport(
     const job = { before: loading(parts, making, columns), tables, selects, seconds: LOAD_SECONDS };
     const found = await runEngine(job, folder, errand.signal);
     const [rowsInAll, ...totals] = found[0]?.rows[0] ?? [];
-    const first = { columns: [], rows: [], ...found[1], rowsInAll: Number(rowsInAll) };
+    const first: Table = { columns: [], rows: [], ...found[1], rowsInAll: Number(rowsInAll) };
     if (parts.length === 1) await rename(String(parts[0]), join(making, CSV));
     else for (const part of parts) await rm(part);
     const sha256 = createHash('sha256');
@@ -116,7 +103,7 @@ export async function makeReport(
       'pulled at': new Date().toISOString(),
       ...{ file: join(made, CSV), 'SHA-256': sha256.digest('hex') },
     };
-    return { first, pulled: { report, table, parquet: join(made, PARQUET), window, days, facts } };
+    return { report, window, days, table, parquet: join(made, PARQUET), facts, first };
   } finally {
     await rm(making, { recursive: true, force: true });
   }

@@ -17,7 +17,7 @@ const COLLECT_MS = 50;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-const NAME = z.string().regex(/^\w{1,50}$/);
+export const NAME = z.string().regex(/^\w{1,50}$/);
 const TYPE = z.enum(['datetime', 'integer', 'float', 'string']);
 const FIELD = z.object({ name: NAME, role: NAME, type: TYPE, meaning: z.string() });
 const CATALOGUE = z.object({
