@@ -91,7 +91,7 @@ function model(time: VirtualTime, queryMs: number) {
       };
       const data =
         left?.waitsFor === 'attempt' ? left.data : await readDataState(backends.lake, wanted.request, 0);
-      const delivery = await deliverReport(backends, wanted, terms, () => {}, data, left);
+      const delivery = await deliverReport({ backends, wanted, terms, note: () => {} }, data, left);
       if (delivery.state === 'ready') return time.now();
       left = delivery.progress;
     }

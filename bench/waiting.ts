@@ -7,7 +7,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { s3ResultsBucket } from '../lib/aws/results-bucket.ts';
 import type { Execution, QueryService } from '../lib/delivery/execution.ts';
-import { watchExecution } from '../lib/delivery/watch-execution.ts';
+import { watchExecution } from '../lib/delivery/watch.ts';
 import type { ResultsBucket } from '../lib/results/results-bucket.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { startStack } from '../local/stack.ts';

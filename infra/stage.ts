@@ -171,7 +171,7 @@ const settings = v.strictObject({
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
     /**
      * How many slots each partner has: queries that it may have under way. Further reports wait in the waiting room for
-     * a free slot. Joined queries and cached reports need no slot.
+     * a free slot. Joined queries and stored reports need no slot.
      */
     underWayPerPartner: v.exactOptional(whole(1, 10_000), 5),
   }),

@@ -62,17 +62,15 @@ export const RESULTS_PREFIX = {
   athena: 'athena/',
   /** What callers download: `reports/<query execution id>/<file name>`. Written once, never changed. */
   reports: 'reports/',
-  /**
-   * One cached report per job. It names the execution and the files, or states that the job exceeded the scan limit.
-   */
+  /** Release 1.0.0's reports by job: this release neither reads nor writes them. */
   cached: 'cached/',
-  /** One record per job and listing fingerprint: the state of the job's latest attempt with this fingerprint. */
+  /** One record for each job: the state of the job's latest attempt. */
   jobs: 'jobs/',
   /** One ticket for each report that a caller waits for. The waiting URL names the ticket. */
   waiting: 'waiting/',
   /** Requests to publish a large result, by query execution. A new object starts the publishing function. */
   publications: 'publications/',
-  /** Publications that were given up, by query execution. */
+  /** Publications that release 1.0.0 has given up, by query execution. This release tells only 1.0.0's callers here. */
   abandoned: 'abandoned/',
   /** One document per client: the client's slots. */
   slots: 'slots/',

@@ -37,10 +37,14 @@ export interface ServiceFunction {
 }
 
 /**
- * Folders that release 1.0.0 reads and this release does not. A rollback changes the code but not the roles, so these
- * rights stay for one more release.
+ * Folders that release 1.0.0 reads or writes and this release does not. A rollback changes the code but not the roles,
+ * so these rights stay for one more release.
  */
-const readBefore = { reports: ['orders'], downloads: ['orders', 'tickets'] } as const;
+const before = {
+  reports: ['cached', 'orders'],
+  downloads: ['cached', 'orders', 'tickets'],
+  publish: ['cached'],
+} as const;
 
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
@@ -50,17 +54,8 @@ const reportFunction = (report: Report): ServiceFunction => ({
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
     ...resultsPermissions(service, {
-      reads: [
-        'athena',
-        'reports',
-        'cached',
-        'jobs',
-        'publications',
-        'abandoned',
-        'slots',
-        ...readBefore.reports,
-      ],
-      writes: ['reports', 'cached', 'jobs', 'waiting', 'publications', 'slots'],
+      reads: ['athena', 'reports', 'jobs', 'publications', 'abandoned', 'slots', ...before.reports],
+      writes: ['reports', 'jobs', 'waiting', 'publications', 'slots', ...before.publish],
     }),
   ],
 });
@@ -89,15 +84,14 @@ const downloads: ServiceFunction = {
       reads: [
         'athena',
         'reports',
-        'cached',
         'jobs',
         'waiting',
         'publications',
         'abandoned',
         'slots',
-        ...readBefore.downloads,
+        ...before.downloads,
       ],
-      writes: ['reports', 'cached', 'jobs', 'waiting', 'publications', 'slots'],
+      writes: ['reports', 'jobs', 'waiting', 'publications', 'slots', ...before.publish],
     }),
   ],
 };
@@ -132,7 +126,7 @@ export const abandon: ServiceFunction = {
   name: functionStartedBy('abandoned-publication'),
   description: 'Tells the waiting callers that a large result will not be published',
   permissions: (service) => [
-    ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
+    ...resultsPermissions(service, { reads: ['publications', 'jobs'], writes: ['jobs', 'abandoned'] }),
     lostEventPermission(service),
   ],
 };
@@ -142,8 +136,8 @@ export const publish: ServiceFunction = {
   description: 'Publishes results too large to publish while a caller waits',
   permissions: (service) => [
     ...resultsPermissions(service, {
-      reads: ['athena', 'reports', 'publications', 'cached'],
-      writes: ['reports', 'cached'],
+      reads: ['athena', 'reports', 'publications', 'jobs', ...before.publish],
+      writes: ['reports', 'jobs', ...before.publish],
     }),
     uploadPermission(service),
     failurePermission(service, abandon.name),

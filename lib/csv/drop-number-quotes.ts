@@ -36,8 +36,8 @@ export interface NumberQuotes {
    * piece's beginning. Returns the number of these bytes.
    */
   drop(piece: Uint8Array): number;
-  /** To be called after the last piece: checks that the file ends where a row ends. */
-  end(): void;
+  /** To be called after the last piece: checks that the file ends where a row ends. Returns the number of rows. */
+  end(): number;
 }
 
 /**
@@ -54,6 +54,7 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
   const lastColumn = isNumber.length - 1;
   let inHeader = true;
   let offset = 0;
+  let rows = 0;
   const reached = { state: BEFORE_VALUE, column: 0 };
 
   return {
@@ -110,6 +111,7 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
           if (column !== lastColumn) throw refusal('a row with a column too few');
           state = BEFORE_VALUE;
           column = 0;
+          if (!inHeader) rows++;
         } else throw refusal('a value that goes on after its last quote');
         piece[kept++] = byte;
         at++;
@@ -128,6 +130,7 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
       if (inHeader) throw new NotEngineCsv('it ends within its header', offset, reached.column);
       if (reached.state !== BEFORE_VALUE || reached.column !== 0)
         throw new NotEngineCsv('it ends within a row', offset, reached.column);
+      return rows;
     },
   };
 }

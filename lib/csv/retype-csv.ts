@@ -14,10 +14,12 @@ export interface CsvColumn {
  *
  * @param columns name and type of each column, in the file's order
  * @param chunks the engine's file, cut anywhere; each chunk is overwritten and passed on before the next one is read
+ * @param onEnd called with the number of rows after the last chunk
  */
 export async function* retypeCsv(
   columns: readonly CsvColumn[],
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onEnd?: (rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);
 
@@ -26,5 +28,6 @@ export async function* retypeCsv(
     const length = quotes.drop(chunk);
     if (length > 0) yield chunk.subarray(0, length);
   }
-  quotes.end();
+  const rows = quotes.end();
+  onEnd?.(rows);
 }

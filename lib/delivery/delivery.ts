@@ -1,3 +1,4 @@
+import type { DataState } from '../lake/data-version.ts';
 import type { Lake } from '../lake/lake.ts';
 import { Unavailable } from '../problems/problem.ts';
 import type { Entitlement } from '../report/entitlement.ts';
@@ -6,6 +7,7 @@ import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { QueryService } from './execution.ts';
+import type { Job } from './job.ts';
 
 /** The services behind a delivery. */
 export interface DeliveryBackends {
@@ -51,6 +53,21 @@ export interface DeliveryTerms {
   readonly queriesPerPartner: number | undefined;
 }
 
+/** Everything that one request needs to make a report. */
+export interface Run {
+  readonly backends: DeliveryBackends;
+  readonly wanted: Wanted;
+  readonly terms: DeliveryTerms;
+  /** Takes facts for the log and the metrics. */
+  readonly note: (facts: DeliveryFacts) => void;
+}
+
+/** What the request wants: a job, over one state of the data. */
+export interface Target {
+  readonly data: DataState;
+  readonly job: Job;
+}
+
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
@@ -71,7 +88,7 @@ export type Delivery =
 export interface DeliveryFacts {
   queryExecutionId?: string;
   dataVersion?: string;
-  /** The job's id, which the keys of the job's records contain. */
+  /** The job's id, which the key of the job's record contains. */
   job?: string;
   bytesScanned?: number;
   engineMs?: number;

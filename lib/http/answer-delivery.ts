@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
-import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
+import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
 import {
   FIRST_WAIT_MS,
@@ -118,7 +118,7 @@ export async function answerDelivery(
     const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
     Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
   };
-  const delivery = await deliverReport(backends, wanted, terms, note, data, left);
+  const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
   facts.isReady = delivery.state === 'ready';
   facts.cacheStatus = delivery.cacheStatus;
   if (delivery.state === 'waiting') {

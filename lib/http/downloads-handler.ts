@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
-import { begun } from '../delivery/phase.ts';
+import { begun } from '../begun.ts';
 import { readDataState } from '../lake/read-data-state.ts';
 import { NoSuchDownload, Overloaded } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { abandonPublication } from '../delivery/publication.ts';
+import { abandonPublication } from '../delivery/files.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { LOG_MS, type ObjectCreated } from './publication-handler.ts';
 

@@ -1,6 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { publishLarge } from '../delivery/publication.ts';
-import { type Publication, readPublication } from '../results/publication-request.ts';
+import { type Publication, publishLarge, readPublication } from '../delivery/files.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 

@@ -3,7 +3,7 @@ import type { CacheStatus } from '../delivery/delivery.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 
 /**
- * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a cached report, from a query of its
+ * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a stored report, from a query of its
  * own, or from a query that others had started.
  */
 export const CACHE_STATUS: Record<CacheStatus, string> = {

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { TokenVerifier } from '../access/verify-token.ts';
-import { begun } from '../delivery/phase.ts';
+import { begun } from '../begun.ts';
 import { readDataState } from '../lake/read-data-state.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';

@@ -8,17 +8,15 @@ import {
   type Report,
   reports,
 } from '../report/catalogue.ts';
-import type { OperatorName } from '../report/filter-operators.ts';
 import { formatUtcTime, wholeDay } from '../report/utc-time.ts';
 
-/** Filter values, by operator and field name. */
-type Filters = { readonly [Operator in OperatorName]?: Readonly<Record<string, readonly unknown[]>> };
-
 /** A request that a reader can send unchanged. The tests send it. */
-export interface ExampleRequest extends Filters {
+export interface ExampleRequest {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
+  /** Filter values, by field name. */
+  readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
 /** The month that the examples ask for. */

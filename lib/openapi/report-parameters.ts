@@ -1,6 +1,5 @@
 import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
-import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { filterParameter, operatorNames, operatorOf } from '../report/filter-operators.ts';
+import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
@@ -75,26 +74,26 @@ const commaSeparated = (fields: readonly Field[]): Part => {
 };
 
 /**
- * The filters: one parameter for each operator and dimension. All generators of clients can repeat a parameter. Few can
+ * The filters: one parameter for each dimension. All generators of clients can repeat a parameter. Few can
  * write several values for one property of a `deepObject`.
  */
 function filterParameters(report: Report): Part[] {
   const examples = Object.values(exampleRequests(report));
-  return operatorNames.flatMap((operator) =>
-    dimensionsOf(report).map((dimension) => {
-      const { name: field, meaning } = dimension;
-      const asked = examples.map((request) => request[operator]?.[field]).find((values) => values);
-      return {
-        name: filterParameter({ operator, field }),
-        in: 'query',
-        description: `${operatorOf(operator).description(meaning)} Filters on several fields must all hold.`,
-        style: 'form',
-        explode: true,
-        schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-        example: asked ?? [exampleValue(dimension)],
-      };
-    }),
-  );
+  return dimensionsOf(report).map((dimension) => {
+    const { name: field, meaning } = dimension;
+    const asked = examples.map(({ filter }) => filter?.[field]).find((values) => values);
+    return {
+      name: filterParameter(field),
+      in: 'query',
+      description:
+        `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on several ` +
+        'fields must all hold.',
+      style: 'form',
+      explode: true,
+      schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+      example: asked ?? [exampleValue(dimension)],
+    };
+  });
 }
 
 /** The schema of one value of a filter on the dimension, as `lib/report/filter.ts` accepts it. */

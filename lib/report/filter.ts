@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
-import { type FilterOperator, operatorNames, operatorOf } from './filter-operators.ts';
 import { isImpossible, isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 
 /**
@@ -59,10 +58,9 @@ export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<stri
 export const filterColumnSchema = ({ type }: ColumnDimension): v.GenericSchema<string, string | bigint> =>
   type === 'integer' ? integer : text;
 
-/** Records pass if the operator lets the dimension's value pass. */
+/** Records pass if the dimension's value is one of these values. */
 interface FilterOn<Kind, On extends Dimension, Value> {
   readonly kind: Kind;
-  readonly operator: FilterOperator;
   readonly dimension: On;
   readonly values: readonly Value[];
 }
@@ -73,25 +71,26 @@ export type Filter =
   | FilterOn<'time', TimeDimension, number>;
 
 /** Parses a filter's values, each once and in a fixed order, so that the same filters make the same query. */
-export const filterSchema = (
-  operator: FilterOperator,
-  dimension: Dimension,
-): v.GenericSchema<unknown, Filter> =>
+export const filterSchema = (dimension: Dimension): v.GenericSchema<unknown, Filter> =>
   dimension.type === 'datetime'
     ? v.pipe(
         v.array(filterTimeSchema(dimension)),
-        v.transform((values): Filter => ({ kind: 'time', operator, dimension, values: eachOnce(values) })),
+        v.transform((values): Filter => ({ kind: 'time', dimension, values: eachOnce(values) })),
       )
     : v.pipe(
         v.array(filterColumnSchema(dimension)),
-        v.transform((values): Filter => ({ kind: 'column', operator, dimension, values: eachOnce(values) })),
+        v.transform((values): Filter => ({ kind: 'column', dimension, values: eachOnce(values) })),
       );
 
 const eachOnce = <T>(values: readonly T[]): T[] => [...new Set(values)].sort();
 
-const operators = operatorNames.map(operatorOf);
-
 /** Compares two filters, so that the same filters make the same query whatever their order in the request. */
 export const inFixedOrder = (dimensions: readonly Dimension[]) => (a: Filter, b: Filter) =>
-  dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension) ||
-  operators.indexOf(a.operator) - operators.indexOf(b.operator);
+  dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension);
+
+/** The query parameter of a filter on a field: `filter[Day]` (docs/contract.md#filters). */
+export const filterParameter = (field: string): string => `filter[${field}]`;
+
+/** The field that a filter parameter names; undefined for other parameters. */
+export const filteredField = (parameter: string): string | undefined =>
+  /^filter\[([^[\]]+)\]$/.exec(parameter)?.[1];

@@ -3,8 +3,7 @@ import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
-import { filterParameter, operatorNames, operatorOf, readFilterParameter } from './filter-operators.ts';
+import { type Filter, filteredField, filterParameter, filterSchema, inFixedOrder } from './filter.ts';
 import { isImpossible, lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
@@ -23,8 +22,7 @@ export interface ReportRequest {
   readonly requestedFields: readonly Field[];
   readonly window: Window;
   /**
-   * At most one filter for each field and operator, sorted by field as in the catalogue, then by operator. A record
-   * must pass all filters.
+   * At most one filter for each field, sorted as in the catalogue. A record must pass all filters.
    */
   readonly filters: readonly Filter[];
 }
@@ -163,12 +161,12 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
 
   const filters: Filter[] = [];
   for (const parameter of Object.keys(parameters)) {
-    const named = readFilterParameter(parameter);
-    const dimension = dimensions.find(({ name }) => name === named?.field);
-    if (named && dimension) {
-      const filter = read(parameter, filterSchema(operatorOf(named.operator), dimension));
+    const field = filteredField(parameter);
+    const dimension = dimensions.find(({ name }) => name === field);
+    if (dimension) {
+      const filter = read(parameter, filterSchema(dimension));
       if (filter) filters.push(filter);
-    } else if (named) fault(parameter, complainOfNoDimension(named.field));
+    } else if (field !== undefined) fault(parameter, complainOfNoDimension(field));
     else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
   }
   filters.sort(inFixedOrder(dimensions));
@@ -187,15 +185,14 @@ const isIndexed = (list: string, parameters: Parameters) =>
 
 function unknownParameter(parameter: string): string {
   const name = INDEXED.exec(parameter)?.[1] ?? '';
-  if (readFilterParameter(name))
+  if (filteredField(name) !== undefined)
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
   if (LIST_PARAMETERS.includes(name))
     return `Write ${name}, once, its names separated by commas: ${name}=FieldName,FieldName`;
-  const meant = operatorNames.find((operator) => parameter.toLowerCase().startsWith(operator));
-  if (meant)
-    return `Unknown parameter. A filter has the form ${filterParameter({ operator: meant, field: 'FieldName' })}=value.`;
-  const forms = operatorNames.map((operator) => filterParameter({ operator, field: 'FieldName' }));
-  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, ...forms])}`;
+  const form = filterParameter('FieldName');
+  if (parameter.toLowerCase().startsWith('filter'))
+    return `Unknown parameter. A filter has the form ${form}=value.`;
+  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, form])}`;
 }
 
 /** Whether `Accept` is absent or allows `text/csv`, with the charset of the reports or without one. */

@@ -26,9 +26,11 @@ export function rowPredicates(request: ReportRequest, entitlement: Entitlement):
     ...(levels && requestedFields.includes(levels.finer)
       ? [plain(`${levels.finer.column} IS NOT NULL`)]
       : []),
-    ...[...Map.groupBy(filters, ({ dimension }) => dimension)].flatMap(([dimension, together]) => {
-      const passing = together.flatMap((filter) => passes(filter, report));
-      return shown?.finer === dimension ? [finerOrContainerRows(passing, shown, report, visible)] : passing;
+    ...filters.flatMap((filter) => {
+      const passing = passes(filter);
+      return shown?.finer === filter.dimension
+        ? [finerOrContainerRows(passing, shown, report, visible)]
+        : passing;
     }),
   ];
 }
@@ -53,27 +55,21 @@ function entitled(report: Report, entitlement: Entitlement): Predicate[] {
 }
 
 /** The records that a filter lets pass. */
-function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[] {
-  const orUnknown = (value: string, sql: string) =>
-    operator.passesUnknown ? `(${value} IS NULL OR ${sql})` : sql;
+function passes(filter: Filter): Predicate[] {
   if (filter.kind === 'column') {
-    const { column } = filter.dimension;
     const marks = filter.values.map(() => '?');
-    const sql = operator.sql(column, marks);
-    // The coarser level's records belong to all finer values. Only the look-up of containers lets these records pass.
-    const isFiner = filter.dimension === levels?.finer;
-    return [{ sql: isFiner ? sql : orUnknown(column, sql), parameters: filter.values.map(literal) }];
+    return [{ sql: oneOf(filter.dimension.column, marks), parameters: filter.values.map(literal) }];
   }
   const days = [...new Set(filter.values.map(utcDay))].map(quoteText);
-  if (filter.dimension.grain === 'day') return [plain(operator.sql(PARTITION_COLUMN, days))];
-  const hours = operator.sql(HOUR_EXPRESSION, filter.values.map(quoteTime));
-  return [
-    // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
-    // partition.
-    ...(operator.passesWantedOnly ? [plain(`${PARTITION_COLUMN} IN (${days.join(', ')})`)] : []),
-    plain(orUnknown(HOUR_EXPRESSION, hours)),
-  ];
+  const onDays = plain(oneOf(PARTITION_COLUMN, days));
+  if (filter.dimension.grain === 'day') return [onDays];
+  // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
+  // partition.
+  return [onDays, plain(oneOf(HOUR_EXPRESSION, filter.values.map(quoteTime)))];
 }
+
+/** A record with an unknown value passes no filter. */
+const oneOf = (value: string, wanted: readonly string[]): string => `${value} IN (${wanted.join(', ')})`;
 
 /**
  * The records whose finer value passes, and the coarser level's records of each container that has such a record in the

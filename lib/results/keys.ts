@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import type { DataState } from '../lake/data-version.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 
 /**
@@ -20,15 +19,8 @@ interface Named {
   readonly id: string;
 }
 
-/** Key of a job's cached report, which may also say that the job exceeded the scan limit. */
-export const cachedReportKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.cached}${id}.json`;
-
-/**
- * Key of the record of a job's attempts for one listing fingerprint. A request that saw another fingerprint must not
- * get the results of these attempts.
- */
-export const jobRecordKey = ({ id }: Named, { fingerprint }: Pick<DataState, 'fingerprint'>): ResultsKey =>
-  `${RESULTS_PREFIX.jobs}${id}/${fingerprint}.json`;
+/** Key of a job's record. */
+export const jobRecordKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.jobs}${id}.json`;
 
 /** Key of the document that lists a client's slots. */
 export const slotsKey = (client: string): ResultsKey =>

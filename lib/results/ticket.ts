@@ -15,13 +15,15 @@ const data = v.object({
   isListed: v.boolean(),
 });
 
-/** Whether the awaited attempt was created for this caller (`miss`) or for another one. */
+/** That the caller has waited for an attempt; release 1.0.0 tells here whether the attempt was its own (`miss`). */
 const cacheStatus = v.picklist(['miss', 'collapsed']);
 
 /** Members of every kind of progress. */
 const every = {
   /** How often the report was started again because files changed during its query. */
   dataChanges: v.number(),
+  /** Token of the last attempt that was created for this caller. Release 1.0.0 writes none. */
+  attempt: v.optional(v.string()),
 };
 
 const progress = v.variant('waitsFor', [

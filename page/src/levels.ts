@@ -1,6 +1,5 @@
 import { type Field, type Report, reports } from '../../lib/report/catalogue.ts';
-import { operatorOf } from '../../lib/report/filter-operators.ts';
-import type { Choice, ChosenFilter } from './question/choice.ts';
+import type { Choice } from './question/choice.ts';
 
 /**
  * The dimension that a metric is counted by if these fields are requested; undefined if the report counts the metric at
@@ -17,9 +16,7 @@ export function levelOf(field: Field | undefined, fields: readonly string[]): st
  */
 export function levelNote({ levels }: Report, { fields, filters }: Choice): string | undefined {
   if (!levels || !fields.includes(levels.metric.name) || fields.includes(levels.finer.name)) return undefined;
-  const isOfFiner = ({ operator, field }: ChosenFilter) =>
-    field === levels.finer.name && operatorOf(operator).passesWantedOnly;
-  if (!filters.some(isOfFiner)) return undefined;
+  if (!filters.some(({ field }) => field === levels.finer.name)) return undefined;
   const [metric, finer, coarser] = [levels.metric.name, levels.finer.name, levels.coarser.name];
   return (
     `${metric} are those of each whole ${coarser} that holds one of the filter's ${finer}, not of these alone. ` +

@@ -1,5 +1,5 @@
 /** Takes each action and each folder out of the deployed roles, and checks that the function then fails. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parts-'));
   service = await startService(knownEvents(3, 200));
   results = (await outputs(lane.stage, 'data'))['ResultsBucket'] ?? '';
-  for (const name of [...waiting, 'publish']) policies.set(name, await policyOf(name));
+  for (const name of [...waiting, 'publish', 'abandon']) policies.set(name, await policyOf(name));
 });
 afterAll(async () => {
   await service.close();
@@ -73,7 +73,7 @@ async function grant(name: string, missing?: { readonly sid: string; readonly pa
   await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
 }
 
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
@@ -148,7 +148,7 @@ async function slowQueries(): Promise<void> {
   service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
 }
 
-const publication = { executionId: '', cachedReport: '' };
+const publication = { executionId: '', record: '' };
 
 interface Trial {
   readonly settings?: Settings;
@@ -229,30 +229,43 @@ const trials: Readonly<Record<Situation, Trial>> = {
     prepare: async () => {
       const listed = await aws('s3', 'ls', '--recursive', `s3://${results}/publications/`);
       const key = listed.trim().split('\n').at(-1)?.split(' ').at(-1) ?? '';
-      const { executionId, cachedReport } = JSON.parse(await aws('s3', 'cp', `s3://${results}/${key}`, '-'));
+      const { executionId, record } = JSON.parse(await aws('s3', 'cp', `s3://${results}/${key}`, '-'));
       await writeFile(
-        join(directory, 'cached.json'),
-        await aws('s3', 'cp', `s3://${results}/${cachedReport}`, '-'),
+        join(directory, 'record.json'),
+        await aws('s3', 'cp', `s3://${results}/${record}`, '-'),
       );
       await writeFile(join(directory, 'event.json'), JSON.stringify({ detail: { object: { key } } }));
-      Object.assign(publication, { executionId, cachedReport });
+      Object.assign(publication, { executionId, record });
       await aws('events', 'enable-rule', '--name', publicationRule);
     },
-    // Restores the state before the first publication: there is no file, and the cached report names no file.
-    reset: async () => {
-      const { cachedReport, executionId } = publication;
-      await aws('s3', 'cp', '--quiet', join(directory, 'cached.json'), `s3://${results}/${cachedReport}`);
-      await empty(`reports/${executionId}/`);
+    reset: unpublished,
+    act: () => invoke('publish', 'event.json'),
+    works: 200,
+  },
+  'giving up': {
+    prepare: async () => {
+      const requestPayload = JSON.parse(await readFile(join(directory, 'event.json'), 'utf8'));
+      const event = { requestContext: { condition: 'RetriesExhausted' }, requestPayload };
+      await writeFile(join(directory, 'given-up.json'), JSON.stringify(event));
     },
-    act: async () => {
-      const payload = `fileb://${join(directory, 'event.json')}`;
-      const target = ['--function-name', functionName('publish'), '--payload', payload];
-      const answer = await aws('lambda', 'invoke', ...target, join(directory, 'answer.json'));
-      return answer.includes('FunctionError') ? 500 : 200;
-    },
+    reset: unpublished,
+    act: () => invoke('abandon', 'given-up.json'),
     works: 200,
   },
 };
+
+/** Restores the state before the first publication: there is no file, and the record names none. */
+async function unpublished(): Promise<void> {
+  const { record, executionId } = publication;
+  await aws('s3', 'cp', '--quiet', join(directory, 'record.json'), `s3://${results}/${record}`);
+  await empty(`reports/${executionId}/`);
+}
+
+async function invoke(name: string, event: string): Promise<number> {
+  const target = ['--function-name', functionName(name), '--payload', `fileb://${join(directory, event)}`];
+  const answer = await aws('lambda', 'invoke', ...target, join(directory, 'answer.json'));
+  return answer.includes('FunctionError') ? 500 : 200;
+}
 
 describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare, reset, act, works }) => {
   const restores: (() => Promise<void>)[] = [];

@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
@@ -148,13 +148,10 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   'publisherperformance-days': () => listsDays('publisherperformance'),
   'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
-    // The records are removed first: if a cached report names its files, the service does not look for the files.
-    for (const folder of ['cached', 'jobs', 'reports'])
-      await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}/`);
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/reports/`);
     return invoke('publish', publication);
   },
   abandon: async () => {
-    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/abandoned/`);
     const requestContext = { condition: 'RetriesExhausted' };
     return invoke('abandon', { requestContext, requestPayload: publication });
   },

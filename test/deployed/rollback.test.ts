@@ -213,7 +213,7 @@ describe('a stage with the settings as shipped', () => {
     await expect.poll(() => service.stack.faults.current()[0]?.matched, { timeout: 30_000 }).toBe(1);
     service.stack.faults.set([
       { on: 'query', match: 'SELECT', fail: 'retryable' },
-      ...['cached/', 'jobs/', 'partners/', 'slots/'].map((match) => ({
+      ...['jobs/', 'partners/', 'slots/'].map((match) => ({
         on: 's3' as const,
         match,
         status: 500 as const,

@@ -15,7 +15,7 @@ const WAIT_MS = 400;
 const events = knownEvents(11, 200);
 const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let asked = 0;
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: window.start,
@@ -191,7 +191,7 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
 
-  it('are answered with the cached report, with few calls of S3 and no call of Athena', async () => {
+  it('are answered with the stored report, with few calls of S3 and no call of Athena', async () => {
     const question = freshQuestion();
     const first = await ask(question);
     service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -200,9 +200,8 @@ describe('identical requests', () => {
       'PerformanceReports; fwd=miss',
       'PerformanceReports; hit',
     ]);
-    // The calls read the listing, the cached report, and the latest attempt. A deployed stage limits its partners, so a
-    // call there reads the slots too.
-    expect(callsOf()).toEqual({ s3: currentLane() ? 4 : 3, athena: 0 });
+    // The calls read the listing and the record. A deployed stage limits its partners, so a call there reads the slots too.
+    expect(callsOf()).toEqual({ s3: currentLane() ? 3 : 2, athena: 0 });
     expect(await pull(question)).toBe(expected(question));
   });
 });
@@ -250,7 +249,6 @@ describe('throttling', () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
       { on: 's3', match: 'PUT jobs/', every: 3, throttle: true },
-      { on: 's3', match: 'PUT cached/', every: 3, throttle: true },
       { on: 's3', match: 'HEAD', every: 3, throttle: true },
       { on: 's3', match: 'GET athena/', every: 3, throttle: true },
     ]);

@@ -13,11 +13,7 @@ export interface Question {
   readonly start: string;
   readonly end: string;
   readonly filters?: Readonly<Record<string, readonly string[]>>;
-  /** Whether a value passes a filter. By default, a value passes if it is in `wanted`. Null is an unknown value. */
-  readonly lets?: (value: string | null, wanted: readonly string[]) => boolean;
 }
-
-const anyOf = (value: string | null, wanted: readonly string[]) => value !== null && wanted.includes(value);
 
 type Read = (row: EventRow) => string | bigint | null;
 
@@ -88,7 +84,6 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
     const time = Date.parse(String(row['event_time']));
     return time >= Date.parse(question.start) && time < Date.parse(question.end);
   });
-  const { lets = anyOf } = question;
   /** Whether a publisher record is container-level. Every filter on placements leaves such a record out. */
   const isOfContainer = (row: EventRow) => row['placement_id'] === null && report === 'publisherperformance';
   const passes = (row: EventRow, leftOut?: string) =>
@@ -96,7 +91,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
       if (field === leftOut) return true;
       if (field === 'PlacementId' && isOfContainer(row)) return false;
       const value = dimensions[field]?.(row) ?? null;
-      return lets(value === null ? null : String(value), wanted);
+      return value !== null && wanted.includes(String(value));
     });
 
   const grouped = question.fields.filter((field) => field in dimensions);
@@ -110,7 +105,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   if (wantsOpens && placements && !byPlacement) {
     const containers = new Set(
       inWindow
-        .filter((row) => !isOfContainer(row) && lets(String(row['placement_id']), placements))
+        .filter((row) => !isOfContainer(row) && placements.includes(String(row['placement_id'])))
         .map((row) => row['container_id']),
     );
     containers.delete(null);

@@ -15,7 +15,7 @@ const RESULT_MS = 150;
 
 const events = knownEvents(23, 200);
 let asked = 0;
-/** A new question, which has no cached report and no query yet. */
+/** A new question, which has no stored report and no query yet. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',

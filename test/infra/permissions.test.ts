@@ -184,7 +184,6 @@ describe('a function', () => {
       ['s3:GetObject', 's3:PutObject']
         .flatMap((action) => resources(name, action))
         .filter((resource) => resource.startsWith('made-results/'));
-    expect(results('abandon')).toEqual(['made-results/publications/*', 'made-results/abandoned/*']);
     const without = ['openapi', 'fields', 'page', 'notfound', 'probe', 'release-check'];
     expect(without.flatMap(results)).toEqual([]);
   });

@@ -26,7 +26,7 @@ export interface Outcome {
  * requests the report of `DAY`.
  */
 export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): Promise<Outcome> {
-  const { world, lake, s3, athena, register, follow, lambda } = stage(code, scenes[name]);
+  const { world, lake, s3, athena, register, follow, lambda } = stage(code, scenes[name], 2);
   const { time } = world;
   const until = (atMs: number) => time.delay(BEGINNING + atMs - time.now());
   const record = sample.objects.find(({ key }) => key.startsWith('partners/'));

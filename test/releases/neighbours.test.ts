@@ -19,29 +19,34 @@ afterAll(async () => {
   before?.[Symbol.dispose]();
 });
 
+/** The other release's records count as absent, so each release starts a query of its own. */
 const itsReport: Outcome = {
   status: 303,
-  cacheStatus: 'fwd=miss; collapsed',
+  cacheStatus: 'fwd=miss',
   isItsReport: true,
-  started: [],
+  started: ['a new token'],
   mostUnderWay: 1,
 };
 const refused = { ...itsReport, cacheStatus: undefined, isItsReport: false };
 
 /** The outcome that is expected when one release goes on from the objects that the other release stored. */
 const expected: Readonly<Record<SceneName, Outcome>> = {
-  'job record: starting': { ...itsReport, started: ['the token stored'] },
-  'job record: under way': itsReport,
-  'job record: succeeded': { ...itsReport, cacheStatus: 'hit' },
+  'job record: starting': itsReport,
+  'job record: under way': { ...itsReport, mostUnderWay: 2 },
+  'job record: succeeded': itsReport,
   'job record: scan limit exceeded': { ...refused, status: 400 },
   'job record: failed': { ...refused, status: 500 },
-  'cached report': { ...itsReport, cacheStatus: 'hit' },
-  'ticket: waits for a query': { ...itsReport, cacheStatus: 'fwd=miss' },
-  'ticket: waits for a slot': { ...itsReport, cacheStatus: 'fwd=miss', started: ['a new token'] },
+  'ticket: waits for a query': { ...itsReport, mostUnderWay: 2 },
+  'ticket: waits for a slot': itsReport,
   publication: itsReport,
-  slots: { ...itsReport, cacheStatus: 'fwd=miss', started: ['a new token'] },
-  'register record': { ...itsReport, cacheStatus: 'fwd=miss', started: ['a new token'] },
+  slots: itsReport,
+  'register record': itsReport,
 };
+/** In that scene, the simulated engine says that the first query may be repeated. */
+const expectedOfBefore = {
+  ...expected,
+  'job record: failed': { ...refused, status: 500, started: ['a new token', 'a new token'] },
+} satisfies typeof expected;
 
 const storedSample = (scene: SceneName): Sample =>
   JSON.parse(readFileSync(sampleFile(lastRelease, scene), 'utf8'));
@@ -64,16 +69,21 @@ describe('a stored document', () => {
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);
   });
 
+  // Records have other names than those of release 1.0.0, and a publication names the record instead of a cached report.
+  const own = /^(jobs\/|cached\/|publications\/ \.cachedReport)/;
   it.each(names)(`has every member that it has in release ${lastRelease.version}: %s`, async (scene) => {
     const [was, now] = [storedSample(scene), await workers.run<Sample>({ plays: 'current', scene })];
-    expect([...membersOf(was)].filter((member) => !membersOf(now).has(member))).toEqual([]);
+    const lost = [...membersOf(was)].filter((member) => !membersOf(now).has(member) && !own.test(member));
+    expect(lost).toEqual([]);
   });
 
   it.runIf(before).each(names)(
     `of this release can be read by release ${lastRelease.version}: %s`,
     async (scene) => {
       const sample = await workers.run<Sample>({ plays: 'current', scene });
-      expect(await workers.run<Outcome>({ goesOn: 'before', scene, sample })).toEqual(expected[scene]);
+      expect(await workers.run<Outcome>({ goesOn: 'before', scene, sample })).toEqual(
+        expectedOfBefore[scene],
+      );
     },
   );
 });

@@ -5,7 +5,7 @@ import { byOwner } from '../../lib/report/catalogue.ts';
 import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { reportUrl } from '../worlds/caller.ts';
 import { clientOf } from '../worlds/modelled-register.ts';
-import { sqlOf } from '../worlds/read-query.ts';
+import { idOf, sqlOf } from '../worlds/read-query.ts';
 import type { ServiceCode } from '../worlds/service-code.ts';
 import { BEGINNING } from '../worlds/world.ts';
 import { DAY, type Scene, type SceneName, scenes } from './scenes.ts';
@@ -29,7 +29,7 @@ export interface Sample {
 /** Lets a release's own code play a scene up to the scene's moment. */
 export async function play(code: ServiceCode, root: string, name: SceneName): Promise<Sample> {
   const scene: Scene = scenes[name];
-  const { world, s3, athena, follow } = stage(code, scene);
+  const { world, s3, athena, follow } = stage(code, scene, 1);
   const since = (at: number) => at - BEGINNING;
   let sample: Sample | undefined;
   const taken = (): Sample => ({
@@ -83,7 +83,7 @@ async function addedPartner(root: string): Promise<PartnerRecord> {
       ...byOwner(() => []),
       name: PARTNER,
       client: clientOf(PARTNER),
-      publisherCompanies: COMPANIES.map(String),
+      publisherCompanies: COMPANIES.map(idOf),
       contact: 'reports@partner.example',
     },
   );

@@ -22,31 +22,31 @@ export interface Scene {
   readonly asked?: readonly string[];
 }
 
+/** The states of a record are named as by this release, or as by release 1.0.0. */
 const inState =
-  (prefix: string, state: string): Moment =>
+  (...states: string[]): Moment =>
   (key, document) =>
-    key.startsWith(prefix) && document['state'] === state;
+    key.startsWith('jobs/') && states.includes(String(document['why'] ?? document['state']));
 const waitsFor =
   (what: string): Moment =>
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
-/** The scenes of the six kinds of stored documents. A kind with several states has a scene for each state. */
+/** The scenes of the five kinds of stored documents. A kind with several states has a scene for each state. */
 export const scenes = {
-  'job record: starting': { at: inState('jobs/', 'starting'), keeps: ['jobs/'] },
-  'job record: under way': { at: inState('jobs/', 'under-way'), keeps: ['jobs/'] },
-  'job record: succeeded': { at: inState('jobs/', 'succeeded'), keeps: ['jobs/', 'reports/'] },
+  'job record: starting': { at: inState('starting'), keeps: ['jobs/'] },
+  'job record: under way': { at: inState('under-way'), keeps: ['jobs/'] },
+  'job record: succeeded': { at: inState('done', 'succeeded'), keeps: ['jobs/', 'reports/'] },
   'job record: scan limit exceeded': {
-    at: inState('jobs/', 'scan-limit-exceeded'),
+    at: inState('too-large', 'scan-limit-exceeded'),
     keeps: ['jobs/'],
     settings: { tooManyDays: 1 },
   },
   'job record: failed': {
-    at: inState('jobs/', 'failed'),
+    at: inState('engine', 'retryable', 'failed'),
     keeps: ['jobs/', 'waiting/'],
     engine: { fails: 1 },
   },
-  'cached report': { at: inState('cached/', 'succeeded'), keeps: ['cached/', 'reports/'] },
   'ticket: waits for a query': { at: waitsFor('attempt'), keeps: ['waiting/', 'jobs/'] },
   'ticket: waits for a slot': {
     at: waitsFor('slot'),
@@ -56,11 +56,11 @@ export const scenes = {
   },
   publication: {
     at: (key) => key.startsWith('publications/'),
-    keeps: ['publications/', 'jobs/', 'cached/'],
+    keeps: ['publications/', 'jobs/'],
     settings: { largeFromDays: 1 },
   },
   slots: {
-    at: inState('jobs/', 'under-way'),
+    at: inState('under-way'),
     keeps: ['slots/', 'jobs/'],
     settings: { queriesPerPartner: 1 },
     asked: [OTHER_DAY],

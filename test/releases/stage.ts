@@ -16,9 +16,13 @@ import { DAY, OTHER_DAY, type Scene } from './scenes.ts';
 export const PARTNER = 'p1';
 export const COMPANIES = [1, 2];
 
-/** The service of one release on the simulated AWS of `test/worlds`. Only the faults that the scene sets happen. */
-export function stage(code: ServiceCode, { settings, engine }: Scene) {
-  const time = takeOverTime(BEGINNING, 1, runners);
+/**
+ * The service of one release on the simulated AWS of `test/worlds`. Only the faults that the scene sets happen.
+ *
+ * @param seed the seed of random ids and pauses: two releases never draw the same token
+ */
+export function stage(code: ServiceCode, { settings, engine }: Scene, seed: number) {
+  const time = takeOverTime(BEGINNING, seed, runners);
   const plan: Plan = {
     // The time of a machine is never wrong here.
     isMixed: false,
@@ -59,7 +63,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     operator: [],
   };
   const world: World = {
-    seed: 1,
+    seed,
     plan,
     time,
     troubles: { happened: [], happens: (kind) => kind === 'query fails' },

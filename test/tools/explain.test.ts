@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TokenRules } from '../../lib/access/verify-token.ts';
 import {
@@ -148,6 +148,13 @@ describe('npm run explain', () => {
     return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));
   };
 
+  async function remove(keys: readonly (string | undefined)[]): Promise<void> {
+    const s3 = s3Of(service.stack);
+    for (const Key of keys)
+      await s3.send(new DeleteObjectCommand({ Bucket: 'performance-reports-results', Key }));
+    s3.destroy();
+  }
+
   it('shows the token’s client, the rows that it may see, the SQL, and whether the report is cached', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const before = await explain(service.token, url);
@@ -167,7 +174,15 @@ describe('npm run explain', () => {
     const after = await explain(service.token, url);
     expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
     // By the job's id, an operator finds the stored objects of the job.
-    expect(await storedKeys(job)).toEqual([`cached/${job}.json`, expect.stringMatching(`^jobs/${job}/`)]);
+    expect(await storedKeys(job)).toEqual([`jobs/${job}.json`]);
+
+    await remove(await storedKeys(/made by query (\S+)/.exec(after)?.[1] ?? ''));
+    const gone = await explain(service.token, url);
+    expect(gone).toMatch(
+      /^cached +its file is gone, and callers get 404: remove s3:\S+jobs\/\S+\.json, and/m,
+    );
+    await remove([`jobs/${job}.json`]);
+    expect(await explain(service.token, url)).toMatch(/^cached +none: a query would be run$/m);
   });
 
   it('prints what callers wrote without characters that control the terminal', async () => {

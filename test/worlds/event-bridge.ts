@@ -1,6 +1,7 @@
 import { RETRY_PAUSES_MS, settingsOf } from '../../lib/function-settings.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
+import { recordOf, stateOf } from './parts.ts';
 import { between, namedDice } from './random.ts';
 import type { ModelledService } from './service.ts';
 import type { World } from './world.ts';
@@ -54,7 +55,9 @@ export function eventBridge(
         context,
       ),
     );
-    if (isTold && !s3.get(`abandoned/${key.slice('publications/'.length)}`))
+    const execution = key.slice('publications/'.length, -'.json'.length);
+    const isNoted = s3.get(`abandoned/${execution}.json`) !== undefined;
+    if (isTold && !isNoted && stateOf(recordOf(s3, execution)) === 'publishing')
       world.violate('abandoned-untold', `${id} is given up, and nobody who waits for it learns that`);
   };
 

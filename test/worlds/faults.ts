@@ -36,11 +36,15 @@ const THROTTLED: Fault = {
 };
 
 /** The outage, if one is under way, in which the called service refuses this key. */
-function outageOf({ plan: { outages }, time, count }: World, operation: string, key: string) {
+function outageOf({ plan: { outages }, time, count }: World, by: Invocation, operation: string, key: string) {
   const nowMs = time.now() - BEGINNING;
   const outage = outages.find(
-    ({ service, prefix, atMs, lastsMs }) =>
-      operation.startsWith(service) && key.startsWith(prefix) && nowMs >= atMs && nowMs < atMs + lastsMs,
+    ({ service, of = '', prefix, atMs, lastsMs }) =>
+      operation.startsWith(service) &&
+      by.id.startsWith(of) &&
+      key.startsWith(prefix) &&
+      nowMs >= atMs &&
+      nowMs < atMs + lastsMs,
   );
   if (outage) count(outage.isDenied ? 'denied in an outage' : 'refused in an outage');
   return outage;
@@ -68,7 +72,7 @@ export function faultOf(
   },
 ): Fault | undefined {
   const { rate, only } = world.plan.faults;
-  const outage = outageOf(world, operation, key);
+  const outage = outageOf(world, invocation, operation, key);
   if (outage) return outage.isDenied ? { ...THROTTLED, kind: 'denied' } : THROTTLED;
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;

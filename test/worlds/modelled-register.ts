@@ -1,4 +1,5 @@
 import { COMPANIES } from './modelled-lake.ts';
+import { idOf } from './read-query.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
@@ -42,7 +43,7 @@ export function modelledRegister(
         form: 1,
         client: clientOf(partner),
         name: partner,
-        publisherCompanies: companies === 'every-company' ? companies : companies.map(String),
+        publisherCompanies: companies === 'every-company' ? companies : companies.map(idOf),
         contact: 'someone@partner.example',
         since: '2026-01-01T00:00:00Z',
         active: isActive,

@@ -1,3 +1,4 @@
+import type { StoredObject } from '../s3/memory-s3.ts';
 import type { ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLake } from './modelled-lake.ts';
 import type { ModelledRegister } from './modelled-register.ts';
@@ -12,6 +13,16 @@ export interface Backends {
   readonly athena: ModelledAthena;
   readonly register: ModelledRegister;
 }
+
+/** The job's record that names this execution. */
+export const recordOf = (s3: ModelledS3, executionId: string | undefined): StoredObject | undefined =>
+  [...s3.objects].find(
+    ([key, { document }]) =>
+      key.startsWith('jobs/') && (document as { readonly executionId?: string }).executionId === executionId,
+  )?.[1];
+
+export const stateOf = (stored: StoredObject | undefined): string | undefined =>
+  (stored?.document as { readonly state?: string } | undefined)?.state;
 
 /** One request for a report with the waiting hops that follow it. */
 export interface Pull {

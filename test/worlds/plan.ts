@@ -46,6 +46,8 @@ interface OutagePlan {
   readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution' | 'Athena GetQueryExecution';
   /** Whether the calls are refused because the service's role lacks the right. Otherwise they are throttled. */
   readonly isDenied?: boolean;
+  /** Only calls of requests whose id begins with this text are refused. */
+  readonly of?: 'abandon:';
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
@@ -367,7 +369,13 @@ export function planOf(
             lastsMs: between(draw, 5, 30) * SECOND,
           }
         : isGivenUp
-          ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
+          ? {
+              service: 'S3',
+              of: 'abandon:',
+              prefix: 'jobs/',
+              atMs: 0,
+              lastsMs: between(draw, 200, 400) * SECOND,
+            }
           : {
               ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
                 ? { service: 'Athena GetQueryExecution', isDenied: true }

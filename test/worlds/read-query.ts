@@ -1,6 +1,11 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { daysBetween } from '../../lib/report/utc-time.ts';
 
+/** Above 2^53, where a number in JSON or JavaScript is another company. */
+const FIRST_ID = 9_007_199_254_740_993n;
+export const idOf = (company: number): string => String(FIRST_ID + BigInt(company));
+const companyOf = (id: string): number => Number(BigInt(id) - FIRST_ID);
+
 /** The days and the companies that a query asks for. */
 export interface ReadQuery {
   readonly days: readonly string[];
@@ -28,7 +33,7 @@ export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
   if (found) return found;
   const [, first, last, companies] = SHAPE.exec(sql) ?? [];
   if (!first || !last || parameters.length > 0) throw new Error(`an unplanned query: ${sql}`);
-  const read = { days: daysBetween(first, last), companies: companies?.split(', ').map(Number) };
+  const read = { days: daysBetween(first, last), companies: companies?.split(', ').map(companyOf) };
   known.set(sql, read);
   return read;
 }
@@ -40,7 +45,7 @@ export const sqlOf = ({ days, companies }: ReadQuery): string =>
     'FROM (SELECT day AS "Day", CAST(coalesce(sum(clicks), 0) AS bigint) AS "Clicks"',
     'FROM publisher_events',
     `WHERE day BETWEEN '${days[0]}' AND '${days.at(-1)}'` +
-      (companies ? ` AND publisher_company_id IN (${companies.join(', ')})` : ''),
+      (companies ? ` AND publisher_company_id IN (${companies.map(idOf).join(', ')})` : ''),
     'GROUP BY day',
     ') AS report',
     'ORDER BY "Day" NULLS LAST',

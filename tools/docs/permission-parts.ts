@@ -11,6 +11,7 @@ export const SITUATIONS = {
   'publication under way': 'a large report whose publication is under way',
   'publication to ask for': 'a large report that nobody has asked to be published',
   publishing: 'the publication of a large report',
+  'giving up': 'a large report whose publication is given up',
 } as const;
 
 export type Situation = keyof typeof SITUATIONS;
@@ -56,14 +57,38 @@ export const unprovenParts = [
   {
     functions: reportFunctions,
     sid: 'ReadResults',
-    parts: [RESULTS_PREFIX.orders],
+    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.cached],
     reason: 'the release before fails at every report',
   },
   {
     functions: ['downloads'],
     sid: 'ReadResults',
-    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.tickets],
+    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.cached, RESULTS_PREFIX.tickets],
     reason: 'the release before fails at a report that waited for its slot, and at an unknown ticket',
+  },
+  {
+    functions: [...reportFunctions, 'downloads'],
+    sid: 'ReadResults',
+    parts: [RESULTS_PREFIX.publications],
+    reason: 'the release before fails at a large report; so does this one if the release before gave it up',
+  },
+  {
+    functions: [...reportFunctions, 'downloads'],
+    sid: 'WriteResults',
+    parts: [RESULTS_PREFIX.cached],
+    reason: 'the release before fails at every report',
+  },
+  ...(['ReadResults', 'WriteResults'] as const).map((sid) => ({
+    functions: ['publish'],
+    sid,
+    parts: [RESULTS_PREFIX.cached],
+    reason: 'the release before can not publish a large report',
+  })),
+  {
+    functions: ['abandon'],
+    sid: 'WriteResults',
+    parts: [RESULTS_PREFIX.abandoned],
+    reason: 'callers that wait with the release before are not told that a publication was given up',
   },
 ] as const;
 
@@ -77,11 +102,11 @@ export const permissionParts: readonly PermissionPart[] = [
     ['stopped query', ['athena:StopQueryExecution']],
   ]),
   ...partsOf(reportFunctions, 'ReadResults', [
-    ['report', ['athena', 'cached', 'jobs', 'slots']],
-    ['publication under way', ['reports', 'publications', 'abandoned']],
+    ['report', ['athena', 'jobs', 'slots']],
+    ['publication under way', ['reports', 'abandoned']],
   ]),
   ...partsOf(reportFunctions, 'WriteResults', [
-    ['report', ['reports', 'cached', 'jobs', 'slots']],
+    ['report', ['reports', 'jobs', 'slots']],
     ['waiting room', ['waiting']],
     ['publication to ask for', ['publications']],
   ]),
@@ -92,14 +117,16 @@ export const permissionParts: readonly PermissionPart[] = [
   ]),
   ...partsOf(['downloads'], 'ReadResults', [
     ['waiting room', ['athena', 'jobs', 'waiting']],
-    ['share', ['cached', 'slots']],
-    ['publication under way', ['reports', 'publications', 'abandoned']],
+    ['share', ['slots']],
+    ['publication under way', ['reports', 'abandoned']],
   ]),
   ...partsOf(['downloads'], 'WriteResults', [
-    ['waiting room', ['reports', 'cached', 'jobs']],
+    ['waiting room', ['reports', 'jobs']],
     ['share', ['waiting', 'slots']],
     ['publication to ask for', ['publications']],
   ]),
-  ...partsOf(['publish'], 'ReadResults', [['publishing', ['athena', 'reports', 'publications', 'cached']]]),
-  ...partsOf(['publish'], 'WriteResults', [['publishing', ['reports', 'cached']]]),
+  ...partsOf(['publish'], 'ReadResults', [['publishing', ['athena', 'reports', 'publications', 'jobs']]]),
+  ...partsOf(['publish'], 'WriteResults', [['publishing', ['reports', 'jobs']]]),
+  ...partsOf(['abandon'], 'ReadResults', [['giving up', ['publications', 'jobs']]]),
+  ...partsOf(['abandon'], 'WriteResults', [['giving up', ['jobs']]]),
 ];

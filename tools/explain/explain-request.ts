@@ -1,14 +1,15 @@
 import type { Config } from '../../lib/config.ts';
+import { type Decision, decide } from '../../lib/delivery/decide.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import { type Job, makeJob } from '../../lib/delivery/job.ts';
-import { judgeRecord } from '../../lib/delivery/judge-record.ts';
 import type { DataState } from '../../lib/lake/data-version.ts';
 import { readDataState } from '../../lib/lake/read-data-state.ts';
 import { InvalidRequest, Problem } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
-import { cachedReportKey, jobRecordKey, type ResultsKey, reportKey } from '../../lib/results/keys.ts';
+import { readRecord } from '../../lib/results/job-record.ts';
+import { jobRecordKey, reportKey } from '../../lib/results/keys.ts';
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
@@ -52,38 +53,47 @@ export async function explainRequest(
     if (error instanceof Problem) return [`${error.status}: ${error.message}`];
     throw error;
   }
-  const facts = { waits: undefined, scanLimit: config.scanLimit, hasTimeForAnother: true };
-  const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
-  // A usable cached report of this data version decides the answer. If there is none, the job record decides.
-  const cached = await judged(cachedReportKey(job));
-  const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;
+  const key = jobRecordKey(job);
+  const stored = await backends.results.read(key);
+  const decision = decide(readRecord(stored), stored?.ageMs ?? 0, {
+    fingerprint: data.fingerprint,
+    hasListed: true,
+    waitedMs: undefined,
+    own: undefined,
+    hasTimeForAnother: true,
+    acceptsGzip: false,
+    scanLimit: config.scanLimit,
+  });
   const file =
-    verdict.next === 'deliver' &&
-    (await backends.results.head(reportKey(verdict.record.executionId, job.fileName)));
+    decision.next === 'deliver' &&
+    (await backends.results.head(reportKey(decision.record.executionId, job.fileName)));
   return [
     'SQL',
     ...job.query.sql.split('\n').map((line) => `  ${line}`),
     ...job.query.parameters.map((parameter, index) => `  ?${index + 1} = ${parameter}`),
     `data        ${data.isListed ? `version ${data.version}` : 'can not be listed: every report is queried anew'}`,
     `job         ${job.id}`,
-    `cached      ${cachedText(verdict, file)}`,
+    `cached      ${cachedText(key, decision, file)}`,
   ];
 }
 
 function cachedText(
-  verdict: ReturnType<typeof judgeRecord>,
+  key: string,
+  decision: Decision,
   file: { readonly bytes: number } | undefined | false,
 ): string {
-  switch (verdict.next) {
+  switch (decision.next) {
     case 'deliver':
       return file
-        ? `there, ${file.bytes} bytes, made by query ${verdict.record.executionId}`
-        : `its file is gone; it is made again of the result of query ${verdict.record.executionId}`;
-    case 'watch':
+        ? `there, ${file.bytes} bytes, made by query ${decision.record.executionId}`
+        : `its file is gone, and callers get 404: remove s3://…/${key}, and it is made again`;
+    case 'wait':
     case 'take-over':
       return 'none yet: a query for it is under way, and would be joined';
+    case 'publish':
+      return `none yet: the result of query ${decision.record.executionId} is made into files`;
     case 'refuse':
-      return `none: query ${verdict.record.executionId} ended ${verdict.record.state}, and is not run again`;
+      return `none: query ${decision.record.executionId} ended ${decision.record.why}, and is not run again`;
     default:
       return 'none: a query would be run';
   }

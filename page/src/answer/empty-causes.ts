@@ -1,6 +1,5 @@
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { edits, quoted } from '../../../lib/report/did-you-mean.ts';
-import { type OperatorName, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { grouped } from '../format.ts';
 import { type FoundValues, inFile, MAX_KEPT } from '../question/found-values.ts';
 import type { Days } from '../question/presets.ts';
@@ -28,7 +27,6 @@ export type EmptyCause =
 
 /** A filter and its dimension. For a text or a number, also the values that occur in the chosen days. */
 export interface JudgedFilter {
-  readonly operator: OperatorName;
   readonly dimension: Dimension;
   readonly values: readonly string[];
   readonly found?: FoundValues | undefined;
@@ -47,21 +45,18 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
 }
 
 /**
- * Returns `occurs` if at least one of a filter's values occurs, or if its operator may let rows pass anyway. If none
- * occurs, returns a cause for each value. Returns `unknown` if the page has not kept enough values to judge. A time
+ * Returns `occurs` if at least one of a filter's values occurs. If none occurs, returns a cause for each value. Returns `unknown` if the page has not kept enough values to judge. A time
  * occurs if it is in the chosen days.
  *
  * @param isAlone whether this is the only filter. Then a value that the page did not keep does not occur at all: if it
  *   occurred, the report would have rows
  */
 function judge(
-  { operator, dimension, values, found }: JudgedFilter,
+  { dimension, values, found }: JudgedFilter,
   days: Days,
   isAlone: boolean,
 ): readonly EmptyCause[] | 'occurs' | 'unknown' {
   const { name: field } = dimension;
-  // Other operators may let rows pass even if none of the values occurs.
-  if (!operatorOf(operator).passesWantedOnly) return 'occurs';
   if (dimension.type === 'datetime') {
     const isInside = (value: string) => value.slice(0, 10) >= days.first && value.slice(0, 10) <= days.last;
     if (values.some(isInside)) return 'occurs';

@@ -46,13 +46,13 @@ export async function explainEmpty(
 
 async function withValues(
   caller: Caller,
-  { operator, field, values }: ChosenFilter,
+  { field, values }: ChosenFilter,
   report: Report,
   days: Days,
 ): Promise<JudgedFilter> {
   const dimension = dimensionsOf(report).find(({ name }) => name === field);
   if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
   return dimension.type === 'datetime'
-    ? { operator, dimension, values }
-    : { operator, dimension, values, found: await valuesInDays(caller, report.name, field, days) };
+    ? { dimension, values }
+    : { dimension, values, found: await valuesInDays(caller, report.name, field, days) };
 }

@@ -1,13 +1,8 @@
 import { reportOf, reports } from '../../../lib/report/catalogue.ts';
-import {
-  filterParameter,
-  type OperatorName,
-  readFilterParameter,
-} from '../../../lib/report/filter-operators.ts';
+import { filteredField, filterParameter } from '../../../lib/report/filter.ts';
 import { type Days, isPreset, type Preset } from './presets.ts';
 
 export interface ChosenFilter {
-  readonly operator: OperatorName;
   readonly field: string;
   /** The values in the form in which the request sends them. */
   readonly values: readonly string[];
@@ -61,7 +56,7 @@ export function toHash({ report, fields, window, filters, compare }: Choice): st
   }
   if (compare !== 'none') query.set('compare', compare);
   for (const filter of filters)
-    for (const value of filter.values) query.append(filterParameter(filter), value);
+    for (const value of filter.values) query.append(filterParameter(filter.field), value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
@@ -85,8 +80,8 @@ export function fromHash(hash: string): Choice {
         ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
         : first.window,
     filters: [...new Set(query.keys())].flatMap((parameter) => {
-      const named = readFilterParameter(parameter);
-      return named ? [{ ...named, values: query.getAll(parameter) }] : [];
+      const field = filteredField(parameter);
+      return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
     }),
     compare:
       (Object.keys(COMPARISONS) as Comparison[]).find((name) => name === query.get('compare')) ?? 'none',

@@ -1,6 +1,5 @@
 import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
-import { operatorOf } from '../../../lib/report/filter-operators.ts';
-import type { Choice, ChosenFilter, Comparison } from './choice.ts';
+import type { Choice, Comparison } from './choice.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
 
@@ -67,13 +66,11 @@ export function comparedDays(
 }
 
 /**
- * Whether the question's filters let this day pass. A filter by time lets only the days of its values pass, unless its
- * operator also lets other values pass.
+ * Whether the question's filters let this day pass. A filter by time lets only the days of its values pass.
  */
 export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
   filters.every(
     (filter) =>
-      !passesWantedOnly(filter) ||
       fieldOf(report, filter.field)?.type !== 'datetime' ||
       filter.values.some((value) => value.startsWith(day)),
   );
@@ -103,21 +100,18 @@ export function overDays(
         })
       : filter.values,
   }));
-  if (onDays.some((filter) => filter.values.length === 0 && passesWantedOnly(filter))) return undefined;
-  const filters = onDays.filter(({ values }) => values.length > 0);
+  if (onDays.some((filter) => filter.values.length === 0)) return undefined;
   const byDay = times.find((field) => field.type === 'datetime' && field.grain === 'day')?.name;
   const hasGaps = daysBetween({ first, last }, days.length + 1).length > days.length;
-  const isDayChosen = filters.some((filter) => filter.field === byDay && passesWantedOnly(filter));
+  const isDayChosen = onDays.some(({ field }) => field === byDay);
   return {
     choice: {
       ...choice,
       filters:
         hasGaps && byDay !== undefined && !isDayChosen
-          ? [...filters, { operator: 'filter', field: byDay, values: days.map((day) => `${day}T00:00:00Z`) }]
-          : filters,
+          ? [...onDays, { field: byDay, values: days.map((day) => `${day}T00:00:00Z`) }]
+          : onDays,
     },
     days: { first, last },
   };
 }
-
-const passesWantedOnly = ({ operator }: ChosenFilter) => operatorOf(operator).passesWantedOnly;

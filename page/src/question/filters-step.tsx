@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
-import { filterParameter } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter.ts';
 import { focusOn } from '../focus.ts';
 import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
-import { freeFilters, titleOf } from './free-filters.ts';
+import { freeFilters } from './free-filters.ts';
 
 /** The inputs for the filters. The report adds up only rows that pass every filter. */
 export function FiltersStep() {
@@ -30,7 +30,7 @@ export function FiltersStep() {
         Filters <span class="hint">All must hold; of several values of one field, any will do.</span>
       </h2>
       {filters.map((filter, index) => (
-        <Filter key={filterParameter(filter)} filter={filter} onChange={(values) => change(index, values)} />
+        <Filter key={filter.field} filter={filter} onChange={(values) => change(index, values)} />
       ))}
       {free.length > 0 && <AddFilter free={free} onAdd={add} />}
     </section>
@@ -51,19 +51,19 @@ function AddFilter({
   // Suggests a filter that is not by time, because the user chooses days in another part of the form.
   const isOfTime = (name: string) => fieldOf(report.value, name)?.type === 'datetime';
   const first = free.find(({ field }) => !isOfTime(field)) ?? free[0];
-  const shown = free.find((filter) => filterParameter(filter) === wanted) ?? first;
+  const shown = free.find(({ field }) => field === wanted) ?? first;
   if (!shown) return null;
   return (
     <div class="add-filter">
       <label for="add-filter">Add a filter</label>
       <select
         id="add-filter"
-        value={filterParameter(shown)}
+        value={shown.field}
         onChange={({ currentTarget }) => setWanted(currentTarget.value)}
       >
         {free.map((filter) => (
-          <option key={filterParameter(filter)} value={filterParameter(filter)}>
-            {titleOf(filter)}
+          <option key={filter.field} value={filter.field}>
+            {filter.field}
           </option>
         ))}
       </select>
@@ -74,7 +74,7 @@ function AddFilter({
   );
 }
 
-const valueId = ({ operator, field }: ChosenFilter, index: number) => `${operator}-${field}-${index}`;
+const valueId = ({ field }: ChosenFilter, index: number) => `filter-${field}-${index}`;
 const valueInput = (filter: ChosenFilter, index: number) => `#${CSS.escape(valueId(filter, index))}`;
 
 function Filter({
@@ -85,7 +85,6 @@ function Filter({
   readonly onChange: (values: readonly string[]) => void;
 }) {
   const { field, values } = filter;
-  const title = titleOf(filter);
   const dimension = dimensionsOf(report.value).find(({ name }) => name === field);
   const drop = (index: number) => {
     onChange(values.toSpliced(index, 1));
@@ -98,11 +97,11 @@ function Filter({
   const isToldElsewhere = dimension === undefined || answeredFaults.value.length > 0;
   return (
     <fieldset class="filter">
-      <legend>{title}</legend>
+      <legend>{field}</legend>
       {values.map((value, index) => (
         <FilterValueInput
           key={index}
-          label={`${title}, value ${index + 1}`}
+          label={`${field}, value ${index + 1}`}
           id={valueId(filter, index)}
           dimension={dimension}
           value={value}
@@ -110,13 +109,13 @@ function Filter({
           onDrop={() => drop(index)}
         />
       ))}
-      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${title}`}>
+      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${field}`}>
         + value
       </button>
       {dimension && dimension.type !== 'datetime' && (
         <FilterValues dimension={dimension} values={values} onChange={onChange} />
       )}
-      {isToldElsewhere && <Faults of={filterParameter(filter)} id={`${filter.operator}-${field}-faults`} />}
+      {isToldElsewhere && <Faults of={filterParameter(field)} id={`filter-${field}-faults`} />}
     </fieldset>
   );
 }

@@ -1,7 +1,5 @@
 import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
-import { operatorOf } from '../../../lib/report/filter-operators.ts';
 import { type Choice, type ChosenFilter, COMPARISONS } from './choice.ts';
-import { titleOf } from './free-filters.ts';
 import { type Days, windowWords } from './presets.ts';
 import { chosenReport } from './request.ts';
 import { timeText } from './time-text.ts';
@@ -35,8 +33,7 @@ function filterWords(filter: ChosenFilter, report: Report): string {
   });
   const shown = words.slice(0, SHOWN_VALUES);
   const last = words.length > SHOWN_VALUES ? `${words.length - SHOWN_VALUES} more` : shown.pop();
-  const only = operatorOf(filter.operator).passesWantedOnly ? 'only ' : '';
-  return `${only}${titleOf(filter)} ${[...(shown.length > 0 ? [shown.join(', ')] : []), last].join(' or ')}`;
+  return `only ${filter.field} ${[...(shown.length > 0 ? [shown.join(', ')] : []), last].join(' or ')}`;
 }
 
 /** Shortens a report's title: `Publisher performance report` becomes `Publisher`. */

@@ -1,6 +1,6 @@
 import { type Fault, InvalidRequest } from '../../../lib/problems/problem.ts';
 import { type Report, reportOf, reports } from '../../../lib/report/catalogue.ts';
-import { filterParameter } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter.ts';
 import { API_VERSIONS, parseRequest } from '../../../lib/report/parse-request.ts';
 import { reportPath } from '../../../lib/routes.ts';
 import type { Choice } from './choice.ts';
@@ -30,7 +30,7 @@ export function parametersOf({ fields, filters }: Choice, { first, last }: Days)
     ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
     ...named('startInclusive', midnight(first)),
     ...named('endExclusive', endOf(last)),
-    ...filters.flatMap((filter) => named(filterParameter(filter), filter.values)),
+    ...filters.flatMap((filter) => named(filterParameter(filter.field), filter.values)),
     ...named('api-version', API_VERSIONS.slice(-1)),
   ];
 }

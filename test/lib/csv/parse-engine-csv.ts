@@ -18,14 +18,20 @@ function linesOf(file: string): string[][] | undefined {
   return lines;
 }
 
+/** A report, and the number of its rows. Each character of the text is one byte. */
+export interface Retyped {
+  readonly text: string;
+  readonly rows: number;
+}
+
 /**
- * The expected output of `retypeCsv`, made by regular expressions over the whole file. Each character is one byte.
- * Undefined if `retypeCsv` must refuse the file.
+ * The expected output of `retypeCsv`, made by regular expressions over the whole file. Undefined if `retypeCsv` must
+ * refuse the file.
  */
-export function retypeByParsing(columns: readonly CsvColumn[], file: Uint8Array): string | undefined {
+export function retypeByParsing(columns: readonly CsvColumn[], file: Uint8Array): Retyped | undefined {
   const [header, ...rows] = linesOf(Buffer.from(file).toString('latin1')) ?? [];
   if (header?.length !== columns.length || header.includes('')) return undefined;
-  let report = `${columns.map(({ name }) => `"${name}"`).join(',')}\n`;
+  let text = `${columns.map(({ name }) => `"${name}"`).join(',')}\n`;
   for (const row of rows) {
     if (row.length !== columns.length) return undefined;
     const fields = row.map((field, index) => {
@@ -33,7 +39,7 @@ export function retypeByParsing(columns: readonly CsvColumn[], file: Uint8Array)
       return isNumber && field !== '' ? NUMBER.exec(field)?.[1] : field;
     });
     if (fields.includes(undefined)) return undefined;
-    report += `${fields.join(',')}\n`;
+    text += `${fields.join(',')}\n`;
   }
-  return report;
+  return { text, rows: rows.length };
 }

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
-import { retypeByParsing } from './parse-engine-csv.ts';
+import { type Retyped, retypeByParsing } from './parse-engine-csv.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 
-/**
- * The report, with one character for each byte; undefined if retypeCsv refuses the file. Fails if retypeCsv changes the
- * memory that follows a piece.
- */
-async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
+/** The report; undefined if retypeCsv refuses the file. Fails if retypeCsv changes the memory that follows a piece. */
+async function retype({ columns, file, pieceBytes }: RandomResult): Promise<Retyped | undefined> {
   const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
   const original = Buffer.from(memory);
   let untouched = true;
@@ -23,9 +20,13 @@ async function retype({ columns, file, pieceBytes }: RandomResult): Promise<stri
     }
   }
   const report: Uint8Array[] = [];
+  let rows = -1;
+  const onEnd = (number: number) => {
+    rows = number;
+  };
   try {
-    for await (const chunk of retypeCsv(columns, pieces())) report.push(Buffer.from(chunk));
-    return Buffer.concat(report).toString('latin1');
+    for await (const chunk of retypeCsv(columns, pieces(), onEnd)) report.push(Buffer.from(chunk));
+    return { text: Buffer.concat(report).toString('latin1'), rows };
   } catch (error) {
     expect(error).toBeInstanceOf(NotEngineCsv);
     return undefined;
@@ -44,7 +45,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     for (let seed = 0; seed < files; seed++) {
       const result = randomResult(seed, 5);
       const report = await retype(result);
-      expect(report, `the file of seed ${seed}`).toBe(retypeByParsing(result.columns, result.file));
+      expect(report, `the file of seed ${seed}`).toEqual(retypeByParsing(result.columns, result.file));
       if (report === undefined) refused++;
     }
     expect(refused / files).toBeGreaterThan(0.1);
@@ -56,7 +57,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     async (length) => {
       for (let seed = 0; seed < 4; seed++) {
         const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
-        expect(await retype(result), `the file of seed ${seed}`).toBe(
+        expect(await retype(result), `the file of seed ${seed}`).toEqual(
           retypeByParsing(result.columns, result.file),
         );
       }
@@ -71,7 +72,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     for (let cut = 1; cut < file.length; cut++) {
       const lengths = [cut];
       const pieceBytes = () => lengths.pop() ?? file.length;
-      expect(await retype({ columns, file, pieceBytes }), `cut at byte ${cut}`).toBe(report);
+      expect(await retype({ columns, file, pieceBytes }), `cut at byte ${cut}`).toEqual(report);
     }
   });
 
@@ -93,7 +94,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       for (const [before, after] of places) {
         const file = Buffer.from(`"a","b"\n${before}${String.fromCharCode(byte)}${after}\n`, 'latin1');
         const report = await retype({ columns, file, pieceBytes: () => 100 });
-        expect(report, `byte ${byte} behind ${before}`).toBe(retypeByParsing(columns, file));
+        expect(report, `byte ${byte} behind ${before}`).toEqual(retypeByParsing(columns, file));
       }
   });
 
@@ -111,7 +112,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       for (let length = 0; length <= 5; length++) {
         for (const text of texts) {
           const file = Buffer.from(before + text);
-          expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toBe(
+          expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toEqual(
             retypeByParsing(columns, file),
           );
         }

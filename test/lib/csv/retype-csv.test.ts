@@ -63,6 +63,18 @@ describe('retypeCsv', () => {
     expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
   });
 
+  it('tells the number of rows after the last piece, and tells none of a file that it refuses', async () => {
+    const told: (number | string)[] = [];
+    const rowsOf = async (text: string) => {
+      for await (const { length } of retypeCsv(columns, [Buffer.from(text)], (rows) => told.push(rows)))
+        told.push(length > 0 ? 'piece' : '');
+    };
+    await rowsOf(header);
+    await rowsOf(file);
+    await expect(rowsOf(`${file}"`)).rejects.toThrow(NotEngineCsv);
+    expect(told).toEqual(['piece', 0, 'piece', 'piece', 3, 'piece', 'piece']);
+  });
+
   it('writes a row whose only value is NULL as an empty line', async () => {
     expect(await retype('"x"\n\n"a"\n', undefined, [{ name: 'DeviceOrProxy', type: 'string' }])).toBe(
       '"DeviceOrProxy"\n\n"a"\n',

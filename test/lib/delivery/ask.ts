@@ -1,70 +1,54 @@
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
-import type { Delivery, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { Delivery, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
-import { dataFor, type Setting, termsNow, wanted as usual } from './setting.ts';
+import { type Setting, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 
 /** The outcome of one request: its answer or its error, and how long it took. */
-export interface Answer {
+interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
   readonly ms: number;
+  /** The cache status of a report that is ready; otherwise `waiting`. */
+  readonly status?: string;
+  /** The progress that the request hands to its caller's next request. */
+  readonly left?: Progress;
+  /** Key, content and data version of a report that is ready. */
+  readonly key?: string;
+  readonly text?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 type Terms = Partial<DeliveryTerms>;
 
 /** Sends a request now. The request lists the lake as the handlers do, unless it goes on with an attempt. */
-export function request(
-  of: Setting,
-  terms: Terms = {},
-  left?: Progress,
-  wanted: Wanted = usual,
-): Promise<Answer> {
+export async function request(of: Setting, more: Terms = {}, left?: Progress): Promise<Answer> {
   const from = Date.now();
-  const all = termsNow(terms);
-  return dataFor(of, wanted, all.listingMs, left)
-    .then((data) => deliverReport(of.backends, wanted, all, of.note, data, left))
-    .then(
-      (delivery) => ({ delivery, ms: Date.now() - from }),
-      (error: unknown) => ({ error, ms: Date.now() - from }),
-    );
+  const terms = termsNow(more);
+  const listed = () => readDataState(of.lake, wanted.request, terms.listingMs);
+  try {
+    const data = left?.waitsFor === 'attempt' ? left.data : await listed();
+    const delivery = await deliverReport({ ...of, wanted, terms }, data, left);
+    const every = { delivery, ms: Date.now() - from };
+    if (delivery.state === 'waiting') return { ...every, status: delivery.state, left: delivery.progress };
+    const { key, cacheStatus: status, dataVersion: version } = delivery;
+    return { ...every, status, key, version, text: of.results.objects.get(key)?.text };
+  } catch (error) {
+    return { error, ms: Date.now() - from };
+  }
 }
 
 export const ask = (...given: Parameters<typeof request>) => settled(request(...given));
 
-/** The progress that a request hands to its caller's next request. */
-export const leftBy = ({ delivery }: Answer): Progress | undefined =>
-  delivery?.state === 'waiting' ? delivery.progress : undefined;
-
 /** Sends a request, and follows the waiting URLs as a client does. */
-export async function following(
-  of: Setting,
-  terms: Terms = {},
-  wanted?: Wanted,
-): Promise<Answer & { hops: number }> {
+export async function following(of: Setting, terms: Terms = {}): Promise<Answer & { hops: number }> {
   const { askedAt, giveUpAt, publishUntil } = termsNow(terms);
-  let answer = await request(of, terms, undefined, wanted);
+  let answer = await request(of, terms);
   let hops = 0;
-  for (; answer.delivery?.state === 'waiting'; hops++)
-    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, leftBy(answer), wanted);
+  for (; answer.left; hops++)
+    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, answer.left);
   return { ...answer, hops };
 }
 
 export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
-
-const last = ({ results }: Setting, form: RegExp) => results.keys(form).at(-1) ?? '';
-
-/** The key of the latest job record. */
-export const recordKeyOf = (of: Setting) => last(of, /^jobs\/\w{64}\/[\w-]{32,36}\.json$/);
-/** The key of the latest cached report. */
-export const cachedKeyOf = (of: Setting) => last(of, /^cached\/\w{64}\.json$/);
-export const recordOf = (of: Setting) => of.results.document(recordKeyOf(of)) as Record<string, unknown>;
-export const cachedOf = (of: Setting) => of.results.document(cachedKeyOf(of)) as Record<string, unknown>;
-
-export const textOf = ({ results }: Setting, { delivery }: Answer) =>
-  delivery?.state === 'ready' ? results.objects.get(delivery.key)?.text : undefined;
-export const keyOf = ({ delivery }: Answer) => (delivery?.state === 'ready' ? delivery.key : undefined);
-export const statusOf = ({ delivery }: Answer) =>
-  delivery?.state === 'ready' ? delivery.cacheStatus : delivery?.state;
-export const versionOf = ({ delivery }: Answer) =>
-  delivery?.state === 'ready' ? delivery.dataVersion : undefined;

@@ -1,31 +1,21 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type DeliveryFacts, PublicationFailed, QueryFailed } from '../../../lib/delivery/delivery.ts';
-import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
-import {
-  ask,
-  cachedKeyOf,
-  cachedOf,
-  follow,
-  following,
-  keyOf,
-  leftBy,
-  recordKeyOf,
-  recordOf,
-  request,
-  statusOf,
-  textOf,
-  versionOf,
-} from './ask.ts';
+import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
+import { ask, follow, following, request } from './ask.ts';
+import type { Plan } from './memory-queries.ts';
+import type { Setting } from './setting.ts';
 import {
   CSV,
-  LARGE,
-  type Setting,
+  doneRecord,
+  failedRecord,
   START,
   setting,
   startingRecord,
-  succeededRecord,
   UUID,
+  underWayRecord,
 } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
@@ -33,491 +23,346 @@ vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 useFakeTime();
 
+const soon = { afterMs: 100 };
+const one = { queriesPerPartner: 1 };
+const late = new Overloaded('Later.', 30);
+const told = (message: string) => expect.objectContaining({ message: expect.stringContaining(message) });
+const WAITS_FOR_SLOT = { waitsFor: 'slot', dataChanges: 0 } as const;
+const NO_SLOT = told('Too many reports of this client');
+const TOO_LONG = told('took too long and was given up');
+/** Puts a record of the usual job into the bucket, for the lake as it is now. */
+async function recorded(of: Setting, record: JobRecord) {
+  const { job, data } = await of.target();
+  of.results.put(jobRecordKey(job), { ...record, fingerprint: data.fingerprint });
+}
+
 describe('a report that nobody has requested before', () => {
-  it('is written and cached, and needs one query, which is counted once in the metrics', async () => {
+  it('is written and recorded, and needs one query, which is counted once in the metrics', async () => {
     const of = setting({ afterMs: 500 });
     const answer = await ask(of);
-    expect(answer.delivery).toMatchObject({
+    expect(answer.delivery).toEqual({
       state: 'ready',
       key: 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv',
       bytes: CSV.length,
       cacheStatus: 'miss',
       dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
-    const { text, file } = of.results.objects.get(keyOf(answer) ?? '') ?? {};
-    const metadata = { 'query-execution-id': 'q1', 'data-version': versionOf(answer) };
-    expect([text, file?.metadata]).toEqual([CSV, metadata]);
-    expect(answer.ms).toBeLessThan(700);
-    expect(recordOf(of)).toEqual({
-      form: 2,
-      writer: expect.stringMatching(UUID),
-      attempts: 1,
-      state: 'succeeded',
-      attempt: of.queries.started[0]?.token,
-      executionId: 'q1',
-      submittedAt: START,
-      completedAt: START + 500,
-      bytesScanned: 1_000,
-      engineMs: 7,
-      location: 's3://results/athena/q1.csv',
-      resultBytes: 42,
-      isOfVersion: true,
-      files: { plain: CSV.length, gzip: expect.any(Number) },
-    });
-    expect(of.queries.started[0]?.token).toMatch(UUID);
-    expect(cachedOf(of)).toEqual(recordOf(of));
+    expect([answer.text, answer.ms < 700]).toEqual([CSV, true]);
+    const { fingerprint } = (await of.target()).data;
+    const attempt = { attempt: of.queries.started[0]?.token, attempts: 1, isRetry: false, fingerprint };
+    expect(of.record()).toMatchObject({ state: 'done', isOfVersion: true, rows: 1, ...attempt });
+    expect(attempt.attempt).toMatch(UUID);
     expect(of.facts).toEqual({
       queryExecutionId: 'q1',
       job: expect.stringMatching(/^[0-9a-f]{64}$/),
-      dataVersion: versionOf(answer),
+      dataVersion: answer.version,
       bytesScanned: 1_000,
       engineMs: 7,
       queryMs: 500,
       finishedQueries: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 500 }],
     });
-    expect(of.finished).toEqual(['succeeded']);
+    const again = await ask(of, { acceptsGzip: true });
+    const gzip = { key: `${answer.key}.gz`, bytes: of.results.objects.get(`${answer.key}.gz`)?.bytes };
+    expect(again.delivery).toEqual({ ...answer.delivery, ...gzip, cacheStatus: 'hit' });
+    expect([of.finished, of.queries.asked.get('q1')]).toEqual([['succeeded'], 1]);
   });
 
-  it('comes from the cache for the next request, after a listing and a read, without a call to Athena', async () => {
-    const of = setting({ afterMs: 500 });
-    const first = await ask(of);
-    const asked = new Map(of.queries.asked);
-    of.results.calls.length = 0;
-    of.lake.looks.length = 0;
-    const second = await ask(of);
-    expect(second.delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
-    // The job record is read at the same time, but the request does not wait for that read.
-    expect(of.results.calls).toEqual([`read ${cachedKeyOf(of)}`, `read ${recordKeyOf(of)}`]);
-    expect(of.lake.looks).toEqual([0]);
-    expect(keyOf(await ask(of, { acceptsGzip: true }))).toBe(`${keyOf(first)}.gz`);
-    expect(of.queries.asked).toEqual(asked);
-  });
-
-  it('is queried once for fifty requests at the same time', async () => {
-    const of = setting({ afterMs: 3_000 });
-    const answers = await settled(Promise.all(Array.from({ length: 50 }, () => request(of))));
-    expect(new Set(answers.map(keyOf)).size).toBe(1);
-    expect(answers.map(statusOf).filter((status) => status === 'miss')).toHaveLength(1);
-    expect(answers.map(statusOf).filter((status) => status === 'collapsed')).toHaveLength(49);
-    expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(4);
-    expect(of.finished).toEqual(['succeeded']);
-  });
-
-  it('comes through the waiting room when it takes longer than a request', async () => {
+  it('comes through the waiting room when it takes longer than a request, to all who wait', async () => {
     const of = setting({ afterMs: 60_000 });
-    const answer = await follow(of);
-    expect(answer.hops).toBe(2);
-    expect(statusOf(answer)).toBe('miss');
-    expect(textOf(of, answer)).toBe(CSV);
-    expect(of.finished).toEqual(['succeeded']);
+    const answers = await settled(Promise.all([following(of), following(of), following(of)]));
+    expect(answers.map(({ hops }) => hops)).toEqual([2, 2, 2]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['collapsed', 'collapsed', 'miss']);
+    expect([of.finished, new Set(answers.map(({ key }) => key)).size]).toEqual([['succeeded'], 1]);
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
-  it('soon reaches a request that comes shortly before the end of the query', async () => {
-    const of = setting({ afterMs: 400 });
-    const first = request(of);
-    await vi.advanceTimersByTimeAsync(350);
-    expect((await settled(request(of))).ms).toBeLessThan(400);
-    await settled(first);
-  });
-
-  it('lets a request that joins it log the execution if the record names the execution already', async () => {
-    const of = setting({ ends: 'never' });
-    const first = request(of);
-    await vi.advanceTimersByTimeAsync(10);
-    const joining = async () => {
-      const facts: DeliveryFacts = {};
-      const note = (learnt: DeliveryFacts) => void Object.assign(facts, learnt);
-      await ask({ ...of, note }, { waitUntil: Date.now() + 10 });
-      return facts;
-    };
-    expect(await joining()).toEqual({ queryExecutionId: 'q1', job: expect.any(String) });
-    const { executionId: _, ...record } = recordOf(of);
-    of.results.put(recordKeyOf(of), { ...record, state: 'starting' });
-    expect(Object.keys(await joining())).toEqual(['job']);
-    await settled(first);
-  });
-
-  it('keeps its cache status for a caller whose attempt another request takes over first', async () => {
-    const of = setting({ ends: 'never' });
-    const left = leftBy(await ask(of));
-    of.results.before('replace jobs/', () =>
-      of.results.put(recordKeyOf(of), { ...recordOf(of), leaseMs: 1e6 }),
-    );
-    expect((await ask(of, {}, left)).delivery).toMatchObject({ state: 'waiting', cacheStatus: 'miss' });
-  });
-
-  it('is queried again if its record is deleted during its query', async () => {
-    const of = setting({ ends: 'never' }, { afterMs: 100 });
-    const first = request(of);
-    await vi.advanceTimersByTimeAsync(10);
-    const joining = request(of);
-    await vi.advanceTimersByTimeAsync(10);
-    for (const key of of.results.objects.keys()) of.results.objects.delete(key);
-    const answer = await settled(joining);
-    expect([textOf(of, answer), statusOf(answer)]).toEqual([CSV, 'miss']);
-    await settled(first);
-  });
-
-  it('gives a request that joins it a waiting URL when the time of that request is up', async () => {
-    const of = setting({ ends: 'never' });
+  it('is left to the next requests with what they must know', async () => {
+    const of = setting({ ends: 'never', queuedMs: 5_000 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
-    const joining = request(of, { waitUntil: Date.now() + 2_000 });
-    const joined = await settled(joining);
-    expect(joined.delivery).toMatchObject({
-      state: 'waiting',
-      progress: { cacheStatus: 'collapsed', dataChanges: 0 },
-    });
+    const joined = await ask(of, { waitUntil: Date.now() + 2_000 });
+    const { fingerprint, version } = (await of.target()).data;
+    const data = { fingerprint, version, isListed: true };
+    const progress = { waitsFor: 'attempt', dataChanges: 0, data, cacheStatus: 'collapsed' };
+    expect(joined.delivery).toEqual({ state: 'waiting', cacheStatus: 'collapsed', progress });
     expect(joined.ms).toBeLessThan(2_100);
-    await settled(first);
-    // The log gets no figures of a query that has not ended.
+    // The log gets the execution's id, but no figures of a query that has not ended.
     expect(of.facts).toEqual({ queryExecutionId: 'q1', job: expect.any(String) });
+    const own = { ...progress, attempt: of.queries.started[0]?.token };
+    const { delivery } = await settled(first);
+    expect(delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: own });
+    const left = of.record();
+    expect(left).toMatchObject({ state: 'under-way', hasRun: true, runningAt: expect.any(Number) });
+    expect(left).not.toHaveProperty('leaseMs');
+    await vi.advanceTimersByTimeAsync(60_000);
+    // Athena does not answer the next request.
+    vi.spyOn(of.queries, 'get').mockRejectedValue(late);
+    await ask(of, {}, joined.left);
+    expect(of.record()).toEqual({ ...left, writer: expect.any(String), elapsedMs: expect.any(Number) });
+    expect(of.record()['elapsedMs']).toBeGreaterThanOrEqual(109_000);
   });
 });
 
-describe('a report whose files are gone, and whose record names no files', () => {
-  /**
-   * Makes a report, removes the files from its records, and deletes the files. The records of a large report look like
-   * this before its publication has noted the files.
-   */
-  const made = async (of: Setting) => {
-    const first = await ask(of);
-    const { files: _, ...record } = cachedOf(of);
-    for (const key of [cachedKeyOf(of), recordKeyOf(of)]) of.results.put(key, record);
-    for (const key of of.results.keys(/^reports/)) of.results.objects.delete(key);
-    of.results.calls.length = 0;
-    return first;
+it('a query that fails causes the error for who had joined it, however late the next request comes', async () => {
+  const of = setting({ ends: 'failed', afterMs: 9_000 });
+  const first = request(of);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const askedAt = Date.now();
+  const joined = await ask(of, { waitUntil: askedAt + 2_000 });
+  await settled(first);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect((await ask(of, { askedAt }, joined.left)).error).toBeInstanceOf(QueryFailed);
+});
+
+// The plans of the queries; what the caller gets; the counted queries; what the next caller gets.
+describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (queriesPerPartner) => {
+  const lost = { ...soon, isLost: true };
+  const retryable: Plan = { ...soon, ends: 'retryable' };
+  const gone: Plan = { ends: 'forgotten' };
+  const six = <T>(each: T): T[] => Array(6).fill(each);
+  const refusal = expect.any(ReportTooLarge);
+  const overLimit: Plan = { ...soon, ends: 'scan-limit-exceeded' };
+  const failed = (id: string, why = 'FAILED: boom') => told(`query ${id} ${why}`);
+
+  it.each<[string, Plan[], unknown, string[], unknown]>([
+    ['fails', [{ ...soon, ends: 'failed' }], failed('q1'), ['failed'], CSV],
+    ['is repeated once', [retryable], CSV, ['failed', 'succeeded'], CSV],
+    ['fails on its retry', [retryable, retryable], failed('q2'), ['failed', 'failed'], CSV],
+    ['leaves no result', [lost], CSV, ['succeeded', 'succeeded'], CSV],
+    ['leaves no result six times', six(lost), failed('q6', 'has no'), six('succeeded'), CSV],
+    ['is forgotten twice', [gone, retryable, gone, retryable], failed('q4'), ['failed', 'failed'], CSV],
+    ['is not Athena’s CSV', [{ ...soon, csv: 'x' }], failed('q1', 'the engine'), ['failed'], CSV],
+    ['exceeds the scan limit', [overLimit], refusal, ['scan-limit-exceeded'], refusal],
+    ['takes too long', [{ ends: 'never' }], TOO_LONG, ['failed'], CSV],
+  ])('%s', async (_, plans, outcome, finished, next) => {
+    const of = setting(...plans, soon);
+    const got = async () => {
+      const answer = await follow(of, { queriesPerPartner });
+      return answer.error ?? answer.text;
+    };
+    expect([await got(), of.finished]).toEqual([outcome, finished]);
+    const before = of.queries.started.length;
+    for (const name of Object.keys(of.facts)) Reflect.deleteProperty(of.facts, name);
+    expect(await got()).toEqual(next);
+    expect(of.queries.started.length > before).toBe(next === CSV && outcome !== CSV);
+    const { executionId, follows } = of.record();
+    expect([of.facts.queryExecutionId, follows !== undefined]).toEqual([
+      executionId,
+      of.queries.started.length > 1,
+    ]);
+    if (outcome !== CSV) expect(of.facts.engineMs).toBe(7);
+  });
+
+  it('gets a new token if its token belongs to another query', async () => {
+    const of = setting(soon);
+    const start = vi.spyOn(of.queries, 'start').mockResolvedValueOnce(undefined);
+    const answer = await ask(of, { queriesPerPartner });
+    const [first, second] = start.mock.calls.map(([, token]) => token);
+    expect([answer.text, answer.status, first === second]).toEqual([CSV, 'miss', false]);
+    expect(of.record()).toMatchObject({ attempts: 1, attempt: second });
+    start.mockResolvedValue(undefined);
+    of.lake.add('2026-01-01', 'b.parquet');
+    expect((await ask(of, { queriesPerPartner })).error).toEqual(told('knows the token of a new attempt'));
+  });
+});
+
+it('a query that nobody has asked about for an hour is stopped, and run again for a new caller', async () => {
+  const of = setting({ ends: 'never' }, soon);
+  await ask(of);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  vi.spyOn(of.queries, 'stop').mockRejectedValueOnce(late);
+  const first = await ask(of);
+  expect([first.status, of.record()]).toMatchObject(['waiting', { isStopped: true }]);
+  expect((await ask(of, {}, first.left)).text).toBe(CSV);
+  expect([of.queries.stopped, of.finished]).toEqual([['q1'], ['failed', 'succeeded']]);
+});
+
+describe('for a caller whose time is up', () => {
+  const free = { leaseMs: undefined };
+  const later = { waitUntil: START, giveUpAt: START + 1 };
+
+  it.each<[string, JobRecord | undefined, object, unknown, (Progress | undefined)?, Plan?]>([
+    ['a query that goes on is left', underWayRecord(free), {}, TOO_LONG, undefined, { ends: 'never' }],
+    ['no query is started', undefined, {}, TOO_LONG],
+    ['no query is started, with slots', undefined, one, TOO_LONG],
+    ['no query is started when it has waited for a slot', undefined, one, NO_SLOT, WAITS_FOR_SLOT],
+    ['a query that has not been started is not taken over', startingRecord(free), one, TOO_LONG],
+    ['a query that others ask about is not waited for', underWayRecord(), {}, TOO_LONG],
+    ['a query that nobody asks about is asked about once more', underWayRecord(free), {}, 'collapsed'],
+    ['no lease is taken, if only the time of this request is up', underWayRecord(free), later, 'waiting'],
+  ])('%s', async (_, record, terms, outcome, left, plan = {}) => {
+    const of = setting(plan);
+    of.queries.startNow({ sql: '', parameters: [] }, 'a'.repeat(32));
+    if (record) await recorded(of, record);
+    const { error, status } = await ask(of, { giveUpAt: START, ...terms }, left);
+    expect(error ?? status).toEqual(outcome);
+    expect(of.queries.started).toHaveLength(1);
+    const writes = of.results.calls.filter((call) => !call.startsWith('read '));
+    expect(writes.length > 0).toBe(of.queries.asked.size > 0);
+  });
+});
+
+describe('a client that has as many queries under way as slots', () => {
+  const full = (of: Setting) => {
+    of.results.put('jobs/other.json', underWayRecord({ slot: 'slot-1', executionId: 'other' }));
+    const slots = [{ id: 'slot-1', record: 'jobs/other.json', heldMs: 0 }];
+    of.results.put(slotsKey('client-1'), { form: 2, slots });
   };
 
-  it("is made again from the engine's result, under the same key", async () => {
-    const of = setting({});
-    const first = await made(of);
-    const second = await ask(of);
-    expect([statusOf(second), keyOf(second)]).toEqual(['hit', keyOf(first)]);
-    expect(textOf(of, second)).toBe(CSV);
-    const { file } = of.results.objects.get(keyOf(second) ?? '') ?? {};
-    expect(file?.metadata).toEqual({ 'query-execution-id': 'q1', 'data-version': versionOf(first) });
-    expect(of.finished).toEqual(['succeeded']);
+  it('waits, and starts its query when one has ended', async () => {
+    const of = setting({ afterMs: 30_000 });
+    full(of);
+    const first = await ask(of, one);
+    expect(first.delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: WAITS_FOR_SLOT });
+    expect([of.facts.waitsForShare, of.results.keys(/^jobs/)]).toEqual([true, ['jobs/other.json']]);
+    setTimeout(() => of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' })), 5_000);
+    const second = await ask(of, one, first.left);
+    expect([second.left?.waitsFor, of.record()['slot']]).toEqual(['attempt', expect.stringMatching(UUID)]);
+    of.results.calls.length = 0;
+    const third = await ask(of, one, second.left);
+    expect([third.text, third.status, of.results.callsOf('read slots/')]).toEqual([CSV, 'miss', []]);
   });
 
-  it('causes an error, and no query, if its files can not be written', async () => {
-    const of = setting({});
-    await made(of);
-    const refused = new Error('S3 PutObject: AccessDenied');
-    of.results.before('writeFile', () => {
-      throw refused;
-    });
-    expect((await ask(of)).error).toBe(refused);
+  it('gets a report that exists, and a query of another, without a slot', async () => {
+    const of = setting(soon);
+    await ask(of);
+    full(of);
+    const { read } = of.results;
+    of.results.read = (key) => (key.startsWith('slots/') ? new Promise(() => {}) : read(key));
+    expect((await ask(of, one)).status).toBe('hit');
+    await recorded(of, underWayRecord({ leaseMs: undefined }));
+    expect((await ask(of, one)).text).toBe(CSV);
   });
 
-  it("is queried again if the engine's result is gone too; the request looks for that result once", async () => {
-    const of = setting({}, {});
-    await made(of);
-    of.results.objects.delete('athena/q1.csv');
-    const second = await ask(of);
-    expect(statusOf(second)).toBe('miss');
-    expect(keyOf(second)).toContain('reports/q2/');
-    expect(of.results.callsOf('readResult athena/q1.csv')).toHaveLength(1);
-    expect(of.results.callsOf('head reports/q1/')).toHaveLength(2);
-    for (const stored of [recordOf(of), cachedOf(of)]) expect(stored).toMatchObject({ executionId: 'q2' });
-    expect(statusOf(await ask(of))).toBe('hit');
+  it('takes a slot of its own to start the query of an attempt that it takes over', async () => {
+    const of = setting(soon);
+    await recorded(
+      of,
+      startingRecord({ attempt: crypto.randomUUID(), leaseMs: undefined, slot: 'of-another' }),
+    );
+    full(of);
+    const first = await ask(of, one);
+    expect([first.status, of.queries.started]).toEqual(['waiting', []]);
+    of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' }));
+    const second = await ask(of, one, first.left);
+    const { slots } = of.results.document(slotsKey('client-1')) as { slots: { id: string }[] };
+    expect([second.text, of.record()['slot']]).toEqual([CSV, slots[0]?.id]);
+    expect(slots[0]?.id).toMatch(UUID);
+  });
+
+  it('counts a change of the data once, however many hops it then waits', async () => {
+    const of = setting();
+    await recorded(of, failedRecord('data-changed'));
+    vi.advanceTimersByTime(5_000);
+    full(of);
+    let left: Progress | undefined = { ...WAITS_FOR_SLOT, dataChanges: 1, cacheStatus: 'collapsed' };
+    for (let hop = 0; hop < 4; hop++) left = (await ask(of, one, left)).left;
+    expect(left).toEqual({ ...WAITS_FOR_SLOT, dataChanges: 1, cacheStatus: 'collapsed' });
+  });
+
+  it('waits on as one who has waited, when its attempt has failed', async () => {
+    const of = setting({ ...soon, isLost: true, ends: 'forgotten' });
+    const first = request(of, one);
+    await vi.advanceTimersByTimeAsync(10);
+    full(of);
+    const attempt = of.queries.started[0]?.token;
+    expect((await settled(first)).left).toEqual({ ...WAITS_FOR_SLOT, attempt, cacheStatus: 'collapsed' });
   });
 });
 
-describe('a large result', () => {
-  const large = { afterMs: 100, bytes: LARGE };
-
-  it('is published by the publishing function, and delivered once the file exists', async () => {
-    const of = setting(large);
-    const answering = request(of, { partner: 'first-partner' });
-    await vi.advanceTimersByTimeAsync(2_000);
-    const requested = of.results.document('publications/q1.json') as { key: string };
-    expect(requested).toMatchObject({
-      partner: 'first-partner',
-      columns: [
-        { name: 'Day', type: 'datetime' },
-        { name: 'Clicks', type: 'integer' },
-      ],
-      dataVersion: expect.any(String),
-      cachedReport: cachedKeyOf(of),
-    });
-    // A request that finds it in the cache waits for its files.
-    const { delivery } = await ask(of, { waitUntil: Date.now() + 10 });
-    expect(delivery).toMatchObject({
-      state: 'waiting',
-      cacheStatus: 'collapsed',
-      progress: { cacheStatus: 'collapsed' },
-    });
-    of.results.putFile(requested.key, CSV);
-    const answer = await settled(answering);
-    expect(answer.delivery).toMatchObject({ state: 'ready', cacheStatus: 'miss', key: requested.key });
-    expect(of.results.calls.filter((call) => call.startsWith('writeFile'))).toEqual([]);
-    expect(of.finished).toEqual(['succeeded']);
-  });
-
-  it('is published without a version if files changed during its query', async () => {
-    const of: Setting = setting({ ...large, onStart: () => of.lake.add('2026-01-01', 'b.parquet') });
-    await ask(of);
-    const requested = of.results.document('publications/q1.json');
-    for (const member of ['dataVersion', 'cachedReport']) expect(requested).not.toHaveProperty(member);
+describe('a request that can’t go on', () => {
+  it('keeps its caller waiting if the engine is at its limit; the next one starts the query', async () => {
+    const of = setting(soon);
+    vi.spyOn(of.queries, 'start').mockRejectedValueOnce(late);
+    const first = await ask(of);
+    expect([first.status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
+    const second = await ask(of, {}, first.left);
+    expect([second.text, second.status, second.ms < 300]).toEqual([CSV, 'miss', true]);
   });
 
   it.each([
-    [START + 1_000, undefined],
-    [START + 1_001, 'waiting'],
-  ])('is waited for until the time `publishUntil` (%d)', async (publishUntil, state) => {
-    const of = setting(large);
-    const { delivery, error } = await ask(of, {
-      waitUntil: START + 1_000,
-      giveUpAt: START + 900,
-      publishUntil,
-    });
-    expect([delivery?.state, error instanceof Unavailable]).toEqual([state, state === undefined]);
+    ['the start', 'replace', soon],
+    ['the report', 'writeFile', { afterMs: 24_500 }],
+  ] as const)('keeps its caller waiting if %s can’t be written', async (_, call, plan) => {
+    const of = setting(plan);
+    vi.spyOn(of.results, call).mockRejectedValueOnce(late);
+    const answer = await follow(of);
+    expect([answer.text, answer.status, answer.hops, of.finished]).toEqual([CSV, 'miss', 1, ['succeeded']]);
   });
 
-  it('causes an error for the waiting callers when its publication is given up; the next request runs another query', async () => {
-    const of = setting(large, { afterMs: 100 });
-    const answering = Promise.all([following(of), following(of)]);
-    await vi.advanceTimersByTimeAsync(40_000);
-    of.results.put('abandoned/q1.json', {});
-    for (const { error } of await settled(answering)) expect(error).toBeInstanceOf(PublicationFailed);
-    expect(textOf(of, await ask(of))).toBe(CSV);
+  it('gives up its lease if the result does not appear within its time', async () => {
+    const of = setting({ afterMs: 1_000, isLost: true });
+    expect([(await ask(of)).status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
+  });
+
+  it.each<[string, object, Progress | undefined, unknown]>([
+    ['does not wait yet', {}, undefined, late],
+    ['waits for a slot', {}, WAITS_FOR_SLOT, 'waiting'],
+    ['has no time left', { publishUntil: 0 }, WAITS_FOR_SLOT, late],
+  ])('throws Overloaded unless its caller can go on waiting: it %s', async (_, terms, left, outcome) => {
+    const of = setting();
+    vi.spyOn(of.results, 'read').mockRejectedValueOnce(late);
+    const { error, status } = await ask(of, terms, left);
+    expect(error ?? status).toBe(outcome);
   });
 });
 
-describe('a request that can not go on', () => {
-  const late = () => {
-    throw new Overloaded('Later.', 30);
+describe('a write of the record', () => {
+  type Act = (key: string, record: JobRecord) => void;
+  /** Answers a write in this state as if another had come first, after `act`. */
+  const answering = ({ results }: Setting, state: JobRecord['state'], act: Act) => {
+    for (const name of ['create', 'replace'] as const) {
+      const write = results[name] as (...given: unknown[]) => ReturnType<typeof results.create>;
+      vi.spyOn(results, name).mockImplementation(async (...given: unknown[]) => {
+        const [key, record] = given.slice(-2) as [string, JobRecord];
+        return record.state === state ? void act(key, record) : write(...given);
+      });
+    }
   };
 
-  it('does not change a record that another request has written meanwhile', async () => {
-    const of = setting();
-    of.queries.start = async () => {
-      of.results.put(recordKeyOf(of), { form: 0 });
-      throw new Error('boom');
-    };
-    expect((await ask(of)).error).toEqual(new Error('boom'));
-    expect(recordOf(of)).toEqual({ form: 0 });
+  it.each<[JobRecord['state'], Plan]>([
+    ['starting', soon],
+    ['under-way', soon],
+    ['done', soon],
+    ['failed', { ...soon, ends: 'failed' }],
+  ])('is recognised by its writer if its answer was lost, in the state %s', async (state, plan) => {
+    const of = setting(plan);
+    answering(of, state, of.results.put);
+    const answer = await ask(of);
+    const outcome = answer.error ?? [answer.text, answer.status, answer.ms < 300];
+    expect(outcome).toEqual(plan.ends ? expect.any(QueryFailed) : [CSV, 'miss', true]);
+    expect([of.queries.started.length, of.finished]).toEqual([1, [plan.ends ?? 'succeeded']]);
   });
 
-  it('answers as usual even if its lease can not be given up', async () => {
+  const next = startingRecord({ attempt: 'a'.repeat(32), leaseMs: undefined });
+  const followed = ({ writer }: JobRecord) => ({ ...next, follows: writer });
+  it.each<[string, JobRecord['state'], (record: JobRecord) => object, number]>([
+    ['its end was stored, and followed at once: counted', 'done', followed, 2],
+    ['its end was recorded by another: not counted', 'done', () => next, 1],
+    ['its end was replaced by what can’t be read: not counted', 'done', () => ({ form: 1 }), 1],
+    ['it was replaced before it was known: not counted', 'under-way', () => next, 1],
+    ['it was created by another: not started', 'starting', () => doneRecord({ executionId: 'q9' }), 0],
+  ])('finds another record in its place: %s', async (_, state, other, counted) => {
+    const of = setting(soon, soon);
+    let times = 0;
+    answering(of, state, (key, { fingerprint, ...record }) => {
+      of.results.put(key, { ...(times++ === 0 ? other(record as JobRecord) : record), fingerprint });
+    });
+    const answer = await ask(of);
+    const started = state === 'starting' ? 0 : times;
+    expect([of.finished.length, of.queries.started.length]).toEqual([counted, started]);
+    expect(answer.key).toContain(state === 'starting' ? 'reports/q9/' : `reports/q${started}/`);
+  });
+
+  it('fails: the request answers as usual, or with its first error', async () => {
     const of = setting({ ends: 'never' });
     const { replace } = of.results;
-    of.results.replace = async (was, key, document) => {
-      if (!('leaseMs' in (document as object))) throw new Error('AccessDenied');
-      return replace(was, key, document);
-    };
-    expect(statusOf(await ask(of))).toBe('waiting');
+    vi.spyOn(of.results, 'replace').mockImplementation((was, key, document) =>
+      'leaseMs' in (document as object) ? replace(was, key, document) : Promise.reject(late),
+    );
+    expect((await ask(of)).status).toBe('waiting');
     await vi.advanceTimersByTimeAsync(60_000);
-    of.queries.onGet = () => {
-      throw new Error('boom');
-    };
-    expect((await ask(of)).error).toEqual(new Error('boom'));
-  });
-
-  it('keeps its caller waiting if the start of the query can not be recorded', async () => {
-    const of = setting({ afterMs: 100 });
-    of.results.before('replace jobs/', late);
-    const answer = await follow(of);
-    expect([textOf(of, answer), answer.hops > 0]).toEqual([CSV, true]);
-    expect([of.queries.started.length, of.finished]).toEqual([1, ['succeeded']]);
-  });
-
-  it('keeps its caller waiting if the engine is at its limit; the next hop starts the query', async () => {
-    const of = setting({ afterMs: 100 });
-    const { start } = of.queries;
-    of.queries.start = async () => late();
-    const first = await ask(of);
-    expect(first.delivery).toMatchObject({
-      state: 'waiting',
-      progress: { cacheStatus: 'miss', dataChanges: 0 },
-    });
-    of.queries.start = start;
-    const left = leftBy(first);
-    // When the lake was listed, this machine knows by its own clock: other machines can't use this time.
-    expect(left).not.toHaveProperty('data.listedAt');
-    const second = await ask(of, {}, left);
-    expect([textOf(of, second), of.queries.started.length]).toEqual([CSV, 1]);
-    expect(second.ms).toBeLessThan(300);
-  });
-
-  it('keeps its caller waiting if the report can not be written in time', async () => {
-    const of = setting({ afterMs: 24_500 });
-    of.results.before('writeFile', late);
-    const first = await ask(of);
-    expect(first.delivery).toMatchObject({
-      state: 'waiting',
-      progress: { waitsFor: 'attempt', cacheStatus: 'miss' },
-    });
-    const left = leftBy(first);
-    expect(textOf(of, await ask(of, {}, left))).toBe(CSV);
-    expect(of.finished).toEqual(['succeeded']);
-  });
-
-  it('throws Overloaded if S3 throttles and its caller has no time left to wait', async () => {
-    const of = setting({ afterMs: 24_500 });
-    of.results.before('writeFile', () => {
-      vi.setSystemTime(START + 30_000);
-      late();
-    });
-    const terms = { giveUpAt: START + 30_000, publishUntil: START + 30_000 };
-    expect((await ask(of, terms)).error).toBeInstanceOf(Overloaded);
-  });
-
-  it('keeps its caller waiting as before when the record of the attempt is gone and S3 throttles', async () => {
-    const of = setting({ ends: 'never' }, { afterMs: 100 });
-    const left = leftBy(await ask(of));
-    of.results.objects.clear();
-    of.results.before('read cached/', late);
-    const second = await ask(of, {}, left);
-    expect(second.delivery).toEqual({ state: 'waiting', progress: left, cacheStatus: 'miss' });
-    expect(textOf(of, await ask(of, {}, leftBy(second)))).toBe(CSV);
-  });
-
-  it('keeps its own cache status when the report is cached and the record of the attempt is gone', async () => {
-    const of = setting({ afterMs: 30_000 });
-    const [first, joined] = await settled(Promise.all([request(of), request(of)]));
-    await follow(of);
-    of.results.objects.delete(recordKeyOf(of));
-    const answers = [first, joined].map((answer) => ask(of, {}, answer && leftBy(answer)));
-    expect((await Promise.all(answers)).map(statusOf).sort()).toEqual(['collapsed', 'miss']);
-  });
-
-  it('throws Overloaded if S3 throttles before there is an attempt for which its caller could wait', async () => {
-    const of = setting({});
-    of.results.before('read cached/', late);
-    expect((await ask(of)).error).toBeInstanceOf(Overloaded);
-    expect(of.queries.started).toEqual([]);
-  });
-});
-
-describe('a write whose answer was lost, so that S3 refused it when it was repeated', () => {
-  const losing = (of: Setting, operation: 'create' | 'replace', state: string) => {
-    const { results } = of;
-    const write = results[operation] as (...given: unknown[]) => ReturnType<typeof results.create>;
-    Object.assign(results, {
-      [operation]: async (...given: unknown[]) => {
-        const written = await write(...given);
-        return (given.at(-1) as { state?: string }).state === state ? undefined : written;
-      },
-    });
-  };
-
-  it.each([
-    ['create', 'starting'],
-    ['replace', 'under-way'],
-    ['replace', 'succeeded'],
-  ] as const)('is recognised by its writer: %s of the record in the state “%s”', async (operation, state) => {
-    const of = setting({ afterMs: 100 });
-    losing(of, operation, state);
-    const answer = await ask(of);
-    expect([textOf(of, answer), statusOf(answer), of.queries.started.length]).toEqual([CSV, 'miss', 1]);
-    expect(answer.ms).toBeLessThan(300);
-    expect(of.finished).toEqual(['succeeded']);
-  });
-
-  it('is recognised too if it records a failure, and the failed query is counted in the metrics', async () => {
-    const of = setting({ ends: 'failed', afterMs: 100 });
-    losing(of, 'replace', 'failed');
-    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
-    expect(of.finished).toEqual(['failed']);
-  });
-});
-
-describe('a result that is seen before Athena reports the end', () => {
-  it('is not used if Athena names another, reused one; then the lake is listed again', async () => {
-    const location = 's3://results/athena/q0.csv';
-    const of = setting({ afterMs: 1_000, location });
-    of.results.putResult(location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","7"\n');
-    of.results.putResult('s3://results/athena/q1.csv', 'nonsense');
-    setTimeout(() => of.lake.add('2026-01-01', 'b.parquet'), 500);
-    const answer = await ask(of);
-    expect([textOf(of, answer), versionOf(answer)]).toEqual([CSV.replace(',1', ',7'), undefined]);
-  });
-
-  it('may fail to be read if the query fails', async () => {
-    const of = setting({ ends: 'failed', afterMs: 1_000 });
-    of.results.putResult('s3://results/athena/q1.csv', 'nonsense');
-    of.results.before('readResult', () => {
-      throw new Error('boom');
-    });
-    expect((await ask(of)).error).toEqual(new QueryFailed('query q1 FAILED: boom'));
-  });
-});
-
-describe('a query whose record another request changes at the same moment', () => {
-  type Written = Pick<JobRecord, 'state' | 'writer'>;
-  const next = () => startingRecord({ attempt: 'next' });
-  /** Puts another record into the place of the one that a request writes in this state. */
-  const changing = ({ results }: Setting, state: Written['state'], change: (record: Written) => object) => {
-    const { replace } = results;
-    results.replace = async (was, key, document) => {
-      if ((document as Written).state !== state) return replace(was, key, document);
-      results.put(key, change(document as Written));
-      return undefined;
-    };
-  };
-
-  it('is delivered, and not counted, if it succeeds', async () => {
-    const of = setting({ afterMs: 100 });
-    changing(of, 'under-way', next);
-    expect([textOf(of, await ask(of)), of.finished]).toEqual([CSV, []]);
-  });
-
-  // How the query ends; the state of the record that is changed, and its change; the queries that are counted.
-  it.each<[string, 'failed' | 'retryable', Written['state'], (record: Written) => object, string[]]>([
-    [
-      'recorded, and the next attempt created at once: counted',
-      'failed',
-      'failed',
-      ({ writer }) => startingRecord({ follows: writer }),
-      ['failed'],
-    ],
-    [
-      'repeated, and the repetition taken over at once: counted',
-      'retryable',
-      'starting',
-      (record) => ({ ...record, writer: 'other' }),
-      ['failed'],
-    ],
-    ['recorded by another request first: not counted', 'failed', 'failed', next, []],
-    ['repeated by another request first: not counted', 'retryable', 'starting', next, []],
-    ['replaced before it was known: not counted', 'failed', 'under-way', next, []],
-    ['replaced before it was known, with a repetition: not counted', 'retryable', 'under-way', next, []],
-    ['damaged: only the next query is counted', 'failed', 'failed', () => ({ form: 0 }), ['succeeded']],
-  ])('is %s', async (_, ends, state, change, finished) => {
-    const of = setting({ ends, afterMs: 100 }, {});
-    changing(of, state, change);
-    expect((await ask(of)).error).toBeUndefined();
-    expect(of.finished).toEqual(finished);
-  });
-});
-
-describe('a stored document of a job', () => {
-  it('counts as absent if it can not be read', async () => {
-    const of = setting({}, {});
-    await ask(of);
-    for (const key of [recordKeyOf(of), cachedKeyOf(of)])
-      of.results.put(key, { ...succeededRecord(), form: 0 });
-    expect(keyOf(await ask(of))).toContain('reports/q2/');
-    for (const stored of [recordOf(of), cachedOf(of)])
-      expect(stored).toMatchObject({ form: 2, executionId: 'q2' });
-  });
-
-  it('is read and judged again if another request creates it first', async () => {
-    const of = setting({ afterMs: 100 });
-    of.results.before('create jobs/', () => {
-      const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';
-      const location = 's3://results/athena/other.csv';
-      of.results.putResult(location, '"Day","Clicks"\n');
-      of.results.put(key, succeededRecord({ executionId: 'other', location }));
-    });
-    const answer = await ask(of);
-    expect([statusOf(answer), keyOf(answer)]).toEqual([
-      'collapsed',
-      expect.stringContaining('reports/other/'),
-    ]);
-    expect(of.queries.started).toEqual([]);
+    vi.spyOn(of.queries, 'get').mockRejectedValue(new Error('first'));
+    expect((await ask(of)).error).toEqual(new Error('first'));
   });
 });

@@ -27,7 +27,7 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
 }
 
 /** Every object's key must begin with one of the bucket's prefixes. */
-const KEY = /^(athena|reports|cached|jobs|waiting|publications|abandoned|slots)\/./;
+const KEY = /^(athena|reports|jobs|waiting|publications|abandoned|slots)\/./;
 
 /** More calls than any test needs: a guard against endless loops. */
 const MAX_CALLS = 10_000;
@@ -46,8 +46,7 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
   const results = memoryResults(s3, {
-    // Not async: an async function would take extra turns of the event loop, and some tests need two requests in the
-    // same turn.
+    // Not async: that would take extra turns of the event loop, and some tests need two requests in the same turn.
     call({ method, key }, tryOnce) {
       try {
         called(method, key);

@@ -38,10 +38,7 @@ export function memoryLake(...keys: string[]): MemoryLake {
       this.objects = [...(this.objects ?? []), lakeObject(`publisher_events/day=${day}/${name}`)];
     },
     writeAgain() {
-      this.objects = this.objects?.map((object) => ({
-        ...object,
-        lastModified: object.lastModified + 1_000,
-      }));
+      this.objects = this.objects?.map((each) => ({ ...each, lastModified: each.lastModified + 1_000 }));
     },
   };
 }

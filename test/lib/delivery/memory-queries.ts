@@ -3,6 +3,9 @@ import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
+/** The usual result, as the engine writes it. */
+export const ENGINE_CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n';
+
 /** How an execution runs and ends in the engine in memory. */
 export interface Plan {
   readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'scan-limit-exceeded' | 'forgotten' | 'never';
@@ -28,6 +31,7 @@ interface Started {
   readonly query: CompiledQuery;
   readonly submittedAt: number;
   readonly plan: Plan;
+  stoppedAt?: number;
 }
 
 /** A query engine in memory, and the calls that it got. */
@@ -38,12 +42,7 @@ export interface MemoryQueries extends QueryService {
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
-  /** Called before an execution's state is returned. If it throws, `get` throws that error. */
-  onGet: ((id: string) => void) | undefined;
 }
-
-/** The bytes scanned and the engine time of every execution in these tests. */
-const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
 
 /** An engine that runs one execution for each plan. A start for which no plan is left throws. */
 export function memoryQueries(
@@ -53,8 +52,12 @@ export function memoryQueries(
 ): MemoryQueries {
   const started: Started[] = [];
   const stopped: string[] = [];
-  const stoppedAt = new Map<string, number>();
   const asked = new Map<string, number>();
+  const find = (id: string): Started => {
+    const execution = started.find((each) => each.id === id);
+    if (!execution) throw new Error(`unplanned call for ${id}`);
+    return execution;
+  };
   function startNow(query: CompiledQuery, token: string): string {
     if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`unplanned token: ${token}`);
     const known = started.find((each) => each.token === token);
@@ -64,9 +67,9 @@ export function memoryQueries(
     const id = `q${started.length + 1}`;
     started.push({ id, token, query, submittedAt: clock.now(), plan });
     plan.onStart?.();
-    const { ends = 'succeeded', csv = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n', afterMs = 0 } = plan;
+    const { ends = 'succeeded', csv = ENGINE_CSV, afterMs = 0 } = plan;
     const finish = () => {
-      if (ends === 'succeeded' && !plan.isLost && !plan.location && !stoppedAt.has(id))
+      if (ends === 'succeeded' && !plan.isLost && !plan.location && !stopped.includes(id))
         bucket.putResult(`s3://results/athena/${id}.csv`, csv, plan.bytes);
     };
     if (afterMs === 0) finish();
@@ -78,54 +81,37 @@ export function memoryQueries(
     started,
     stopped,
     asked,
-    onGet: undefined,
     start: async (query, token) => startNow(query, token),
     startNow,
     async get(id) {
       asked.set(id, (asked.get(id) ?? 0) + 1);
-      this.onGet?.(id);
-      const execution = started.find((each) => each.id === id);
-      if (!execution) throw new Error(`unplanned get of ${id}`);
-      return stateOf(execution, stoppedAt.get(id), clock);
+      return stateOf(find(id), clock);
     },
     async stop(id) {
       stopped.push(id);
-      stoppedAt.set(id, clock.now());
+      find(id).stoppedAt = clock.now();
     },
   };
 }
 
-function stateOf(
-  { id, submittedAt, plan }: Started,
-  stoppedAt: number | undefined,
-  clock: AwsClock,
-): Execution {
+function stateOf({ id, submittedAt, stoppedAt, plan }: Started, clock: AwsClock): Execution {
   const { ends = 'succeeded', afterMs = 0, queuedMs = 0 } = plan;
   if (ends === 'forgotten') return { state: 'forgotten', id };
-  const endsAt = ends === 'never' ? Number.POSITIVE_INFINITY : submittedAt + afterMs;
-  const now = clock.now();
-  const [observedAt, { bytesScanned, engineMs }] = [clock.date(), FIGURES];
-  if (stoppedAt !== undefined && stoppedAt < endsAt) {
-    const ranMs = Math.max(0, stoppedAt - submittedAt - queuedMs);
-    const figures = { id, submittedAt, completedAt: stoppedAt, observedAt, bytesScanned, engineMs: ranMs };
-    return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
-  }
-  if (now < endsAt)
-    return {
-      state: 'under-way',
-      id,
-      submittedAt,
-      observedAt,
-      isQueued: now < submittedAt + queuedMs,
-      bytesScanned,
+  const completedAt = ends === 'never' ? Number.POSITIVE_INFINITY : submittedAt + afterMs;
+  const seen = { id, submittedAt, observedAt: clock.date(), bytesScanned: 1_000 };
+  if (stoppedAt !== undefined && stoppedAt < completedAt) {
+    const stopped = {
+      ...seen,
+      completedAt: stoppedAt,
+      engineMs: Math.max(0, stoppedAt - submittedAt - queuedMs),
     };
-  const figures = { id, submittedAt, completedAt: endsAt, observedAt, bytesScanned, engineMs };
-  switch (ends) {
-    case 'succeeded':
-      return { state: 'succeeded', ...figures, location: plan.location ?? `s3://results/athena/${id}.csv` };
-    case 'scan-limit-exceeded':
-      return { state: 'scan-limit-exceeded', ...figures };
-    default:
-      return { state: 'failed', ...figures, reason: 'FAILED: boom', isRetryable: ends === 'retryable' };
+    return { state: 'failed', ...stopped, reason: 'CANCELLED: x', isRetryable: false, isCancelled: true };
   }
+  if (clock.now() < completedAt)
+    return { state: 'under-way', ...seen, isQueued: clock.now() < submittedAt + queuedMs };
+  const ended = { ...seen, completedAt, engineMs: 7 };
+  if (ends === 'succeeded')
+    return { state: ends, ...ended, location: plan.location ?? `s3://results/athena/${id}.csv` };
+  if (ends === 'scan-limit-exceeded') return { state: ends, ...ended };
+  return { state: 'failed', ...ended, reason: 'FAILED: boom', isRetryable: ends === 'retryable' };
 }

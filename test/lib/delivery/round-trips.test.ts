@@ -1,8 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
-import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
-import type { DeliveryBackends, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { readDataState } from '../../../lib/lake/read-data-state.ts';
-import { type Setting, setting, termsNow, wanted } from './setting.ts';
+import { expect, it, vi } from 'vitest';
+import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { following } from './ask.ts';
+import { CSV, type Setting, setting } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -12,8 +11,6 @@ useFakeTime();
 /** How long each call takes, in milliseconds: longer than all other pauses of a delivery together. */
 const CALL_MS = 1_000;
 
-type Call = (...given: never[]) => Promise<unknown>;
-
 /** Makes the calls of a service slow. Calls that start at the same time end at the same time. */
 const slow = <T extends object>(service: T): T =>
   new Proxy(service, {
@@ -22,52 +19,56 @@ const slow = <T extends object>(service: T): T =>
       if (typeof member !== 'function' || ['folderOf', 'locationOf'].includes(String(name))) return member;
       return async (...given: never[]) => {
         await new Promise((resolve) => setTimeout(resolve, CALL_MS));
-        return (member as Call).apply(target, given);
+        return member.apply(target, given);
       };
     },
   });
 
-/** Counts the calls that run one after the other until the report is ready, including the first listing. */
-async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Promise<number> {
-  const { lake, results, queries } = of.backends;
-  const backends: DeliveryBackends = { lake: slow(lake), results: slow(results), queries: slow(queries) };
+/**
+ * Gets a report: how many calls run one after the other; and which calls reach S3, without the looks for the result and
+ * without the names of the objects.
+ */
+async function callsOf(of: Setting, more: Partial<DeliveryTerms> = {}) {
+  const [lake, results, queries] = [slow(of.lake), slow(of.results), slow(of.queries)];
   const from = Date.now();
-  const delivering = readDataState(backends.lake, wanted.request, 0).then((data) =>
-    deliverReport(backends, wanted, termsNow(more), of.note, data),
-  );
-  expect(await settled(delivering)).toMatchObject({ state: 'ready' });
+  of.results.calls.length = 0;
+  const answer = await settled(following({ ...of, lake, backends: { lake, results, queries } }, more));
+  expect([answer.text, answer.hops]).toEqual([CSV, 0]);
   const ms = Date.now() - from;
   // The pauses between the calls must not add up to the time of a call.
   expect(ms % CALL_MS).toBeLessThan(CALL_MS / 10);
-  return Math.floor(ms / CALL_MS);
+  const toS3 = of.results.calls.filter((call) => !call.startsWith('head athena/'));
+  const named = toS3.map((call) => call.replace(/\/.*?(\.gz)?$/, '$1')).sort();
+  return { inARow: Math.floor(ms / CALL_MS), toS3: [...of.lake.looks.splice(0).map(() => 'list'), ...named] };
 }
 
-const withSlots = { queriesPerPartner: 5 };
-const withGzip = { acceptsGzip: true };
+const slots = { queriesPerPartner: 5 };
 
-describe('the calls to AWS that a report waits for, one after the other', () => {
-  // Calls of one step run at the same time. The eight steps are: the listing; the job's stored documents; the attempt;
-  // the start; the look that finds the result; Athena's answer, the closing listing and the result; the files; the
-  // records. With a limit of queries, one more step writes the slot before the attempt.
-  it.each<[string, Partial<DeliveryTerms>, number]>([
-    ['a plain file, no limit', {}, 8],
-    ['a gzipped file, no limit', withGzip, 8],
-    ['a plain file, a limit', withSlots, 9],
-    ['a gzipped file, a limit', { ...withSlots, ...withGzip }, 9],
-  ])(
-    'are eight for a fresh report, and nine if the client has a limit of queries: %s',
-    async (_, terms, calls) => {
-      expect(await callsInARow(setting({}), terms)).toBe(calls);
-    },
-  );
+// Nine calls of S3 in all, and eleven with a limit of queries. Calls of one step run at the same time. The eight steps are: the listing; the job's record; the attempt; the start;
+// the look that finds the result; Athena's answer, the closing listing and the result; the files; the end. With a limit
+// of queries, one more step writes the slot before the attempt.
+const end = [
+  'readResult athena',
+  'replace jobs',
+  'replace jobs',
+  'writeFile reports',
+  'writeFile reports.gz',
+];
+const fresh = ['list', 'list', 'create jobs', 'read jobs', ...end];
+const withSlot = ['list', 'list', 'create jobs', 'create slots', 'read jobs', 'read slots', ...end];
+it.each<[string, Partial<DeliveryTerms>, number, string[]]>([
+  ['without a limit of queries', {}, 8, fresh],
+  ['with a limit of queries', slots, 9, withSlot],
+])('a fresh report makes these calls: %s', async (_, terms, inARow, toS3) => {
+  for (const acceptsGzip of [false, true])
+    expect(await callsOf(setting({}), { ...terms, acceptsGzip })).toEqual({ inARow, toS3 });
+});
 
-  it.each<[string, Partial<DeliveryTerms>, Partial<DeliveryTerms>]>([
-    ['a plain file, no limit of queries', {}, {}],
-    ['a gzipped file of a report that was first requested plain', {}, withGzip],
-    ['a plain file, a limit of queries', withSlots, withSlots],
-  ])('are two for a cached report: %s', async (_, first, second) => {
-    const of = setting({});
-    await callsInARow(of, first);
-    expect(await callsInARow(of, second)).toBe(2);
-  });
+it('a report that exists makes two calls in a row, the listing and the read of its record', async () => {
+  const of = setting({});
+  await callsOf(of, slots);
+  const once = { inARow: 2, toS3: ['list', 'read jobs'] };
+  for (const acceptsGzip of [false, true]) expect(await callsOf(of, { acceptsGzip })).toEqual(once);
+  // The client's slots are read beside the record, and not waited for.
+  expect(await callsOf(of, slots)).toEqual({ inARow: 2, toS3: ['list', 'read jobs', 'read slots'] });
 });

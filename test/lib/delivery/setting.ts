@@ -1,15 +1,15 @@
-import type { DeliveryFacts, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
-import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
-import type { DataState } from '../../../lib/lake/data-version.ts';
+import type { DeliveryFacts, DeliveryTerms, Run, Target, Wanted } from '../../../lib/delivery/delivery.ts';
+import { makeJob } from '../../../lib/delivery/job.ts';
 import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
-import type { OpenRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
-import type { Progress } from '../../../lib/results/ticket.ts';
+import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
+
+export { ENGINE_CSV } from './memory-queries.ts';
 
 /** The time at which the fake clock of these tests begins, a whole second. */
 export const START = 1_700_000_000_000;
@@ -77,63 +77,55 @@ export function setting(...plans: Plan[]) {
     finished,
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
+    /** The record of the job that was created last. */
+    record: () =>
+      results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,
     /** The target of a request that comes now. */
-    target: async (): Promise<Target> => targetOf(wanted, await readDataState(lake, wanted.request, 0)),
+    target: async (): Promise<Target> => {
+      const data = await readDataState(lake, wanted.request, 0);
+      return { data, job: makeJob(wanted.request, wanted.entitlement, data) };
+    },
   };
 }
 
 export type Setting = ReturnType<typeof setting>;
 
-/** The state of the data from which a request's report is to be made. */
-export const dataFor = (
-  { lake }: Pick<Setting, 'lake'>,
-  { request }: Wanted,
-  listingMs: number,
-  left?: Progress,
-): Promise<DataState> =>
-  left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
-
-/** The record of an attempt that has not started its query yet. */
-export const startingRecord = (
-  more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
-): OpenRecord => ({
+const every = {
   form: 2,
   writer: 'writer-1',
   attempt: 'attempt-1',
-  state: 'starting',
-  leaseMs: 25_000,
+  attempts: 1,
   isRetry: false,
-  ...more,
-});
+  fingerprint: 'f1',
+} as const;
 
-/** The record of an attempt whose query runs. */
-export const underWayRecord = (
-  more: Partial<Extract<OpenRecord, { state: 'under-way' }>> = {},
-): Extract<OpenRecord, { state: 'under-way' }> => ({
-  form: 2,
-  writer: 'writer-1',
-  attempt: 'attempt-1',
-  state: 'under-way',
-  leaseMs: 25_000,
-  isRetry: false,
-  executionId: 'q1',
-  elapsedMs: 0,
-  ...more,
-});
+/** What is recorded of a query that ended when the fake clock began. */
+const times = { submittedAt: START - 100, completedAt: START, bytesScanned: 1_000, engineMs: 7 };
+const ended = { ...every, executionId: 'q1', ...times };
 
-/** The record of a report whose query ended when the fake clock began. */
-export const succeededRecord = (more: Partial<SucceededRecord> = {}): SucceededRecord => ({
-  form: 2,
-  writer: 'writer-1',
-  state: 'succeeded',
-  attempt: 'attempt-1',
-  executionId: 'q1',
-  submittedAt: START - 100,
-  completedAt: START,
-  bytesScanned: 1_000,
-  engineMs: 7,
-  location: 's3://results/athena/q1.csv',
-  resultBytes: 10,
+/** Gives a function that makes a record like the usual one. */
+const like =
+  <T extends JobRecord>(usual: T) =>
+  (more: Partial<T> = {}): T => ({ ...usual, ...more });
+
+export const startingRecord = like<RecordIn<'starting'>>({ ...every, state: 'starting', leaseMs: 25_000 });
+
+const underWay = { leaseMs: 25_000, executionId: 'q1', elapsedMs: 0 };
+export const underWayRecord = like<RecordIn<'under-way'>>({ ...every, state: 'under-way', ...underWay });
+
+const both = { plain: 10, gzip: 5 };
+export const doneRecord = like<RecordIn<'done'>>({ ...ended, state: 'done', isOfVersion: true, files: both });
+
+export const publishingRecord = like<RecordIn<'publishing'>>({
+  ...ended,
+  state: 'publishing',
   isOfVersion: true,
-  ...more,
+  files: {},
+  location: 's3://results/athena/q1.csv',
 });
+
+export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
+  like<RecordIn<'failed'>>({
+    ...ended,
+    ...{ state: 'failed', isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 },
+  })(more);

@@ -157,7 +157,7 @@ describe('a report route', () => {
     expect((await made.ask()).statusCode).toBe(400);
     expect(made.lake.looks[0]).toBe(9_000);
     const record = [...made.results.objects.values()].map(({ document }) => document)[0];
-    expect(record).toMatchObject({ state: 'scan-limit-exceeded', limit: 5 });
+    expect(record).toMatchObject({ why: 'too-large', limit: 5 });
     // `QUERY_WAIT_MS` is shorter than 8 s. Even so, the calls of a first request may last until 1.5 s after these 8 s.
     expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
     const hit = service({ env });
@@ -450,8 +450,9 @@ describe('a report that takes longer than a request', () => {
           fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
           isListed: true,
         }),
-        cacheStatus: 'miss',
+        cacheStatus: 'collapsed',
         dataChanges: 0,
+        attempt: made.queries.started[0]?.token,
       },
       waitedMs: 1_000,
     });

@@ -90,7 +90,7 @@ describe('dataState', () => {
 });
 
 describe('unlistedState', () => {
-  it('is different each time, so that no cached report is delivered', () => {
+  it('is different each time, so that no stored report is delivered', () => {
     const [one, other] = [unlistedState(), unlistedState()];
     expect(one).toEqual({ version: one.version, fingerprint: one.version, isListed: false });
     expect(one.version).not.toBe(other.version);

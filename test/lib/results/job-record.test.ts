@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { isOpen, type JobRecord, readRecord } from '../../../lib/results/job-record.ts';
+import { isOpen, type JobRecord, leaseLeftMs, readRecord } from '../../../lib/results/job-record.ts';
 
-const every = { form: 2, writer: 'w', attempt: 'a' };
-const open = { ...every, isRetry: false };
-const ended = { ...every, executionId: 'q1', bytesScanned: 1, submittedAt: 1, completedAt: 2, engineMs: 1 };
-const least = [
-  { state: 'starting', ...open },
-  { state: 'under-way', ...open, executionId: 'q1', elapsedMs: 5 },
-  { state: 'succeeded', ...ended, location: 's3://b/k', resultBytes: 9, isOfVersion: true },
-  { state: 'scan-limit-exceeded', ...ended },
-  { state: 'failed', ...ended, seenAfterMs: 3, reason: 'FAILED: x' },
-];
+const every = { form: 2, writer: 'w', attempt: 'a', attempts: 1, isRetry: false, fingerprint: 'f' };
+const times = { executionId: 'q1', bytesScanned: 1, submittedAt: 1, completedAt: 2, engineMs: 1 };
+const ended = { ...every, ...times, isOfVersion: true };
+const starting = { state: 'starting', ...every };
+const underWay = { state: 'under-way', ...every, executionId: 'q1', elapsedMs: 5 };
+const publishing = { state: 'publishing', ...ended, files: {}, location: 's3://b/k' };
+const done = { state: 'done', ...ended, files: {} };
+const failed = { state: 'failed', ...ended, why: 'engine', reason: 'FAILED: x', seenAfterMs: 3 };
+const least = [starting, underWay, publishing, done, failed];
+const optional = { follows: 'w', slot: 's' };
+const report = { ...optional, endedForMs: 5, goodForMs: 5, rows: 7 };
 const most = [
-  { ...least[0], leaseMs: 5, slot: 's', attempts: 2, follows: 'w' },
-  { ...least[1], leaseMs: 5, slot: 's', runningAt: 7, hasRun: true },
-  { ...least[2], slot: 's', goodForMs: 5, files: { plain: 1, gzip: 2 } },
-  { ...least[2], files: { plain: 1 } },
-  { ...least[3], slot: 's', limit: 10 },
-  { ...least[4], slot: 's', cause: 'data-changed' },
-  { ...least[4], cause: 'took-too-long' },
-  { ...least[4], cause: 'not-repeated', isRetry: true },
+  { ...starting, ...optional, leaseMs: 5 },
+  { ...underWay, ...optional, leaseMs: 5, runningAt: 7, hasRun: true, isStopped: true },
+  { ...publishing, ...report, files: { gzip: 2 } },
+  { ...done, ...report, files: { plain: 1, gzip: 2 } },
+  { ...failed, ...optional, endedForMs: 5, limit: 10 },
+  ...['retryable', 'data-changed', 'too-long', 'too-large', 'lost', 'unreadable', 'unpublished'].map(
+    (why) => ({
+      ...failed,
+      why,
+    }),
+  ),
 ];
 const read = (document: unknown) => readRecord({ document, etag: '"1"', ageMs: 0 });
 
@@ -35,12 +39,12 @@ describe('readRecord', () => {
   });
 
   it.each<[string, unknown]>([
-    ['of the previous format version', { ...least[0], form: 1 }],
-    ['of an unknown format version', { ...least[0], form: 3 }],
-    ['of an unknown state', { ...least[0], state: 'paused' }],
-    ['with a lease that is text', { ...least[0], leaseMs: '5' }],
-    ['of an unknown cause', { ...least[4], cause: 'weather' }],
-    ['whose plain file has no size', { ...least[2], files: { gzip: 2 } }],
+    ['of the previous format version', { ...starting, form: 1 }],
+    ['of an unknown format version', { ...starting, form: 3 }],
+    ['of a state of release 1.0.0', { ...done, state: 'succeeded' }],
+    ['with a lease that is text', { ...starting, leaseMs: '5' }],
+    ['of an unknown failure', { ...failed, why: 'weather' }],
+    ['with a size that is text', { ...done, files: { plain: '2' } }],
     ['that is no object', 'starting'],
     ['that is null', null],
     ['that is no JSON', undefined],
@@ -53,8 +57,18 @@ describe('readRecord', () => {
   });
 });
 
-describe('isOpen', () => {
-  it('is true until the attempt has ended', () => {
-    expect(least.map((record) => isOpen(record as JobRecord))).toEqual([true, true, false, false, false]);
-  });
+it('an attempt is open until its query has ended', () => {
+  const states = least.filter((record) => isOpen(record as JobRecord)).map(({ state }) => state);
+  expect(states).toEqual(['starting', 'under-way']);
 });
+
+it.each([
+  [5_000, 2_000, 4_000],
+  [5_000, 7_000, -1_000],
+  [undefined, 0, 0],
+])(
+  'a lease of %s ms has, after %d ms, %d ms left: a second more, as S3’s ages are wrong by that',
+  (leaseMs, ageMs, left) => {
+    expect(leaseLeftMs({ leaseMs }, ageMs)).toBe(left);
+  },
+);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   abandonedKey,
-  cachedReportKey,
   gzippedKey,
   jobRecordKey,
   publicationKey,
@@ -13,12 +12,10 @@ import {
 } from '../../../lib/results/keys.ts';
 
 const job = { id: 'job-1' };
-const data = { fingerprint: 'fingerprint-1' };
 
 describe('the keys of stored objects', () => {
   it.each([
-    ['the cached report', cachedReportKey(job), 'cached/job-1.json'],
-    ['the record of the attempts', jobRecordKey(job, data), 'jobs/job-1/fingerprint-1.json'],
+    ['a job’s record', jobRecordKey(job), 'jobs/job-1.json'],
     ['a ticket', ticketKey('ticket-1'), 'waiting/ticket-1.json'],
     ["Athena's result", resultKey('q1'), 'athena/q1.csv'],
     ["the report's plain file", reportKey('q1', 'a.csv'), 'reports/q1/a.csv'],

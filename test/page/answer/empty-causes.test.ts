@@ -21,7 +21,7 @@ const occurring = (values: readonly Cell[], count = values.length): FoundValues 
 function filter(name: string, values: readonly string[], found?: FoundValues): JudgedFilter {
   const dimension = dimensionsOf(advertiserReport).find((candidate) => candidate.name === name);
   if (!dimension) throw new TypeError(name);
-  return { operator: 'filter', dimension, values, found };
+  return { dimension, values, found };
 }
 
 const devices = occurring(['Mobile', 'Desktop', null, 'mobile app', 'Mobil']);

@@ -17,8 +17,8 @@ describe('a choice in the address', () => {
         fields: ['Spend', 'Day', 'CampaignId'],
         window: { first: '2026-01-01', last: '2026-01-31' },
         filters: [
-          { operator: 'filter', field: 'DemandOrigin', values: ["O'Brien & Söhne", '#?%2C,=[]+ "x"', ''] },
-          { operator: 'filter', field: 'CampaignId', values: ['20'] },
+          { field: 'DemandOrigin', values: ["O'Brien & Söhne", '#?%2C,=[]+ "x"', ''] },
+          { field: 'CampaignId', values: ['20'] },
         ],
         compare: 'year-before',
       },

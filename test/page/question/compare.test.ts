@@ -120,7 +120,7 @@ describe('the question for one side of a comparison', () => {
 
   it('has a filter that names the days if a day in between is left out', () => {
     const result = overDays(
-      asked([{ operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile'] }]),
+      asked([{ field: 'DeviceOrProxy', values: ['Mobile'] }]),
       publisherReport,
       moved([
         ['2026-03-08', '2026-03-05'],
@@ -129,8 +129,8 @@ describe('the question for one side of a comparison', () => {
     );
     expect(result?.days).toEqual({ first: '2026-03-05', last: '2026-03-07' });
     expect(result?.choice.filters).toEqual([
-      { operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile'] },
-      { operator: 'filter', field: 'Day', values: ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z'] },
+      { field: 'DeviceOrProxy', values: ['Mobile'] },
+      { field: 'Day', values: ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z'] },
     ]);
   });
 
@@ -139,17 +139,15 @@ describe('the question for one side of a comparison', () => {
       ['2026-03-08', '2026-03-06'],
       ['2026-03-09', '2026-03-07'],
     ]);
-    const ofDay = asked([
-      { operator: 'filter', field: 'Day', values: ['2026-03-09T00:00:00Z', '2026-03-12T00:00:00Z'] },
-    ]);
+    const ofDay = asked([{ field: 'Day', values: ['2026-03-09T00:00:00Z', '2026-03-12T00:00:00Z'] }]);
     expect(overDays(ofDay, publisherReport, pairs)?.choice.filters).toEqual([
-      { operator: 'filter', field: 'Day', values: ['2026-03-07T00:00:00Z'] },
+      { field: 'Day', values: ['2026-03-07T00:00:00Z'] },
     ]);
-    const ofHour = asked([{ operator: 'filter', field: 'DateTime', values: ['2026-03-08T23:00:00Z'] }]);
+    const ofHour = asked([{ field: 'DateTime', values: ['2026-03-08T23:00:00Z'] }]);
     expect(overDays(ofHour, publisherReport, pairs)?.choice.filters).toEqual([
-      { operator: 'filter', field: 'DateTime', values: ['2026-03-06T23:00:00Z'] },
+      { field: 'DateTime', values: ['2026-03-06T23:00:00Z'] },
     ]);
-    const ofNone = asked([{ operator: 'filter', field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
+    const ofNone = asked([{ field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
     expect(overDays(ofNone, publisherReport, pairs)).toBeUndefined();
     expect(overDays(asked([]), publisherReport, moved([]))).toBeUndefined();
   });

@@ -22,7 +22,7 @@ describe('the request of a choice', () => {
     const choice = {
       ...firstChoice(),
       fields: ['Click'],
-      filters: [{ operator: 'filter' as const, field: 'PlacementId', values: ['1', 'x'] }],
+      filters: [{ field: 'PlacementId', values: ['1', 'x'] }],
     };
     const parameters = parametersOf(choice, { first: '2026-01-01', last: '2026-02-28' });
     expect(faultsOf(publisherReport, parameters)).toEqual([
@@ -53,7 +53,7 @@ it('sends a text that is no day as it is, so that its fault is not a missing par
 describe('the URL', () => {
   const awkward = [`O'Brien" OR 1=1 --`, 'a&b=c#d', '日本語 🦊', '$(id) `id` \\', '100%', '+'];
   const parameters = parametersOf(
-    { ...firstChoice(), filters: [{ operator: 'filter', field: 'DeviceOrProxy', values: awkward }] },
+    { ...firstChoice(), filters: [{ field: 'DeviceOrProxy', values: awkward }] },
     days,
   );
   const url = urlOf('https://api.example/dev/', publisherReport, parameters);

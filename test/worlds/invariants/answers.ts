@@ -6,6 +6,7 @@ import { noteDeath, waitingFault } from './calm.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
+import { crossings, noteRelease } from './releases.ts';
 import { leavesOverdue } from './stopped.ts';
 import { unavailableFault } from './unavailable.ts';
 
@@ -19,16 +20,18 @@ export function checkAnswer(parts: Parts, request: AnsweredRequest): void {
   const { world } = parts;
   const { id, answer } = request;
   world.count(outcomeOf(request));
+  noteRelease(request);
   for (const fault of faultsOf(parts, request))
     if (fault !== undefined) world.violate(fault, `${id}: ${answer.status} ${detailOf(answer)}`);
 }
 
 /** The rules that an answer breaks. Who lacks a right gets a 500, and the operator an alarm: waiting does not help. */
 function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[] {
-  const { answer, hop, startedAt, answeredAt } = request;
+  const { answer, hop, pull, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
   if (threw !== undefined) return ['handler-threw'];
-  if (died !== undefined) noteDeath(parts, request);
+  // A request that fails between its slot and its query leaves them as one that dies does.
+  if (died !== undefined || status >= 500) noteDeath(parts, request);
   if (died !== undefined) return [died === TIME_LIMIT ? 'reached-time-limit' : undefined];
   const allowedMs = FIRST_ANSWER_MS + invocation.faults.length * FAULT_MS;
   return [
@@ -38,7 +41,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     status === 503 && !/^[1-9]\d{0,2}$/.test(headers['Retry-After'] ?? '') ? 'no-retry-after' : undefined,
     isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
     isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
-    changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
+    changesSeen(parts, request) > MOST_CHANGES + crossings(pull) ? 'data-changes-without-end' : undefined,
     waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
     leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
@@ -57,8 +60,10 @@ const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest)
   invocation.faults.every(({ key }) => key.endsWith('.gz'));
 
 /** Whether an answer reuses a report or an attempt although the lake can't be listed. */
-const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolean =>
-  !world.plan.settings.isListed && /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
+const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): boolean =>
+  !world.plan.settings.isListed &&
+  crossings(pull) === 0 &&
+  /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
 
 /** A caller may start over three times because files changed during a query. So at most four queries may fail. */
 const MOST_CHANGES = 4;

@@ -7,6 +7,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
+import { crossings } from './releases.ts';
 
 /** Troubles that don't disturb the calm. */
 const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
@@ -26,7 +27,7 @@ const MOST_ASKS = 12;
 const MORE_ASKS = 3;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists: register, cached report, record, slots, and the listing. */
+/** The calls of a request for a report that exists: register, record, slots, and the listing. */
 const MOST_CALLS_OF_A_HIT = 6;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
@@ -71,7 +72,8 @@ export function calmFaults(
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
   const since = Math.max(shownAt, resultAt, startedAt);
   return [
-    isPlain && !isRight ? 'cache-status-wrong' : undefined,
+    // Release 1.0.0 forgets which query is the caller's own.
+    isPlain && !isRight && crossings(pull) === 0 ? 'cache-status-wrong' : undefined,
     isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
     // A result that lies elsewhere is not seen when it appears.
@@ -101,7 +103,8 @@ export function listingFault(
     troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
     [plan.outages.length, plan.clocks.set].every((each) => !each) &&
     plan.settings.isListed;
-  if (!isQuiet || !isOwn(query, pull) || query.location?.includes('reused')) return undefined;
+  if (!isQuiet || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
+    return undefined;
   const before = [...athena.queries.values()].filter(
     ({ number, asked, companies }) =>
       number < query.number && asked.days === query.asked.days && companies === query.companies,
@@ -150,6 +153,8 @@ export function waitingFault(
   const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   if (answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs) return 'led-on-early';
   const isDelayed = world.plan.outages.length > 0 || faults.length > 0;
+  // A slot that one release has taken, without an answer, is not known to the other as the caller's own.
+  if (world.plan.isMixed && world.troubles.happened.length > 0) return undefined;
   const isLost = answeredAt - (lostAt.get(world) ?? 0) < freeSlotMs(world);
   if (isDelayed || isLost || world.plan.clocks.set || world.plan.clocks.wrong) return undefined;
   const { document } = s3.objects.get(`waiting/${ticket}.json`) ?? {};

@@ -3,7 +3,7 @@ import type { AnsweredRequest } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { maskOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
-import type { Parts } from '../parts.ts';
+import { type Parts, recordOf, stateOf } from '../parts.ts';
 import { REGISTER_MS } from './refusals.ts';
 import { isNamedHole } from './versions.ts';
 
@@ -26,7 +26,8 @@ export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredReques
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
     case 'PublicationFailed': {
-      const toldAt = parts.s3.objects.get(`abandoned/${query?.id}.json`)?.lastModified;
+      const ended = recordOf(parts.s3, query?.id);
+      const toldAt = stateOf(ended) === 'failed' ? ended?.lastModified : undefined;
       if (hop === 0 && toldAt !== undefined && toldAt < pull.startedAt - COARSE_MS)
         return 'failure-of-others';
       // The result may expire while it is published.

@@ -21,6 +21,10 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
       return false;
     if (earlier.companies !== started.companies) return false;
+    // Two releases share no records: a report may be made by each of them.
+    if (isOfReleaseBefore(earlier) !== isOfReleaseBefore(started)) return false;
+    // Release 1.0.0 may publish a large result. It leaves the record as it is, and if nobody waits, nobody mends it.
+    if (earlier.isLarge && world.plan.isMixed) return false;
     // Release 1.0.0 starts the query again for a caller that came after it had exceeded the limit.
     if (cause === 'scan limit' && started.startedBy.machine.isOfReleaseBefore) return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
@@ -43,6 +47,8 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
   };
 }
+
+const isOfReleaseBefore = ({ startedBy }: EngineQuery): boolean => startedBy.machine.isOfReleaseBefore;
 
 /** A caller that comes this long before a query's end may be treated as one that came after it. */
 const COARSE_MS = 3_000;

@@ -3,6 +3,7 @@ import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import type { Parts } from '../parts.ts';
+import { crossings } from './releases.ts';
 
 /** How long a function may cache an entry of the register. */
 export const REGISTER_MS = 60_000;
@@ -28,7 +29,8 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
       // If listings are cached, the answer may use a listing that is older than the request.
       world.plan.settings.listingSeconds > 0 ||
       wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
-      wasBegunAgain(parts, request);
+      wasBegunAgain(parts, request) ||
+      crossings(pull) > 0;
     return isHonest ? undefined : 'emptied-during-query';
   }
   if (hop === 0) return 'missing-without-cause';
@@ -37,14 +39,18 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
 
 /**
  * Whether the request may have listed the lake once more. It does so if the partner's companies changed while it
- * waited, or if a query for its days failed or was stopped, because the data may have changed.
+ * waited, if a query for its days failed or was stopped, because the data may have changed, or if it waited for a query
+ * of another caller, which may be over other data.
  */
 const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
   // A function may use companies that it read up to a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
-    ({ state, endedAt = 0, asked }) =>
-      (state === 'FAILED' || state === 'CANCELLED') &&
+    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy }) =>
+      (state === 'FAILED' ||
+        state === 'CANCELLED' ||
+        stopAskedAt !== undefined ||
+        !startedBy.id.startsWith(`${pull.caller.id}.`)) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
       asked.days.join() === pull.caller.days.join(),

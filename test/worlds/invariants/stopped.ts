@@ -2,7 +2,7 @@
  * Rule: a query is stopped if it runs for too long, and only then. Its time in Athena's queue does not count, nor does
  * the time that it ran before Athena put it back into the queue. Excused is only who can't know better.
  */
-import { LIMIT_TOLERANCE } from '../../../lib/delivery/judge-execution.ts';
+import { LIMIT_TOLERANCE } from '../../../lib/delivery/execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';

@@ -4,9 +4,10 @@
  * long; slots that stayed full; data that kept changing.
  */
 import type { AnsweredRequest } from '../caller.ts';
-import type { Parts, Pull } from '../parts.ts';
+import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { REGISTER_MS } from './refusals.ts';
+import { crossings } from './releases.ts';
 
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
@@ -29,7 +30,8 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
     return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
   if (body.includes('took too long')) {
-    if (isMiscounted(request)) return undefined;
+    if (isMiscounted(request) || (invocation.machine.isOfReleaseBefore && crossings(pull) > 0))
+      return undefined;
     if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
     const isOverdue = [...athena.queries.values()].some(
       ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
@@ -76,7 +78,7 @@ function isPublishedNow({ world, athena, s3, register }: Parts, { caller, starte
     own.length === 1 &&
     query?.isLarge === true &&
     s3.objects.has(`publications/${query.id}.json`) &&
-    !s3.objects.has(`abandoned/${query.id}.json`)
+    stateOf(recordOf(s3, query.id)) === 'publishing'
   );
 }
 
@@ -98,7 +100,7 @@ function overloadedFault(parts: Parts, { answer, hop, pull, answeredAt }: Answer
   const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
   const isPublished =
     isPublishedNow(parts, pull) &&
-    invocation.faults.every(({ key }) => /^(athena|publications|abandoned|reports)\//.test(key));
+    invocation.faults.every(({ key }) => /^(athena|publications|jobs|reports)\//.test(key));
   const waitsForSlot = invocation.line?.['waitsForShare'] === true;
   if ((isPublished || waitsForSlot || (query && query.endedAt === undefined)) && !isTicketRefused)
     return 'overloaded-while-waiting';

@@ -19,7 +19,7 @@ const RECORDS = [
 export const WINDOW = { start: '2026-01-02T00:00:00Z', end: '2026-01-04T00:00:00Z' };
 
 /** The records of both tables. Each record counts another power of two: a sum shows which records it includes. */
-export const operatorRecords: readonly EventRow[] = RECORDS.map(
+export const filterRecords: readonly EventRow[] = RECORDS.map(
   ([event_time, placement_id, container_id, account, company, device_or_proxy], index) => ({
     event_time,
     placement_id,

@@ -1,30 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from '../problems/problem.ts';
-import { resultKey } from '../results/keys.ts';
-import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
-import type { Execution } from './execution.ts';
-import { DATE_ERROR_MS, limitLeftMs } from './judge-execution.ts';
-import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
+import { leaseLeftMs, type OpenRecord } from '../results/job-record.ts';
+import { jobRecordKey, resultKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
+import type { DeliveryBackends, DeliveryTerms, Run, Target } from './delivery.ts';
+import { DATE_ERROR_MS, type Execution, limitLeftMs, type RunFacts } from './execution.ts';
+import { askAgainMs, nextAskMs, nextRecordLookMs, nextResultLookMs } from './pace.ts';
 
 /** An execution to watch. */
-export interface WatchedExecution {
+export interface WatchedExecution extends RunFacts {
   readonly id: string;
   /** How long Athena has had the query. */
   readonly elapsedMs: number;
-  /** When Athena first reported the query as running, by Athena's clock; undefined if no request has seen that. */
-  readonly runningAt: number | undefined;
-  /** Whether Athena has reported the query as running before, even if it is queued again. */
-  readonly hasRun: boolean;
   /** Whether this request took the execution over from another request. */
   readonly isTakenOver: boolean;
 }
 
 /** The state of an execution when the watch ends. */
-export interface WatchedState<T> {
+export interface WatchedState<T> extends RunFacts {
   /** Undefined if Athena has not answered. */
   readonly execution: Execution | undefined;
-  readonly runningAt: number | undefined;
-  readonly hasRun: boolean;
   /** How long Athena has had the query now. */
   readonly elapsedMs: number;
   /** The work that was begun when the result was seen. */
@@ -122,4 +117,33 @@ export async function watchExecution<T>(
     }
     return new Promise(() => {});
   }
+}
+
+/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
+const TAKE_OVER_MS = 1_000;
+
+/**
+ * Reads the record repeatedly: until the record changes, until a random pause after its lease's end is over, or until
+ * the time of this request or of its caller is up. Resolves to the document that was read last.
+ */
+export async function watchRecord(
+  { backends, terms }: Run,
+  { job }: Target,
+  seen: StoredDocument,
+  record: OpenRecord,
+): Promise<StoredDocument | undefined> {
+  const began = Date.now();
+  const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
+  // A random pause, so that waiting requests don't all take over at the same time.
+  const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
+  const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
+  let stored: StoredDocument | undefined = seen;
+  let tookMs = 0;
+  for (let now = began; now < end && stored?.etag === seen.etag; now = Date.now()) {
+    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, tookMs, Math.random()), end - now));
+    const lookedAt = Date.now();
+    stored = await backends.results.read(jobRecordKey(job));
+    tookMs = Date.now() - lookedAt;
+  }
+  return stored;
 }

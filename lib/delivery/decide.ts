@@ -1,0 +1,130 @@
+import { REPORT_KEPT_DAYS } from '../names.ts';
+import {
+  AGE_ERROR_MS,
+  isOpen,
+  type JobRecord,
+  leaseLeftMs,
+  type OpenRecord,
+  type RecordIn,
+} from '../results/job-record.ts';
+import type { CacheStatus } from './delivery.ts';
+
+/** What a request does next, after it has read its job's record. */
+export type Decision =
+  /** Nothing that is recorded can answer this request: start the next attempt. */
+  | { readonly next: 'start'; readonly isRetry: boolean; readonly attempts: number }
+  /** Another request asks Athena: wait for the record to change. */
+  | { readonly next: 'wait'; readonly record: OpenRecord }
+  /** Nobody asks Athena any more: do it. */
+  | { readonly next: 'take-over'; readonly record: OpenRecord }
+  /** The files of a large result are being made: wait for them. */
+  | { readonly next: 'publish'; readonly record: RecordIn<'publishing'> }
+  | {
+      readonly next: 'deliver';
+      readonly record: RecordIn<'done' | 'publishing'>;
+      readonly encoding: 'gzip' | 'plain';
+      readonly cacheStatus: CacheStatus;
+    }
+  /** Perhaps the data have changed while the caller waited: list the lake again. */
+  | { readonly next: 'list-again' }
+  | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
+
+/** The facts about a request. */
+export interface RequestFacts {
+  /** Fingerprint of the listing that the request goes by. */
+  readonly fingerprint: string;
+  /** Whether the lake was listed after the record was read, or can't be listed. */
+  readonly hasListed: boolean;
+  /** How long the caller has waited for an attempt, in milliseconds; undefined if it has waited for none. */
+  readonly waitedMs: number | undefined;
+  /** Token of the last attempt that was created for this caller. */
+  readonly own: string | undefined;
+  /** Whether the caller has time for another query. */
+  readonly hasTimeForAnother: boolean;
+  readonly acceptsGzip: boolean;
+  /** The scan limit in bytes; undefined if it is not known. */
+  readonly scanLimit: number | undefined;
+}
+
+/** How long a report is delivered: one day less than its files are kept, so that no download URL outlives its file. */
+export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+
+/**
+ * How long an attempt may stay `starting`. After this time its query has ended, if it was started at all: Athena runs
+ * no query for more than half an hour. The next attempt gets a new token, because for the old token Athena may return
+ * the old execution, even days later.
+ */
+const LONGEST_STARTING_MS = 3_600_000;
+
+/** How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes. */
+const LONGEST_PUBLICATION_MS = 50 * 60_000;
+
+/** The most attempts that follow each other. If none of them left a readable result, the service has a fault. */
+export const MAX_ATTEMPTS = 6;
+
+/**
+ * Decides by a job's record alone. A report of the data version is for everybody. Any other end is for callers who saw
+ * the listing that the attempt was started for, and who came before its end: anybody else waits until the attempt has
+ * ended and its files are made, and then starts the next.
+ *
+ * @param ageMs how long ago the record was written
+ */
+export function decide(record: JobRecord | undefined, ageMs: number, facts: RequestFacts): Decision {
+  const attempts = record && facts.waitedMs !== undefined ? record.attempts + 1 : 1;
+  const start: Decision = { next: 'start', isRetry: false, attempts };
+  const { waitedMs, fingerprint, hasListed } = facts;
+  const startOrList: Decision = waitedMs === undefined || hasListed ? start : { next: 'list-again' };
+  if (!record) return startOrList;
+  if (isOpen(record)) {
+    if (leaseLeftMs(record, ageMs) > 0) return { next: 'wait', record };
+    return record.state === 'starting' && ageMs >= LONGEST_STARTING_MS
+      ? start
+      : { next: 'take-over', record };
+  }
+  const endedMs = ageMs + (record.endedForMs ?? 0);
+  const isSame = record.fingerprint === fingerprint;
+  if (record.state === 'failed')
+    // The same query over the same files takes too long, whatever the listing that it was started for.
+    return isSame || record.isOfVersion || record.why === 'too-long'
+      ? decideFailed(record, endedMs, facts, start)
+      : startOrList;
+  const isForAll = record.isOfVersion && endedMs < LONGEST_KEPT_MS;
+  const isGood = record.goodForMs !== undefined && endedMs < record.goodForMs;
+  const isForCaller = isForAll || (isSame && (isGood || wasAwaited(endedMs, waitedMs)));
+  const encoding = facts.acceptsGzip && record.files.gzip !== undefined ? 'gzip' : 'plain';
+  if (isForCaller && record.files[encoding] !== undefined) {
+    const cacheStatus =
+      record.attempt === facts.own ? 'miss' : wasAwaited(ageMs, waitedMs) ? 'collapsed' : 'hit';
+    return { next: 'deliver', record, encoding, cacheStatus };
+  }
+  if (record.state === 'publishing')
+    return endedMs < LONGEST_PUBLICATION_MS ? { next: 'publish', record } : start;
+  return isSame ? start : startOrList;
+}
+
+/** Whether an attempt ended while the caller waited. */
+const wasAwaited = (endedMs: number, waitedMs: number | undefined): boolean =>
+  waitedMs !== undefined && endedMs <= waitedMs + AGE_ERROR_MS;
+
+function decideFailed(
+  record: RecordIn<'failed'>,
+  endedMs: number,
+  { waitedMs, own, hasListed, hasTimeForAnother, scanLimit }: RequestFacts,
+  start: Extract<Decision, { next: 'start' }>,
+): Decision {
+  const { why, isRetry, attempts, seenAfterMs } = record;
+  if (why === 'too-large') {
+    // If the limit has changed since then, the query may succeed now.
+    const isKnown = record.isOfVersion && record.limit === scanLimit;
+    return wasAwaited(endedMs, waitedMs) || isKnown ? { next: 'refuse', record } : start;
+  }
+  if (waitedMs === undefined) return start;
+  // Perhaps the query ended before this caller came: then the failure was the answer for earlier callers.
+  const isOfOthers = record.attempt !== own && seenAfterMs + endedMs + AGE_ERROR_MS > waitedMs;
+  if (isOfOthers && why !== 'data-changed') return start;
+  if (attempts >= MAX_ATTEMPTS) return { next: 'refuse', record };
+  if (why === 'data-changed') return hasListed ? start : { next: 'list-again' };
+  if (why === 'lost' || (why === 'too-long' && hasTimeForAnother)) return { ...start, isRetry };
+  if (why === 'retryable' && !isRetry) return { ...start, isRetry: true };
+  return { next: 'refuse', record };
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import { leaseLeftMs } from './job-record.ts';
+import { type ResultsKey, resultKey, resultsKey, slotsKey } from './keys.ts';
+import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
+
+const slot = v.object({
+  /** A random id. The job's record holds it too as soon as the slot's attempt is created. */
+  id: v.string(),
+  /** Key of the job's record, which says whether the query is under way. */
+  record: resultsKey,
+  /** How long the slot had been held when the document was written, in milliseconds. */
+  heldMs: v.number(),
+});
+
+/** What a slot must know of its job's record. The record may be of the release before. */
+const slotRecord = v.object({
+  state: v.string(),
+  slot: v.optional(v.string()),
+  leaseMs: v.optional(v.number()),
+  executionId: v.optional(v.string()),
+});
+type SlotRecord = v.InferOutput<typeof slotRecord>;
+
+/** The states of a record whose query has not ended. */
+const OPEN: readonly string[] = ['starting', 'under-way'];
+
+const slotsDocument = v.object({
+  /** Version of the document's format. A document of another version counts as absent. */
+  form: v.literal(2),
+  slots: v.array(slot),
+});
+
+/** A slot: a query that counts against its client's limit, even before its attempt is created. */
+export type Slot = v.InferOutput<typeof slot>;
+type SlotsDocument = v.InferOutput<typeof slotsDocument>;
+
+/** A client's slots, with `heldMs` as of now; empty if the document can't be read. */
+export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
+  const result = v.safeParse(slotsDocument, stored?.document);
+  if (!stored || !result.success) return [];
+  return result.output.slots.map((held) => ({ ...held, heldMs: held.heldMs + stored.ageMs }));
+}
+
+export type SlotVerdict =
+  /** Another request of the client has taken a slot for this job's next query, and has not created the attempt yet. */
+  | { readonly next: 'share'; readonly slot: Slot }
+  /** The client may take `slot`, and keeps `others`. */
+  | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
+  | { readonly next: 'wait' };
+
+/**
+ * Decides whether one more query may be started for a client.
+ *
+ * @param held the client's slots
+ * @param latest the record of the wanted slot's job; undefined if there is none
+ * @param limits `count`: the number of a client's slots; `longestMs`: the longest time that a slot can be held
+ */
+export function judgeSlot(
+  held: readonly Slot[],
+  wanted: Slot,
+  latest: SlotRecord | undefined,
+  { count, longestMs }: { readonly count: number; readonly longestMs: number },
+): SlotVerdict {
+  const live = held.filter(({ heldMs }) => heldMs < longestMs);
+  const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
+  if (shared) return { next: 'share', slot: shared };
+  // A job has at most one query under way, so the query of the job's earlier slot has ended.
+  const others = live.filter(({ record }) => record !== wanted.record);
+  if (others.length >= count) return { next: 'wait' };
+  // If another request takes over an attempt that is still `starting`, the slot keeps its id. The request that created
+  // the attempt may still start the query, and then writes this id into the record. If the slot had a new id, it would
+  // soon count as free, although the query runs.
+  const isStarting = latest?.state === 'starting';
+  const created = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
+  return { next: 'take', slot: { ...wanted, id: created?.id ?? wanted.id }, others };
+}
+
+/**
+ * How long a slot without an attempt counts as taken. No request lives longer than this, so no request creates an
+ * attempt for the slot after this time.
+ */
+const MAX_UNCLAIMED_MS = 30_000;
+
+/**
+ * How long the slot of a `starting` attempt still counts as taken after the lease has ended, unless another request
+ * takes the attempt over. Perhaps Athena has started the query, but the answer was lost.
+ */
+const START_MS = 60_000;
+
+const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined): boolean =>
+  record?.slot !== id && heldMs < MAX_UNCLAIMED_MS;
+
+/**
+ * Whether the query of a slot is under way, or may soon be started.
+ *
+ * @param record the record of the slot's job; undefined if there is none
+ * @param ageMs how long ago the record was written, in milliseconds
+ */
+export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: number): boolean {
+  if (isWithoutAttempt(slot, record)) return true;
+  if (!record || !OPEN.includes(record.state) || record.slot !== slot.id) return false;
+  // An attempt that was created but not started in time counts as not running. A request that takes over such an
+  // attempt takes a slot first.
+  return (
+    record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
+  );
+}
+
+/** The longest random pause before a request tries again because another request wrote first. */
+const LONGEST_PAUSE_MS = 100;
+
+/**
+ * Takes a slot for a job's next query, before its attempt is created. Resolves to the slot's id; to undefined if the
+ * client has no free slot.
+ *
+ * @param key the job's record
+ * @param latest the record as it was read
+ * @param limits `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try
+ * @param read the client's slots; undefined if this function must read them
+ */
+export async function takeSlot(
+  results: ResultsBucket,
+  client: string,
+  key: ResultsKey,
+  latest: SlotRecord | undefined,
+  limits: { readonly count: number; readonly longestMs: number; readonly until: number },
+  read?: Promise<StoredDocument | undefined>,
+): Promise<string | undefined> {
+  const wanted: Slot = { id: randomUUID(), record: key, heldMs: 0 };
+  const document = slotsKey(client);
+  for (let stored = await (read ?? results.read(document)); ; stored = await results.read(document)) {
+    const held = readSlots(stored);
+    let verdict = judgeSlot(held, wanted, latest, limits);
+    // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
+    // not needed.
+    if (verdict.next === 'wait')
+      verdict = judgeSlot(await slotsUnderWay(results, held), wanted, latest, limits);
+    if (verdict.next === 'wait') return undefined;
+    if (verdict.next === 'share') return verdict.slot.id;
+    const next: SlotsDocument = { form: 2, slots: [...verdict.others, verdict.slot] };
+    if (await (stored ? results.replace(stored, document, next) : results.create(document, next)))
+      return verdict.slot.id;
+    // Another request of the client wrote first. If no time is left to try again, the caller waits for a slot.
+    if (Date.now() >= limits.until) return undefined;
+    await delay(Math.random() * LONGEST_PAUSE_MS);
+  }
+}
+
+/** A client's slots whose queries have not ended. */
+async function slotsUnderWay(results: ResultsBucket, held: readonly Slot[]): Promise<Slot[]> {
+  const areUnderWay = await Promise.all(
+    held.map(async (slot) => {
+      const stored = await results.read(slot.record);
+      const parsed = v.safeParse(slotRecord, stored?.document);
+      const record = parsed.success ? parsed.output : undefined;
+      if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
+      // The slot's attempt is not created or not started yet, so there is no result to look for.
+      if (record?.state !== 'under-way' || record.slot !== slot.id || !record.executionId) return true;
+      // After the lease has ended, perhaps no request is left that records the query's end. If the result exists, the
+      // query has ended.
+      const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
+      return !(isLeft && (await results.head(resultKey(record.executionId))));
+    }),
+  );
+  return held.filter((_, index) => areUnderWay[index]);
+}

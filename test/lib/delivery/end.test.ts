@@ -1,0 +1,209 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Target } from '../../../lib/delivery/delivery.ts';
+import { type EarlyReads, endOf } from '../../../lib/delivery/end.ts';
+import type { EndedExecution, FailedExecution, RunningExecution } from '../../../lib/delivery/execution.ts';
+import type { RecordIn } from '../../../lib/results/job-record.ts';
+import { CSV, ENGINE_CSV, LARGE, type Setting, START, setting, UUID, underWayRecord } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
+useFakeTime();
+
+const location = 's3://results/athena/q1.csv';
+const figures = { submittedAt: START - 100, completedAt: START, bytesScanned: 1_000, engineMs: 7 };
+const ended = { id: 'q1', observedAt: START, ...figures };
+const succeeded: EndedExecution = { state: 'succeeded', ...ended, location };
+const overLimit: EndedExecution = { state: 'scan-limit-exceeded', ...ended };
+const failed: FailedExecution = { state: 'failed', ...ended, reason: 'FAILED: x', isRetryable: false };
+const retryable: FailedExecution = { ...failed, isRetryable: true };
+const cancelled: FailedExecution = { ...failed, isCancelled: true };
+const running = { submittedAt: START - 700_000, observedAt: START, isQueued: false, bytesScanned: 1_000 };
+const hung: RunningExecution = { state: 'under-way', id: 'q1', ...running };
+type Given = Parameters<typeof endOf>[3];
+
+interface Circumstances {
+  /** The request's target; if absent, the lake's state before `change`. */
+  readonly target?: Target;
+  readonly record?: Partial<RecordIn<'under-way'>>;
+  readonly early?: EarlyReads;
+  /** What happens after the listing for the attempt. */
+  readonly change?: (of: Setting) => unknown;
+  readonly terms?: Parameters<Setting['run']>[0];
+}
+
+/** Ends an attempt that was started for the lake as `of` shows it, and whose result is there. */
+async function end(of: Setting, execution: Given, more: Circumstances = {}) {
+  const { target = await of.target(), early, terms } = more;
+  const { fingerprint } = (await of.target()).data;
+  const open = underWayRecord({ fingerprint, slot: 's', elapsedMs: 9, ...more.record });
+  of.results.putResult(location, ENGINE_CSV);
+  more.change?.(of);
+  return settled(endOf(of.run(terms), target, open, execution, early, Date.now()));
+}
+
+const recordOf = async (...given: Parameters<typeof end>) => {
+  const made = await end(...given);
+  return made === 'late' ? made : made.record;
+};
+const writeAgain = ({ lake }: Setting) => lake.writeAgain();
+const unlist = ({ lake }: Setting) => {
+  lake.objects = undefined;
+};
+const seen = <T extends Given>(ms: number, execution: T): T => ({ ...execution, observedAt: START + ms });
+
+describe.each([succeeded, overLimit])('an end ($state) is of the version', (execution) => {
+  // The closing listing must equal that of the record. Who ends the attempt may have taken it over, and may have seen
+  // another listing than the one that began it.
+  it.each<[string, boolean, boolean, boolean]>([
+    ['seen by its request, unchanged', false, false, true],
+    ['not seen by its request, but unchanged since the attempt began', true, false, true],
+    ['seen by its request, but changed since the attempt began', true, true, false],
+    ['not seen by its request, and changed since the attempt began', false, true, false],
+  ])('if the closing listing is %s: %s, %s, %s', async (_, sawLater, isChanged, isOfVersion) => {
+    const of = setting();
+    const { objects } = of.lake;
+    if (sawLater) of.lake.writeAgain();
+    const target = await of.target();
+    of.lake.objects = objects;
+    const change = isChanged ? writeAgain : () => {};
+    expect(await recordOf(of, execution, { target, change })).toMatchObject({ isOfVersion });
+  });
+
+  it.each<[string, boolean, EndedExecution, Circumstances]>([
+    ['less than ten seconds after the end', true, seen(9_999, execution), {}],
+    ['ten seconds after the end', false, seen(10_000, execution), {}],
+    ['if the lake can’t be listed', false, execution, { change: unlist }],
+  ])('with a listing %s: %s', async (_, isOfVersion, given, more) => {
+    expect(await recordOf(setting(), given, more)).toMatchObject({ isOfVersion });
+  });
+
+  it('never for a request that could not list the lake', async () => {
+    const of = setting();
+    const { job, data } = await of.target();
+    const target = { job, data: { ...data, isListed: false } };
+    expect(await recordOf(of, execution, { target })).toMatchObject({ isOfVersion: false });
+    expect(of.lake.looks).toHaveLength(2);
+  });
+});
+
+it.each([
+  [location, true, 1],
+  ['s3://results/athena/q0.csv', false, 2],
+])('what was read early counts for the result that was seen, here %s', async (place, isOfVersion, reads) => {
+  const of = setting();
+  of.results.putResult(location, ENGINE_CSV);
+  const result = of.results.readResult(location, LARGE);
+  const early = { location: place, result, closing: of.target().then(({ data }) => data) };
+  expect(await recordOf(of, succeeded, { early, change: writeAgain })).toMatchObject({ isOfVersion });
+  expect(of.results.callsOf('readResult')).toHaveLength(reads);
+});
+
+describe('the record of an ended attempt', () => {
+  const attempt = { attempt: 'attempt-1', attempts: 3, isRetry: true, follows: 'w', slot: 's' };
+  const written = { form: 2, writer: expect.stringMatching(UUID), fingerprint: expect.any(String) };
+  const every = { ...written, ...attempt, executionId: 'q1', ...figures };
+  const made = async (execution: Given, more: Circumstances) => {
+    const outcome = await end(setting(), execution, {
+      ...more,
+      record: { ...attempt, hasRun: true, ...more.record },
+    });
+    if (outcome === 'late') throw new Error(outcome);
+    return outcome;
+  };
+  const result = (text: string, bytes?: number) => ({
+    change: ({ results }: Setting) => results.putResult(location, text, bytes),
+  });
+
+  const files = { plain: CSV.length, gzip: expect.any(Number) };
+  it.each<[string, Circumstances, object]>([
+    ['a small result', {}, { state: 'done', files, rows: 1 }],
+    ['a large result', result(ENGINE_CSV, LARGE), { state: 'publishing', files: {}, location }],
+  ])('is that of a success: %s', async (_, more, record) => {
+    const outcome = await made(succeeded, more);
+    expect(outcome).toEqual({ record: { ...every, isOfVersion: true, ...record }, counted: succeeded });
+  });
+
+  const forgotten: Given = { state: 'forgotten', id: 'q1' };
+  const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0 };
+  const gone = { change: ({ results }: Setting) => results.objects.clear() };
+  const isStopped = { isStopped: true };
+  const ranSince = { runningAt: START - 600_000 };
+  const atLimit = { ...cancelled, engineMs: 600_000 };
+  const hungFor = (engineMs: number) => ({ engineMs, submittedAt: hung.submittedAt });
+  const noLimit = { terms: { scanLimit: undefined } };
+  const notCsv = { reason: expect.stringContaining('CSV') };
+  const listSlowly = ({ lake }: Setting) => {
+    const { list } = lake;
+    lake.list = (...given) =>
+      new Promise((resolve) => setTimeout(() => resolve(list.apply(lake, given)), 5_000));
+  };
+  // How Athena's answer looks; the circumstances; the failure; what else the record says.
+  it.each<[string, Given, Circumstances, string, object?]>([
+    ['not Athena’s CSV', succeeded, result('x'), 'unreadable', notCsv],
+    ['without a result', seen(30_000, succeeded), gone, 'lost', { seenAfterMs: 30_000 }],
+    ['forgotten', forgotten, {}, 'lost', none],
+    ['failed', failed, {}, 'engine', { reason: 'FAILED: x' }],
+    ['retryable', retryable, {}, 'retryable'],
+    ['seen late', seen(4_000, failed), { change: listSlowly }, 'engine', { seenAfterMs: 9_000 }],
+    ['failed while files changed', retryable, { change: writeAgain }, 'data-changed'],
+    ['failed when the lake can’t be listed any more', failed, { change: unlist }, 'data-changed'],
+    ['cancelled', cancelled, {}, 'engine'],
+    ['cancelled, marked as stopped', cancelled, { record: isStopped }, 'too-long'],
+    ['cancelled at its limit', atLimit, {}, 'too-long', { engineMs: 600_000 }],
+    ['cancelled at its limit, as seen by a request', cancelled, { record: ranSince }, 'too-long'],
+    ['failed at its limit', failed, { record: { ...isStopped, ...ranSince } }, 'engine'],
+    ['stopped while files changed', cancelled, { record: isStopped, change: writeAgain }, 'data-changed'],
+    ['stopped now', hung, { record: ranSince }, 'too-long', hungFor(600_000)],
+    ['stopped now, in the queue', hung, {}, 'too-long', hungFor(0)],
+    ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true, limit: 10 }],
+    ['above no known limit', overLimit, noLimit, 'too-large', { isOfVersion: true }],
+    // Today's limit may be another one.
+    ['above a limit long ago', seen(10_000, overLimit), {}, 'too-large', { seenAfterMs: 10_000 }],
+  ])('is that of a failure: %s', async (_, execution, more, why, others) => {
+    const { record, counted } = await made(execution, more);
+    const failure = { state: 'failed', isOfVersion: false, why, reason: expect.any(String), seenAfterMs: 0 };
+    expect(record).toEqual({ ...every, ...failure, ...others });
+    const isFailed = why === 'unreadable' || execution.state === 'under-way';
+    const state = execution.state === 'forgotten' ? undefined : isFailed ? 'failed' : execution.state;
+    expect(counted?.state).toBe(state);
+  });
+
+  it.each<[string, number, Partial<Target['data']>, number | undefined]>([
+    ['as long as the stage reuses this listing', 60_000, {}, 59_980],
+    ['not if the stage reuses it no longer', 20, {}, undefined],
+    ['not if another listing was seen than the one that began it', 60_000, { fingerprint: 'f2' }, undefined],
+    ['not if this machine’s clock was set back', 60_000, { listedAt: START + 1 }, undefined],
+  ])('tells callers with the same listing how long it is good: %s', async (_, listingMs, more, goodForMs) => {
+    const of = setting();
+    const { job, data } = await of.target();
+    const target = { job, data: { ...data, listedAt: START - 20, ...more } };
+    const record = await recordOf(of, succeeded, { target, terms: { listingMs } });
+    expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
+  });
+});
+
+describe('a result that appears after the end of its query', () => {
+  const appears = (afterMs: number, more: Circumstances = {}): Circumstances => ({
+    change: ({ results }: Setting) => {
+      results.objects.clear();
+      setTimeout(() => results.putResult(location, ENGINE_CSV), afterMs);
+    },
+    ...more,
+  });
+  const until = (waitMs: number, giveUpMs: number) => ({
+    terms: { waitUntil: START + waitMs, giveUpAt: START + giveUpMs },
+  });
+  const none = { location, result: Promise.resolve(undefined), closing: Promise.resolve(undefined) };
+
+  it.each<[string, Circumstances, string, number]>([
+    ['is waited for', appears(3_000), 'done', 3_000],
+    ['is waited for until 30 s after the end', appears(90_000, until(60_000, 60_000)), 'failed', 30_000],
+    ['is left to the next request', appears(6_000, until(5_000, 60_000)), 'late', 5_000],
+    ['is left to the next request of others', appears(6_000, until(60_000, 5_000)), 'late', 5_000],
+    ['is looked for again if the early look missed it', appears(1, { early: none }), 'done', 250],
+  ])('%s', async (_, more, outcome, afterMs) => {
+    const record = await recordOf(setting(), succeeded, more);
+    expect([record === 'late' ? record : record.state, Date.now() - START]).toEqual([outcome, afterMs]);
+  });
+});

@@ -1,0 +1,260 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import * as files from '../../../lib/delivery/files.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
+import { jobRecordKey } from '../../../lib/results/keys.ts';
+import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
+import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
+
+const { abandonPublication, awaitPublication, publishLarge, readPublication, writeReport } = files;
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
+useFakeTime();
+
+const KEY = 'reports/q1/report.csv';
+const GZIPPED = `${KEY}.gz`;
+const REQUEST = 'publications/q1.json';
+const RECORD = 'jobs/job-1.json';
+const columns: files.Publication['columns'] = [
+  { name: 'Day', type: 'datetime' },
+  { name: 'Clicks', type: 'integer' },
+];
+const { location, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
+const of = { executionId: 'q1', location, key: KEY, fileName: 'report.csv', columns } as const;
+const least: files.Publication = { form: 1, ...of };
+const publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' } as const;
+const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } };
+const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
+
+/** A bucket with the result of the publication's query, and the record that waits for its files. */
+function withResult(text = ENGINE_CSV, bytes?: number, record: object = { ...published, location }) {
+  const results = memoryBucket();
+  results.putResult(location, text, bytes);
+  results.put(RECORD, record);
+  return results;
+}
+
+describe('writeReport', () => {
+  const write = (results: MemoryBucket, text = ENGINE_CSV) =>
+    settled(writeReport(results, publication, Buffer.from(text)));
+  /** Replaces the writes of one file. */
+  const writing = (key: string, as: () => Promise<void>) => {
+    const results = memoryBucket();
+    const { writeFile } = results;
+    results.writeFile = (of, ...given) => (of === key ? as() : writeFile(of, ...given));
+    return results;
+  };
+  const pause = (ms: number) => () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const late = () => Promise.reject(new Overloaded('Later.', 30));
+
+  it('makes both files from the result, and returns their sizes and the number of rows', async () => {
+    const results = memoryBucket();
+    const row = '"2026-01-02T00:00:00Z",\n';
+    const writes = vi.spyOn(results, 'writeFile');
+    const made = await write(results, ENGINE_CSV + row);
+    // The gzipped file is tried once, the plain one for as long as the request has time.
+    const tries = writes.mock.calls.map(([key, , , most]) => `${key} ${most}`);
+    expect(tries.sort()).toEqual([`${KEY} undefined`, `${GZIPPED} 1`]);
+    const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
+    expect(made).toEqual({ files: { plain: CSV.length + row.length, gzip: gzip?.bytes }, rows: 2 });
+    expect(plain).toMatchObject({ text: CSV + row, file });
+    expect(gzip).toMatchObject({ text: CSV + row, file: { ...file, encoding: 'gzip' } });
+    await settled(writeReport(results, { ...least, key: 'reports/q2/report.csv' }, Buffer.from(ENGINE_CSV)));
+    const { metadata } = results.objects.get('reports/q2/report.csv')?.file ?? {};
+    expect(metadata).toEqual({ 'query-execution-id': 'q1' });
+  });
+
+  it.each<[string, () => Promise<void>, object, number]>([
+    ['can’t be written', late, { plain: CSV.length }, 0],
+    ['is not written within a second after the plain one', pause(60_000), { plain: CSV.length }, 1_000],
+    ['is written within a second after the plain one', pause(999), SIZES, 999],
+  ])('waits for the gzipped file only a little: if it %s', async (_, as, sizes, ms) => {
+    expect((await write(writing(GZIPPED, as))).files).toEqual(sizes);
+    expect(Date.now() - START).toBe(ms);
+  });
+
+  it("throws if the plain file can't be written; writes nothing of a result that is not the engine's CSV", async () => {
+    await expect(write(writing(KEY, late))).rejects.toThrow(Overloaded);
+    const results = memoryBucket();
+    await expect(write(results, 'nonsense')).rejects.toThrow(NotEngineCsv);
+    expect(results.calls).toEqual([]);
+    expect(files.MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
+  });
+});
+
+describe('publishLarge', () => {
+  it('writes the gzipped file, then the plain one, and records each as soon as it is written', async () => {
+    const results = withResult();
+    const writes = vi.spyOn(results, 'replace');
+    vi.setSystemTime(START + 4_000);
+    const later = () => void vi.setSystemTime(START + 7_000);
+    results.before(`uploadFile ${KEY}`, () => results.before(`uploadFile ${KEY}`, later));
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file });
+    expect(results.objects.get(GZIPPED)?.file).toEqual({ ...file, encoding: 'gzip' });
+    expect(gunzipSync(results.objects.get(GZIPPED)?.content as Buffer).toString()).toBe(CSV);
+    // The time since the query's end goes on from record to record.
+    expect(writes.mock.calls.map(([, , document]) => document)).toEqual([
+      { ...published, rows: 1, location, files: { gzip: SIZES.gzip }, endedForMs: 4_000 },
+      { ...published, rows: 1, state: 'done', files: SIZES, endedForMs: 7_000 },
+    ]);
+  });
+
+  const GIB = 1024 ** 3;
+  // What an earlier run had written before it was killed; the result's size; what this run writes, and records.
+  it.each<[string[], number, string[], object]>([
+    [[GZIPPED], 1, [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
+    [[KEY], 1, [], { files: { plain: 4 } }],
+    [[KEY, GZIPPED], 1, [], { files: { plain: 4, gzip: 4 } }],
+    [[], 20 * GIB, [GZIPPED, KEY], { files: SIZES, rows: 1 }],
+    [[], 20 * GIB + 1, [KEY], { files: { plain: CSV.length }, rows: 1 }],
+  ])('writes nothing twice: after %j, a result of %d bytes', async (were, bytes, now, more) => {
+    const results = withResult(ENGINE_CSV, bytes);
+    for (const key of were) results.putFile(key, 'file');
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.callsOf('uploadFile')).toEqual(now.map((key) => `uploadFile ${key}`));
+    expect(results.document(RECORD)).toEqual({ ...published, state: 'done', endedForMs: 0, ...more });
+  });
+
+  it.each([0, 1, 2])('returns false if the result is gone after it was opened %d times', async (opened) => {
+    const results = withResult();
+    const remove = () => void results.objects.delete('athena/q1.csv');
+    // A hook runs once: the first one sets the second one, for the next call that opens the result.
+    if (opened === 0) remove();
+    if (opened === 1) results.before('openResult', remove);
+    if (opened === 2) results.before('openResult', () => results.before('openResult', remove));
+    expect(await publishLarge(results, publication)).toBe(false);
+    expect(results.keys(/^reports/)).toEqual(opened === 2 ? [GZIPPED] : []);
+    expect(results.document(RECORD)).toMatchObject({ state: 'publishing' });
+  });
+
+  it("throws if the result is not the engine's CSV, and writes no file", async () => {
+    const results = withResult('nonsense');
+    await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
+    expect([...results.objects.keys()]).toEqual(['athena/q1.csv', RECORD]);
+  });
+
+  it.each<[string, object]>([
+    ['of another execution', publishingRecord({ executionId: 'q2' })],
+    ['of a report that is done', doneRecord()],
+    ['of the next attempt', underWayRecord()],
+    ['that can’t be read', { form: 1 }],
+  ])('does not change a record %s', async (_, document) => {
+    const results = withResult(ENGINE_CSV, undefined, document);
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect([results.document(RECORD), results.callsOf('replace')]).toEqual([document, []]);
+  });
+
+  it('records its files if another changes the record at the same moment, and creates no record', async () => {
+    const results = withResult();
+    results.before(`replace ${RECORD}`, () => results.put(RECORD, publishingRecord({ writer: 'other' })));
+    await publishLarge(results, publication);
+    expect(results.document(RECORD)).toMatchObject({ state: 'done', writer: 'other', rows: 1 });
+    results.objects.delete(RECORD);
+    // Release 1.0.0 names no record.
+    for (const wanted of [publication, least]) expect(await publishLarge(results, wanted)).toBe(true);
+    expect(results.keys(/^jobs/)).toEqual([]);
+  });
+});
+
+describe('awaitPublication', () => {
+  const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
+
+  /** Waits for the files of a job, whose record is stored. */
+  type Act = (results: MemoryBucket, key: string) => unknown;
+  async function awaited(before: Act, waitMs = 1_234, isOfVersion = true) {
+    const of = setting();
+    const target = await of.target();
+    const record = publishingRecord({ isOfVersion });
+    const stored = of.results.put(jobRecordKey(target.job), record);
+    before(of.results, jobRecordKey(target.job));
+    const run = of.run({ waitUntil: START + waitMs, partner: 'first-partner' });
+    const latest = await settled(awaitPublication(run, target, stored, record));
+    const document = latest?.document as Record<string, unknown>;
+    return { ...of, target, document, isChanged: latest?.etag !== stored.etag, ms: Date.now() - START };
+  }
+
+  it('requests the publication, and waits until the record has changed', async () => {
+    const done = doneRecord();
+    const finish: Act = (bucket, key) => setTimeout(() => bucket.put(key, done), 3_000);
+    const { document, ms, results, target } = await awaited(finish, 60_000);
+    expect([document, ms >= 3_000, ms < 3_500]).toEqual([done, true, true]);
+    const { version: dataVersion } = target.data;
+    const named = { key: FILE, fileName: FILE.slice(11), dataVersion, record: jobRecordKey(target.job) };
+    expect(results.document(REQUEST)).toEqual({ ...publication, ...named });
+    expect(results.calls.length).toBeLessThan(30);
+  });
+
+  it('requests no version for a report that has none', async () => {
+    const { results } = await awaited(() => {}, 0, false);
+    expect(results.document(REQUEST)).not.toHaveProperty('dataVersion');
+  });
+
+  // The publishing function has died after it wrote the files, or is of release 1.0.0, which tells by an object of its
+  // own that it has given a publication up.
+  it.each<[string, string[], boolean, object]>([
+    ['both files', [FILE, `${FILE}.gz`], true, { state: 'done', files: { plain: 4, gzip: 4 } }],
+    ['the plain file', [FILE], true, { state: 'done', files: { plain: 4 } }],
+    ['the gzipped file', [`${FILE}.gz`], true, { state: 'publishing', files: { gzip: 4 } }],
+    ['no file', ['reports/q0/x.csv'], false, { state: 'publishing', files: {} }],
+    ['that it was given up', ['abandoned/q1.json'], true, { state: 'failed', why: 'unpublished' }],
+    ['that it was given up, and the plain file', ['abandoned/q1.json', FILE], true, { state: 'done' }],
+  ])('records what the record does not know: %s', async (_, keys, isChanged, record) => {
+    const made = await awaited((results) => keys.map((key) => results.putFile(key, 'file')));
+    expect(made).toMatchObject({ isChanged, document: record, ms: isChanged ? 0 : 1_234 });
+    expect([made.document['rows'], made.results.callsOf('create abandoned')]).toEqual([undefined, []]);
+  });
+});
+
+describe('readPublication', () => {
+  const read = async (document: unknown, key = REQUEST) => {
+    const results = memoryBucket();
+    results.put(REQUEST, document);
+    return readPublication(results, key);
+  };
+  const types = (['datetime', 'integer', 'string', 'float'] as const).map((type) => ({ name: type, type }));
+
+  it.each([publication, least, { ...least, columns: types }])('reads every member: %o', async (document) => {
+    expect(await read(document)).toEqual(document);
+  });
+
+  it.each<[string, object]>([
+    ...Object.keys(least).map((name): [string, object] => [`without ${name}`, { [name]: undefined }]),
+    ['of another form', { form: 2 }],
+    ['with a key of another prefix', { key: 'elsewhere/q1/report.csv' }],
+    ['with a column of an unknown type', { columns: [{ name: 'Day', type: 'day' }] }],
+    ['with a column without a name', { columns: [{ type: 'float' }] }],
+  ])('treats a request %s as absent', async (_, more) => {
+    expect(await read({ ...publication, ...more })).toBeUndefined();
+    expect(await read(publication, 'elsewhere/q1.json')).toBeUndefined();
+  });
+});
+
+describe('abandonPublication', () => {
+  it('records once in the job’s record that the report was not published', async () => {
+    const results = withResult();
+    results.put(REQUEST, publication);
+    vi.setSystemTime(START + 4_000);
+    const told = { queryExecutionId: 'q1', partner: 'first-partner' };
+    for (const _ of [1, 2]) expect(await abandonPublication(results, REQUEST)).toEqual(told);
+    const { files: _, goodForMs: __, ...record } = published;
+    const failed = { state: 'failed', why: 'unpublished', reason: 'was not published', seenAfterMs: 0 };
+    expect(results.document(RECORD)).toEqual({ ...record, ...failed, endedForMs: 4_000 });
+    expect([results.callsOf('replace').length, results.keys(/^abandoned/)]).toEqual([1, []]);
+  });
+
+  it.each<[string, object]>([
+    ['for release 1.0.0', least],
+    ['if the request can’t be read', { form: 2 }],
+  ])('writes an object of its own once, %s', async (_, document) => {
+    const results = withResult();
+    results.put(REQUEST, document);
+    const told = { queryExecutionId: 'q1' };
+    for (const _ of [1, 2]) expect(await abandonPublication(results, REQUEST)).toEqual(told);
+    expect(results.objects.get('abandoned/q1.json')).toMatchObject({ document: {}, etag: '"4"' });
+    expect(results.document(RECORD)).toEqual({ ...published, location });
+  });
+});

@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { type WatchedExecution, watchExecution, watchRecord } from '../../../lib/delivery/watch.ts';
+import { Unavailable } from '../../../lib/problems/problem.ts';
+import type { OpenRecord } from '../../../lib/results/job-record.ts';
+import { jobRecordKey } from '../../../lib/results/keys.ts';
+import type { Plan } from './memory-queries.ts';
+import { type Setting, START, setting, startingRecord, termsNow, underWayRecord } from './setting.ts';
+import { settled, useFakeTime } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+useFakeTime();
+
+const dice = (number: number) => () => {
+  const random = vi.spyOn(Math, 'random').mockReturnValue(number);
+  return () => random.mockRestore();
+};
+beforeEach(dice(0.5));
+
+interface Circumstances {
+  readonly terms?: Partial<DeliveryTerms>;
+  /** How long Athena took to answer the start of the query. */
+  readonly answerMs?: number;
+  readonly watched?: Partial<WatchedExecution>;
+  readonly change?: (of: Setting) => unknown;
+}
+
+/** Starts a query and watches it from START on; resolves when the watch has ended. */
+async function watch(plan: Plan, { terms, answerMs = 0, watched, change }: Circumstances = {}) {
+  const of = setting(plan);
+  vi.setSystemTime(START - answerMs);
+  const id = of.queries.startNow({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(40));
+  await vi.advanceTimersByTimeAsync(answerMs);
+  change?.(of);
+  const begin = vi.fn(() => 'begun');
+  const get = vi.spyOn(of.queries, 'get');
+  const execution = { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false, ...watched };
+  const state = await settled(watchExecution(of, execution, termsNow(terms), begin));
+  const ended = { ...state, ms: Date.now() - START, athena: get.mock.calls.length };
+  const looks = of.results.calls.length;
+  // After the watch has ended, it makes at most one more call to S3.
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(of.results.calls.length - looks).toBeLessThanOrEqual(1);
+  return { ...ended, looks, begins: begin.mock.calls.length };
+}
+
+const never: Plan = { ends: 'never' };
+const failing = (error: Error) => (of: Setting) => vi.spyOn(of.queries, 'get').mockRejectedValue(error);
+const busy = new Unavailable('busy', 30);
+
+describe.each([0, 0.5, 0.999])('watchExecution, with Math.random at %d,', (number) => {
+  beforeEach(dice(number));
+
+  it.each([
+    [300, 30, 1],
+    [2_000, 130, 2],
+    [8_000, 400, 3],
+    [24_000, 1_100, 5],
+  ])('sees the end of a query of %d ms within %d ms, by %d questions', async (afterMs, lostMs, most) => {
+    const { execution, ms, athena } = await watch({ afterMs });
+    expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
+    expect([ms >= afterMs, ms <= afterMs + lostMs, athena > 0, athena <= most]).not.toContain(false);
+  });
+});
+
+describe('watchExecution', () => {
+  it('calls back once when it sees the result, and asks Athena again soon until Athena reports the end', async () => {
+    const appears = ({ results }: Setting) => results.putResult('s3://results/athena/q1.csv', '');
+    const change = (of: Setting) => void setTimeout(() => appears(of), 500);
+    const { begins, begun, ms, athena } = await watch({ afterMs: 1_000 }, { change });
+    expect([begins, begun, ms < 1_500, athena > 1, athena <= 7]).toEqual([1, 'begun', true, true, true]);
+  });
+
+  it('does not call back if the result has another location, which only Athena knows', async () => {
+    const { begins, execution } = await watch({ afterMs: 1_000, location: 's3://results/athena/q0.csv' });
+    expect([begins, execution?.state]).toEqual([0, 'succeeded']);
+  });
+
+  // A request that asks once more as it ends would move failures into first requests.
+  it.each<[string, Partial<DeliveryTerms>, boolean, number, number]>([
+    ['at the end of a request that started it: no', { waitUntil: START + 1_000 }, false, 0, 1_000],
+    ['at the end of its caller’s time: once', { giveUpAt: START + 1_000 }, false, 1, 1_000],
+    ['after a take-over: once', { waitUntil: START + 1_900 }, true, 1, 1_900],
+    ['after a take-over without time: not at all', { waitUntil: START }, true, 0, 1],
+  ])('asks Athena about a query that does not end, %s', async (_, terms, isTakenOver, times, endsMs) => {
+    const { athena, ms } = await watch(never, { terms, watched: { isTakenOver } });
+    expect([athena, ms]).toEqual([times, endsMs]);
+  });
+
+  it.each<[string, Plan, Partial<WatchedExecution>, number, number]>([
+    ['at once if it has taken the query over', {}, { isTakenOver: true, elapsedMs: 60_000 }, 1, 1],
+    ['about once a second if the query is old', never, { elapsedMs: 300_000 }, 24, 25_000],
+  ])('looks for the result %s', async (_, plan, watched, times, endMs) => {
+    const { looks, ms } = await watch(plan, { watched });
+    expect([looks, Math.max(ms, 1)]).toEqual([times, endMs]);
+  });
+
+  it('treats an error of S3 as a result that does not exist yet, and throws an error of Athena', async () => {
+    const change = ({ results }: Setting) => vi.spyOn(results, 'head').mockRejectedValueOnce(busy);
+    expect((await watch({ afterMs: 500 }, { change })).execution?.state).toBe('succeeded');
+    await expect(watch(never, { change: failing(new Error('boom')) })).rejects.toThrow('boom');
+  });
+
+  it('counts the time that Athena has had the query from its submission', async () => {
+    // Athena answered the start of this query 3 s late.
+    expect((await watch(never, { answerMs: 3_000 })).elapsedMs).toBeGreaterThanOrEqual(27_000);
+  });
+
+  const queued: Plan = { ends: 'never', queuedMs: 60_000 };
+  const ran = { runningAt: START - 1, hasRun: true };
+  it.each<[string, Plan, Partial<WatchedExecution>, object]>([
+    ['queued', queued, {}, { runningAt: undefined, hasRun: false }],
+    ['seen running before', never, ran, ran],
+    ['queued again', queued, ran, { runningAt: undefined, hasRun: true }],
+  ])('tells since when the query has run: %s', async (_, plan, watched, seen) => {
+    expect(await watch(plan, { watched })).toMatchObject(seen);
+  });
+
+  // Athena gives the time of its answer in whole seconds, and is seldom asked: the limit is noticed late.
+  it.each([1, 999])('asks seldom at the limit of a query that is %d ms older', async (afterMs) => {
+    const terms = { longestQueryMs: 6_000, longestQueueMs: 0 };
+    const { ms, athena } = await watch(never, { terms, answerMs: 1_000 - afterMs });
+    expect([ms <= 8_000, athena <= 5]).toEqual([true, true]);
+  });
+
+  it('goes on, and seldom asks, while Athena throttles the questions about a query that takes too long', async () => {
+    const terms = { longestQueryMs: 5_000 };
+    const { execution, ms, athena } = await watch(never, { terms, change: failing(busy) });
+    expect([execution, ms, athena < 10]).toEqual([undefined, 25_000, true]);
+  });
+});
+
+describe('watchRecord', () => {
+  const underWay = (more: object) => underWayRecord({ leaseMs: 10_000, ...more });
+  const old = underWay({ elapsedMs: 20_000, leaseMs: 90_000 });
+  // A lease ends a second late, because S3 gives ages in whole seconds. Then half of the longest random pause is over.
+  it.each<[string, OpenRecord, Partial<DeliveryTerms>, number, number]>([
+    ['the lease has ended, and a random pause is over', underWay({}), {}, 11_500, 48],
+    ['the request must be answered', underWay({}), { waitUntil: START + 3_000 }, 3_000, 17],
+    ['the caller’s time is up', startingRecord(), { giveUpAt: START + 1_800 }, 1_800, 10],
+    ['the request must be answered, if the query is old', old, { waitUntil: START + 8_000 }, 8_000, 4],
+  ])('reads the record until %s', async (_, record, terms, endMs, reads) => {
+    const of = setting();
+    const target = await of.target();
+    const stored = {
+      ...of.results.put(jobRecordKey(target.job), record),
+      ageMs: record === old ? 40_000 : 0,
+    };
+    const latest = await settled(watchRecord(of.run(terms), target, stored, record));
+    expect([latest?.etag, Date.now() - START]).toEqual([stored.etag, endMs]);
+    expect(of.results.callsOf('read')).toHaveLength(reads);
+  });
+
+  it('soon sees a changed record', async () => {
+    const of = setting();
+    const target = await of.target();
+    const [key, record] = [jobRecordKey(target.job), underWay({})];
+    const stored = of.results.put(key, record);
+    setTimeout(() => of.results.put(key, underWay({ writer: 'other' })), 1_000);
+    const latest = await settled(watchRecord(of.run(), target, stored, record));
+    expect([latest?.document, Date.now() - START <= 1_200]).toEqual([underWay({ writer: 'other' }), true]);
+  });
+});
