@@ -18,9 +18,9 @@ const AT_MOST: Readonly<Record<string, number>> = {
   'lake-check': 1_990,
   tools: 7_010,
   page: 8_552,
-  connectors: 2_205,
+  connectors: 2_209,
   bench: 4_544,
-  test: 53_281,
+  test: 53_288,
   docs: 7_088,
 };
 

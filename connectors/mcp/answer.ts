@@ -24,8 +24,8 @@ const escaped = (text: string) =>
 
 /** A foreign text in a sentence, such as the name of a column or an error of DuckDB. */
 export const shown = (text: unknown, most = 300): string => {
-  const line = String(text ?? '').replace(/\s+/g, ' ');
-  return escaped(line.slice(0, most)).replaceAll('\\"', '"') + (line.length > most ? ' …' : '');
+  const line = escaped(String(text ?? '').replace(/\s+/g, ' ')).replaceAll('\\"', '"');
+  return line.length > most ? `${line.slice(0, most).toWellFormed()} …` : line;
 };
 
 /** A text of the traffic as the value of a cell. */

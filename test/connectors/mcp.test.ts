@@ -492,6 +492,8 @@ describe('what fails', () => {
     );
     expect(Date.now() - began).toBeGreaterThan(2_000);
     expect(asked.filter((one) => one.endsWith('days'))).toHaveLength(2);
+    const long = { title: '\u202e'.repeat(9_000) };
+    expect((await against({ '/token': token, [DAYS]: [[400, long]] })).text.length).toBeLessThan(9_000);
     const { text: late } = await against({
       '/token': token,
       [DAYS]: [[503, {}, { 'retry-after': '3600' }]],
@@ -544,6 +546,11 @@ describe('the package', () => {
       /^\d+ of 8 rows shown. table: publisherperformance_\w+; .* Opens \d+, Revenue -?\d+\.\d{6}; .*\nDay \| Opens \| Revenue\n2025|2026/s,
     );
     await execute(join(home, 'node_modules/.bin/tsc'), ['--project', join(home, 'connectors/mcp')]);
+  });
+
+  it('says in one line what it needs to start', async () => {
+    const started = startAgent(home, { ...env, API_URL: 'service.example' });
+    await expect(started).rejects.toThrow(/Connection closed API_URL must be an https URL\.\n$/);
   });
 
   it('has four tools that only read', async () => {
