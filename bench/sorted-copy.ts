@@ -4,7 +4,7 @@ import { publisherReport } from '../lib/report/catalogue.ts';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import { tableOf } from '../lib/report/tables.ts';
 import { daySelect } from '../tools/lake/day-file.ts';
-import { duckDbMemory } from '../tools/lake/workspace/open-duckdb.ts';
+import { duckDbMemory } from '../tools/lake/open-duckdb.ts';
 
 const [reader = '', target = '', memory = ''] = process.argv.slice(2);
 const instance = await DuckDBInstance.create(':memory:', {

@@ -1,6 +1,6 @@
 import { type App, Tags } from 'aws-cdk-lib';
 import { ApiStack } from './api/api-stack.ts';
-import type { Release } from './api/function-code.ts';
+import type { Release } from './api/lambda-function.ts';
 import { DataStack } from './data/data-stack.ts';
 import type { DeploymentFlags } from './deployment-flags.ts';
 import { IdentityStack } from './identity/identity-stack.ts';
@@ -41,7 +41,6 @@ export function addStage(
           ...common,
           apiScope,
           keepData,
-          formerClients: provider.formerClients,
           isProbed: stage.probe !== undefined,
         })
       : undefined;

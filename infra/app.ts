@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { addStage } from './add-stage.ts';
-import { bundlesIn } from './api/function-code.ts';
+import { bundlesIn } from './api/lambda-function.ts';
 import { bundleFunctions } from './bundle-functions.ts';
 import { chooseStage, ownStages } from './choose-stage.ts';
 import { readFlags } from './deployment-flags.ts';

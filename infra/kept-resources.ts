@@ -1,4 +1,5 @@
 import { Aws, Fn, RemovalPolicy } from 'aws-cdk-lib';
+import type { Stage } from './stage.ts';
 
 /**
  * Eight characters that are unique to this stack: the beginning of the UUID in the stack's id. A stack that is deleted
@@ -12,3 +13,11 @@ export const uniquePart = (): string =>
  * because it is still empty then (CloudFormation User Guide, "DeletionPolicy attribute", RetainExceptOnCreate).
  */
 export const RETAIN_EXCEPT_ON_CREATE = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+
+/** The settings of a log. It outlives a stage that keeps its data, because it says who pulled what. */
+export const logSettings = ({ logDays, keepData }: Pick<Stage, 'logDays' | 'keepData'>) => ({
+  retention: logDays,
+  removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
+});
+
+export type LogSettings = ReturnType<typeof logSettings>;

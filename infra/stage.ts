@@ -10,6 +10,7 @@ import {
   isTokenEndpoint,
   TOKEN_ENDPOINT_FORM,
 } from '../lib/access/access-details.ts';
+import { MOST_FINAL_AFTER_HOURS } from '../lib/lake/day-states.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
@@ -33,15 +34,6 @@ const tokenEndpoint = v.pipe(
     ({ received }) => `expected ${TOKEN_ENDPOINT_FORM}, with https, received ${received}`,
   ),
 );
-
-/** A setting of older versions. If a stage still has it, the error says what replaces it. */
-const noLongerTaken = (message: string) =>
-  v.exactOptional(
-    v.pipe(
-      v.unknown(),
-      v.check(() => false, message),
-    ),
-  );
 
 /** The concurrency limit that some new AWS accounts have: ten executions. */
 export const LEAST_EXECUTIONS = 10;
@@ -67,18 +59,6 @@ const existingIssuer = v.strictObject({
 
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
-  /**
-   * Clients that an older version of this app made from the stage file. The named clients stay in Cognito, even if
-   * this setting is removed later. CloudFormation deletes all others (docs/partners.md, "Clients of an older version").
-   */
-  formerClients: v.exactOptional(
-    v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
-    [],
-  ),
-  clients: noLongerTaken(
-    '`clients` is no longer part of the stage file: `npm run partner` adds clients. Rename `clients` to `formerClients` to ' +
-      'keep those that are deployed (docs/partners.md, "Clients of an older version")',
-  ),
 });
 
 const companies = v.strictObject({
@@ -183,6 +163,11 @@ const settings = v.strictObject({
     listingSeconds: v.exactOptional(whole(0, 3_600), 0),
     /** A query that takes longer is stopped. Athena's own limit is 30 minutes. */
     longestQuerySeconds: whole(1, 1_800),
+    /**
+     * How many hours after a day's end (UTC) the day is promised to be final. `days`, the page and the probe go by it.
+     * Without it, nothing is promised.
+     */
+    finalAfterHours: v.exactOptional(whole(1, MOST_FINAL_AFTER_HOURS)),
     /** How long a download URL is valid. It expires earlier if its function's credentials do. */
     downloadUrlSeconds: whole(1, 43_200),
   }),
@@ -208,10 +193,6 @@ const settings = v.strictObject({
    * it.
    */
   executions: whole(LEAST_EXECUTIONS, 100_000),
-  throttling: noLongerTaken(
-    'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
-      'which the limits follow (docs/scale.md, "The limits of the stage")',
-  ),
   /**
    * How many requests one address may send in any five minutes. Further requests are answered 429. AWS WAF accepts no
    * limit under 10.
@@ -249,9 +230,12 @@ const settings = v.strictObject({
       ),
     }),
   ),
-  shiftMinutes: noLongerTaken(
-    '`shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it gets any ' +
-      'request (docs/deploy.md, "Releases")',
+  /** A setting of an older version. */
+  shiftMinutes: v.exactOptional(
+    v.never(
+      '`shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it gets any ' +
+        'request (docs/deploy.md, "Releases")',
+    ),
   ),
   /** Other origins whose web pages may call the API with their own token. The service's own page needs no entry. */
   corsOrigins: v.exactOptional(

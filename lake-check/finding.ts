@@ -7,7 +7,7 @@ import type { FileFacts, Footer, LakeFacts, TableFacts, ValueFacts } from './lak
  */
 const SEVERITIES = ['wrong', 'fails', 'warning', 'advice'] as const;
 
-export type Severity = (typeof SEVERITIES)[number];
+type Severity = (typeof SEVERITIES)[number];
 
 /** One kind of deviation from the data contract, in one or more files. */
 export interface Finding {

@@ -8,6 +8,7 @@ import {
 } from './access/access-details.ts';
 import type { EntitlementTerms } from './access/whose-rows.ts';
 import { QUERY_WAIT_MS } from './function-settings.ts';
+import { MOST_FINAL_AFTER_HOURS } from './lake/day-states.ts';
 import { ENV } from './names.ts';
 import { byOwner, ownerNames } from './report/catalogue.ts';
 
@@ -93,6 +94,8 @@ const environment = v.object({
     ),
     '',
   ),
+  /** How many hours after a day's end (UTC) the operator promises the day to be final; 0 promises nothing. */
+  [ENV.finalAfterHours]: v.optional(whole(0, MOST_FINAL_AFTER_HOURS), '0'),
   /** The currency of all amounts (ISO 4217). Without it, the service names no currency. */
   [ENV.currency]: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
   /** Where callers request access tokens. Without it, the service names no such place. */
@@ -171,6 +174,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** The edge's origin if links lead to the edge, otherwise undefined. */
     linkOrigin: values[ENV.linksLeadToEdge] === 'yes' ? values[ENV.downloadsEdgeOrigin] : undefined,
     corsOrigins: values[ENV.corsOrigins],
+    finalAfterHours: values[ENV.finalAfterHours] || undefined,
     currency: values[ENV.currency],
     access: Object.freeze(access),
     pageFiles: values[ENV.pageFiles],

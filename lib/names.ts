@@ -26,6 +26,7 @@ export const ENV = {
   downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
   linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
   corsOrigins: 'CORS_ORIGINS',
+  finalAfterHours: 'FINAL_AFTER_HOURS',
   currency: 'CURRENCY',
   accessTokenEndpoint: 'ACCESS_TOKEN_ENDPOINT',
   accessContact: 'ACCESS_CONTACT',
@@ -80,8 +81,6 @@ export const RESULTS_PREFIX = {
   orders: 'orders/',
   /** As `orders/`: release 1.0.0 still reads it. */
   tickets: 'tickets/',
-  /** A prefix from before 1.0.0. Nothing reads or writes it now. Its last objects expire. */
-  shares: 'shares/',
 } as const;
 
 /** Prefixes of the objects in the bucket of the register of partners. */
@@ -131,6 +130,8 @@ export const METRIC = {
    * client had no free slot.
    */
   unavailable: 'Unavailable',
+  /** Count of the calls of StartQueryExecution that Athena throttled, whether a later try succeeded or not. */
+  throttledStarts: 'ThrottledStarts',
   /** Count of the queries that failed, were cancelled or stopped, or left an unreadable result. */
   failedQueries: 'FailedQueries',
   /** Bytes that a query scanned: what Athena charges for. */
@@ -139,6 +140,8 @@ export const METRIC = {
   probePulled: 'ProbePulled',
   /** How many rows the probe's report has for yesterday. */
   probeRows: 'ProbeRows',
+  /** 1 if the latest day that should be final, by the operator's promise, is not; otherwise 0. */
+  lateDays: 'LateDays',
   /** Milliseconds from a query's submission to its end. */
   queryDuration: 'QueryDuration',
 } as const;

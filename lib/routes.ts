@@ -1,8 +1,6 @@
 import { type Report, reports } from './report/catalogue.ts';
 
-/**
- * One route of the service: a path, and the function that answers its requests in the deployed and the local gateway.
- */
+/** One route of the service: a path, and the function that answers it, deployed or on one machine. */
 export interface Route {
   /** The path, with its parameters in braces. */
   readonly path: string;
@@ -21,16 +19,10 @@ export const daysFunction = ({ name }: Report): string => `${name}-days`;
 /** Name of the function that answers every path and method that no route takes. */
 export const NOT_FOUND_FUNCTION = 'notfound';
 
-/**
- * The gateway gzips bodies of at least this size if the caller accepts gzip. Such bodies are, for example, the API's
- * description and the page's files.
- */
+/** The gateway gzips bodies of at least this size, such as the page's files, if the caller accepts gzip. */
 export const MIN_GZIP_BYTES = 10_240;
 
-/**
- * Method of a CORS preflight: a browser sends one before a page of another origin may send a token. The
- * service answers it if the stage has `corsOrigins`.
- */
+/** A browser's question before a page of another origin sends a token; answered with `corsOrigins`. */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
 /** The path prefix of reports, days of reports, fields and downloads (docs/contract.md#the-two-reports). */

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
+import { MOST_FINAL_AFTER_HOURS } from '../lib/lake/day-states.ts';
+import { ENV } from '../lib/names.ts';
 import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal/progress.ts';
 import { chooseEngine } from './choose-engine.ts';
@@ -25,6 +27,15 @@ function portOf(text = '8080'): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new OperatorFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
+}
+
+/** How many hours after its end (UTC) a day is promised to be final; undefined if nothing is promised. */
+function finalAfterHoursOf(text = ''): string | undefined {
+  const isInRange = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_FINAL_AFTER_HOURS;
+  if (text === '' || isInRange) return text || undefined;
+  throw new OperatorFault(
+    `FINAL_AFTER_HOURS is "${text}". Set it to a number from 1 to ${MOST_FINAL_AFTER_HOURS}, or leave it out.`,
+  );
 }
 
 function hasEdge(text = ''): boolean {
@@ -71,6 +82,7 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
 async function start(): Promise<AsyncDisposable> {
   const port = portOf(process.env['PORT']);
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
+  const finalAfterHours = finalAfterHoursOf(process.env['FINAL_AFTER_HOURS']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
   using told = repeatedProgress(showProgress(process.stdout));
@@ -93,6 +105,7 @@ async function start(): Promise<AsyncDisposable> {
     eventsDirectory,
     partners: partners ?? (hasSampleEvents ? PARTNERS_OF_SAMPLE_EVENTS : undefined),
     hasDownloadsEdge,
+    ...(finalAfterHours && { functionEnv: { [ENV.finalAfterHours]: finalAfterHours } }),
     directory: join(run.folder, 'stack'),
     port,
     lastDay,

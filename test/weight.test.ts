@@ -10,18 +10,18 @@ const root = join(import.meta.dirname, '..');
  * folder gets lighter. It goes up only by a commit that says what was taken out for it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
-  functions: 152,
-  lib: 8_339,
-  'files of lib': 96,
-  infra: 3_578,
-  local: 6_172,
+  functions: 159,
+  lib: 8_598,
+  'files of lib': 97,
+  infra: 3_605,
+  local: 6_185,
   'lake-check': 1_990,
-  tools: 7_010,
-  page: 8_552,
+  tools: 6_063,
+  page: 8_597,
   connectors: 2_209,
   bench: 4_544,
-  test: 53_288,
-  docs: 7_088,
+  test: 53_504,
+  docs: 7_126,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -1,6 +1,7 @@
 /**
- * `npm run explain -- <stage|local> --token <jwt> [<url>]`: shows how the service would judge a token and answer a
- * request with it. `--token -` reads the token from the standard input. It starts no query and prints no secret.
+ * `npm run explain -- <stage|local> --token - [<url>]`: shows how the service would judge the token in the standard input
+ * and answer a request with it. It starts no query and prints no secret. npm prints a command line, and the shell keeps
+ * it, so a token there is refused.
  */
 import { text } from 'node:stream/consumers';
 import { functionDependencies } from '../lib/http/function-dependencies.ts';
@@ -12,7 +13,9 @@ import { checkToken, describeToken, readToken } from './explain/explain-token.ts
 import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
 import { parseOptions } from './parse-options.ts';
 
-const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>]';
+const USAGE =
+  'npm run explain -- <stage|local> --token - [<url of a report>], and the token in the standard input:\n' +
+  '  printenv TOKEN | npm run explain -- …';
 
 /** How long the few small calls to AWS may take together. */
 const PATIENCE_MS = 30_000;
@@ -22,8 +25,10 @@ await reportingFaults(async () => {
   const { values, positionals } = parseOptions({ options, allowPositionals: true });
   const [stage, url, ...more] = positionals;
   if (stage === undefined || values.token === undefined || more.length > 0) throw new OperatorFault(USAGE);
+  if (values.token !== '-')
+    throw new OperatorFault(`npm has just shown the token, and the shell keeps it: take --token -\n${USAGE}`);
   const asked: AskedReport | undefined = url === undefined ? undefined : readUrl(url);
-  const token = (values.token === '-' ? await text(process.stdin) : values.token).trim();
+  const token = (await text(process.stdin)).trim();
   const parsed = readToken(token);
   if (!parsed) throw new OperatorFault('The token is no JWT: three parts with dots between.');
 

@@ -5,15 +5,14 @@ import { GATE } from '../../lib/names.ts';
 import { routes } from '../../lib/routes.ts';
 import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
+import { logSettings } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { makeDownloadsEdge } from './downloads-edge.ts';
 import { Firewall } from './firewall.ts';
-import type { Release } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { makeLambdaFunction, makeLive } from './lambda-function.ts';
-import { makeLostEventsQueue } from './lost-events.ts';
+import { makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
 import { makeProbe, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
 import { addReleaseGate } from './release-gate.ts';
@@ -79,7 +78,7 @@ export class ApiStack extends Stack {
           code: release.code(entry.name),
           environment,
           service,
-          logDays: stage.logDays,
+          logs: logSettings(stage),
           ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
         }),
       );
@@ -94,8 +93,7 @@ export class ApiStack extends Stack {
       publish: functionOf(publish.name),
       abandon: functionOf(abandon.name),
       resultsBucket,
-      ruleName: names.publicationRule,
-      lostEvents: makeLostEventsQueue(this, names),
+      names,
     });
 
     const reportsApi = new ReportsApi(this, 'ReportsApi', {
@@ -103,7 +101,7 @@ export class ApiStack extends Stack {
       stageName: stage.name,
       hasDomain: stage.domain !== undefined,
       executions: stage.executions,
-      logDays: stage.logDays,
+      logs: logSettings(stage),
       corsOrigins: stage.corsOrigins,
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
       notFound: functionOf(notFound.name),
@@ -112,6 +110,7 @@ export class ApiStack extends Stack {
       name: names.service,
       resourceArn: reportsApi.api.deploymentStage.stageArn,
       maxRequestsPerAddress: stage.maxRequestsPerAddress,
+      isForPages: stage.corsOrigins.length > 0,
     });
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 

@@ -1,10 +1,11 @@
 import { CfnOutput } from 'aws-cdk-lib';
-import { DomainName, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import { type CfnDomainName, DomainName, EndpointType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
+import { TLS } from './rest-api.ts';
 
 export interface CustomDomainProps {
   readonly api: RestApi;
@@ -19,8 +20,8 @@ export class CustomDomain extends Construct {
       domainName: domain.name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
       endpointType: EndpointType.REGIONAL,
-      securityPolicy: SecurityPolicy.TLS_1_2,
     });
+    Object.assign(domainName.node.defaultChild as CfnDomainName, TLS);
     domainName.addBasePathMapping(api, { stage: api.deploymentStage });
     if (domain.hostedZone) {
       new ARecord(this, 'Record', {

@@ -64,6 +64,7 @@ export function functionEnvironment({
     [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
     [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
+    [ENV.finalAfterHours]: reports.finalAfterHours?.toString(),
     [ENV.currency]: events.currency,
     [ENV.accessTokenEndpoint]: access.tokenEndpoint ?? tokenIssuer.tokenUrl,
     [ENV.accessContact]: access.contact,

@@ -19,7 +19,7 @@ const furtherProblems: readonly GatewayProblem[] = [
   // for an invalid signature.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
-  // The limit per address has an answer of its own, in `firewall-rules.ts`.
+  // The limit per address has an answer of its own, in `firewall.ts`.
   refusedByFirewall,
   ...Object.values(otherGatewayProblems),
 ];

@@ -1,9 +1,10 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { join } from 'node:path';
+import { Duration } from 'aws-cdk-lib';
 import {
   Alias,
   ApplicationLogLevel,
   Architecture,
-  type Code,
+  Code,
   type IFunction,
   type IVersion,
   Function as LambdaFunction,
@@ -11,19 +12,35 @@ import {
   Runtime,
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { settingsOf } from '../../lib/function-settings.ts';
+import { type LogSettings, RETAIN_EXCEPT_ON_CREATE } from '../kept-resources.ts';
 import { LIVE_ALIAS } from '../resource-names.ts';
 import { makeFunctionRole } from './function-role.ts';
 import { runtimePermissions, type ServiceResources } from './permissions.ts';
 import type { ServiceFunction } from './service-functions.ts';
 
+/** Finds a function's code by the function's name. */
+export type FunctionCode = (functionName: string) => Code;
+
+/** A release: the code of its functions, and its name (`infra/release-name.ts`). */
+export interface Release {
+  readonly code: FunctionCode;
+  readonly name: string;
+}
+
+/** Takes the bundles from a folder that `bundleFunctions` has written. */
+export const bundlesIn =
+  (folder: string): FunctionCode =>
+  (functionName) =>
+    Code.fromAsset(join(folder, functionName));
+
 export interface LambdaFunctionProps {
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly service: ServiceResources;
-  readonly logDays: RetentionDays;
+  readonly logs: LogSettings;
   /** How many of the account's concurrent executions are reserved for this function, which then never gets more. */
   readonly reservedConcurrency?: number | undefined;
 }
@@ -32,13 +49,12 @@ export interface LambdaFunctionProps {
 export function makeLambdaFunction(
   scope: Construct,
   { name, description, permissions }: ServiceFunction,
-  { code, environment, service, logDays, reservedConcurrency }: LambdaFunctionProps,
+  { code, environment, service, logs, reservedConcurrency }: LambdaFunctionProps,
 ): LambdaFunction {
   const { timeoutSeconds, memoryMb } = settingsOf(name);
   const logGroup = new LogGroup(scope, `${name}-log`, {
     logGroupName: service.names.functionLog(name),
-    retention: logDays,
-    removalPolicy: RemovalPolicy.DESTROY,
+    ...logs,
   });
   return new LambdaFunction(scope, name, {
     functionName: service.names.functionName(name),
@@ -61,7 +77,7 @@ export function makeLambdaFunction(
     systemLogLevelV2: SystemLogLevel.WARN,
     // Earlier versions stay, for rollbacks. The version of a failed deployment is removed: otherwise Lambda would not
     // publish the same code and settings again.
-    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
+    currentVersionOptions: { removalPolicy: RETAIN_EXCEPT_ON_CREATE },
   });
 }
 

@@ -5,9 +5,9 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { functionStartedBy } from '../../lib/function-settings.ts';
 import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
+import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
-import type { Release } from './function-code.ts';
-import { type LiveFunction, makeLambdaFunction, makeLive } from './lambda-function.ts';
+import { type LiveFunction, makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
 
 /** Name of the probe's file in `functions/` and of its bundle's folder. */
@@ -24,7 +24,7 @@ export interface ProbeClient {
 export interface PullerProps {
   readonly release: Release;
   readonly service: ServiceResources;
-  readonly stage: Pick<Stage, 'apiScope' | 'logDays' | 'reservedConcurrency'>;
+  readonly stage: Pick<Stage, 'apiScope' | 'keepData' | 'logDays' | 'reports' | 'reservedConcurrency'>;
   /** Absent if the stage has no probe. */
   readonly client?: ProbeClient | undefined;
   readonly serviceUrl: string;
@@ -52,11 +52,14 @@ export const makePuller = (
     {
       code: release.code(puller.name),
       service,
-      logDays: stage.logDays,
+      logs: logSettings(stage),
       ...(puller.name === PROBE && { reservedConcurrency: stage.reservedConcurrency?.probe }),
       environment: {
         [ENV.commit]: release.name,
         [ENV.apiScope]: stage.apiScope,
+        ...(stage.reports.finalAfterHours && {
+          [ENV.finalAfterHours]: String(stage.reports.finalAfterHours),
+        }),
         [PROBE_ENV.serviceUrl]: serviceUrl,
         ...(client && {
           [PROBE_ENV.tokenUrl]: client.tokenUrl,

@@ -1,12 +1,13 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LambdaDestination, SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
+import type { ResourceNames } from '../resource-names.ts';
 
 /**
  * After this time, EventBridge and Lambda give up an event that no function has handled. If queries take 20 minutes at
@@ -19,9 +20,7 @@ export interface PublicationTriggerProps {
   /** The function that Lambda invokes after the last try of a request to publish has failed. */
   readonly abandon: IFunction;
   readonly resultsBucket: IBucket;
-  readonly ruleName: string;
-  /** The queue for events that EventBridge can't deliver, and for events on which `abandon` fails. */
-  readonly lostEvents: IQueue;
+  readonly names: ResourceNames;
 }
 
 /**
@@ -31,8 +30,9 @@ export interface PublicationTriggerProps {
  */
 export function publishOnRequest(
   scope: Construct,
-  { publish, abandon, resultsBucket, ruleName, lostEvents }: PublicationTriggerProps,
+  { publish, abandon, resultsBucket, names }: PublicationTriggerProps,
 ): void {
+  const lostEvents = makeLostEventsQueue(scope, names);
   publish.configureAsyncInvoke({
     retryAttempts: 2,
     maxEventAge: LONGEST_TRY,
@@ -44,7 +44,7 @@ export function publishOnRequest(
     onFailure: new SqsDestination(lostEvents),
   });
   new Rule(scope, 'PublicationRequested', {
-    ruleName,
+    ruleName: names.publicationRule,
     description: 'Publishes a large result that a caller waits for',
     eventPattern: {
       source: ['aws.s3'],
@@ -63,4 +63,22 @@ export function publishOnRequest(
       }),
     ],
   });
+}
+
+/** The longest time that SQS allows: time to remove the cause, and to send the events again. */
+const LOST_EVENTS_KEPT = Duration.days(14);
+
+/** Makes the queue of events that no function handled. The runbook says how to send them again. */
+function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
+  const queue = new Queue(scope, 'LostEvents', {
+    queueName: names.lostEvents,
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: LOST_EVENTS_KEPT,
+  });
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of a rule and of a function. Nothing but an operator reads it.',
+  });
+  return queue;
 }

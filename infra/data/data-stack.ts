@@ -5,7 +5,6 @@ import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { EventsTables } from './events-tables.ts';
 import { PartnersBackup } from './partners-backup.ts';
-import { makePartnersBucket } from './partners-bucket.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 import { makeResultsBucket } from './results-bucket.ts';
 import { Workgroup } from './workgroup.ts';
@@ -24,6 +23,8 @@ export interface BucketNames {
 
 /** How long an overwritten or deleted events file can be brought back. */
 const UNDO_DAYS = 30;
+/** How long a record of the register that was changed can be brought back. */
+const UNDO_RECORD_DAYS = 90;
 
 /**
  * The stack that holds data: the events, their tables, the results and the register of partners. It also has the
@@ -44,7 +45,11 @@ export class DataStack extends Stack {
           lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_DAYS) }],
         });
     const resultsBucket = makeResultsBucket(this, 'Results', keepData);
-    const partnersBucket = makePartnersBucket(this, 'Partners', keepData);
+    const partnersBucket = makePrivateBucket(this, 'Partners', {
+      keepData,
+      versioned: true,
+      lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_RECORD_DAYS) }],
+    });
     if (keepData) new PartnersBackup(this, 'PartnersBackup', { service: names.service, partnersBucket });
     new EventsTables(this, 'Tables', {
       databaseName: names.database,

@@ -1,5 +1,11 @@
 import { CfnOutput, Duration, Validations } from 'aws-cdk-lib';
-import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import {
+  BackupPlan,
+  BackupPlanRule,
+  BackupResource,
+  BackupVault,
+  type CfnBackupPlan,
+} from 'aws-cdk-lib/aws-backup';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
@@ -10,6 +16,13 @@ const KEPT = Duration.days(35);
 
 /** AWS's managed policies for backups of S3 ("Managed policies for AWS Backup"). */
 const POLICIES = ['AWSBackupServiceRolePolicyForS3Backup', 'AWSBackupServiceRolePolicyForS3Restore'];
+
+/** AWS Backup allows names of 50 characters. The unique part has nine of them, with its hyphen. */
+function vaultPrefix(service: string): string {
+  const prefix = `${service}-partners`;
+  // A shorter name for all stages would replace the vaults that are deployed.
+  return prefix.length + 9 <= 50 ? prefix : service;
+}
 
 export interface PartnersBackupProps {
   /** Prefix of the stage's resource names. */
@@ -26,7 +39,7 @@ export class PartnersBackup extends Construct {
     super(scope, id);
     // The vault outlives its stack. Its name has a unique part, so that the stack can be made again with a new vault.
     const vault = new BackupVault(this, 'Vault', {
-      backupVaultName: `${service}-partners-${uniquePart()}`,
+      backupVaultName: `${vaultPrefix(service)}-${uniquePart()}`,
       removalPolicy: RETAIN_EXCEPT_ON_CREATE,
     });
     const role = new Role(this, 'Role', {
@@ -52,6 +65,11 @@ export class PartnersBackup extends Construct {
         }),
       ],
     });
+    // The bucket has no ACLs. A copy with ACLs could be restored only into a bucket that has them ("Restore S3 data using
+    // AWS Backup"). The class `BackupPlan` does not have this setting.
+    (plan.node.defaultChild as CfnBackupPlan).addPropertyOverride('BackupPlan.AdvancedBackupSettings', [
+      { ResourceType: 'S3', BackupOptions: { BackupACLs: 'disabled' } },
+    ]);
     plan.addSelection('Bucket', {
       backupSelectionName: 'partners',
       resources: [BackupResource.fromArn(partnersBucket.bucketArn)],

@@ -23,7 +23,6 @@ const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   slots: WAITING_DAYS,
   orders: REPORT_KEPT_DAYS,
   tickets: WAITING_DAYS,
-  shares: WAITING_DAYS,
 };
 
 /**

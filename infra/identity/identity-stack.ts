@@ -15,11 +15,6 @@ import type { ResourceNames } from '../resource-names.ts';
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly apiScope: string;
-  /**
-   * Names of clients that an older version of this stack made. They stay in Cognito when this stack no longer defines
-   * them.
-   */
-  readonly formerClients: readonly string[];
   readonly keepData: boolean;
   /** Whether the probe gets a client of its own. */
   readonly isProbed: boolean;
@@ -37,7 +32,7 @@ export class IdentityStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { names, apiScope, formerClients, keepData, isProbed, ...props }: IdentityStackProps,
+    { names, apiScope, keepData, isProbed, ...props }: IdentityStackProps,
   ) {
     super(scope, id, props);
     const pool = new UserPool(this, 'Partners', {
@@ -83,9 +78,6 @@ export class IdentityStack extends Stack {
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-    // These clients are defined as in the older version, so that CloudFormation does not replace them.
-    for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
-
     const tokenUrlExport = names.exported('token-url');
     new CfnOutput(this, 'TokenUrl', {
       value: `${domain.baseUrl()}/oauth2/token`,

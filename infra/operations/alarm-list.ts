@@ -40,9 +40,9 @@ const LEAST_REQUESTS = 20;
 const SLOW_MS = 20_000;
 
 /**
- * A short burst of throttles is harmless, because Lambda and partners try again. This number of throttles in five
- * minutes, twice in a quarter of an hour, means that the account is at its limit. If reports fail because of throttles,
- * the `reports-fail-…` alarms fire.
+ * A short burst of throttles is harmless, because Lambda, the service and partners try again. This number of throttles in
+ * five minutes, twice in a quarter of an hour, means that the account is at its limit. If reports fail because of
+ * throttles, the `reports-fail-…` alarms fire.
  */
 const MANY_THROTTLES = 20;
 
@@ -96,6 +96,16 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       threshold: 3,
       periods: 1,
       periodsToAlarm: 1,
+    },
+    {
+      name: 'queries-are-throttled',
+      severity: 'ticket',
+      impact: 'Athena lets the service start fewer queries than partners ask for: their reports come later.',
+      anchor: 'engine-is-saturated',
+      metric: metrics.own('throttledStarts'),
+      threshold: MANY_THROTTLES,
+      periods: 3,
+      periodsToAlarm: 2,
     },
     {
       name: 'functions-are-throttled',
@@ -171,5 +181,52 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       periods: 1,
       periodsToAlarm: 1,
     },
+  ];
+}
+
+/** The alarms of the probe's metrics. They also fire without data, because a probe that does not run sends none. */
+export function probeAlarms(
+  metrics: StageMetrics,
+  everyMinutes: number,
+  finalAfterHours: number | undefined,
+): AlarmDefinition[] {
+  const period = Duration.minutes(everyMinutes);
+  return [
+    {
+      name: 'probe-gets-no-report',
+      severity: 'page',
+      impact: 'Three times in a row, the probe did not get its report: partners may get none either.',
+      anchor: 'probe-gets-no-report',
+      metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
+      fires: 'below',
+      threshold: 1,
+      periods: 3,
+      periodsToAlarm: 3,
+    },
+    {
+      name: 'no-data-came',
+      severity: 'page',
+      impact: 'A report of yesterday has no rows: partners get empty reports.',
+      anchor: 'no-data-came',
+      metric: metrics.own('probeRows', { period: Duration.hours(1), statistic: 'Minimum' }),
+      fires: 'below',
+      threshold: 1,
+      periods: 2,
+      periodsToAlarm: 2,
+    },
+    ...(finalAfterHours === undefined
+      ? []
+      : [
+          {
+            name: 'yesterday-is-not-final',
+            severity: 'ticket' as const,
+            impact: `A day is not final ${finalAfterHours} hours after its end, as partners were promised.`,
+            anchor: 'yesterday-is-not-final',
+            metric: metrics.own('lateDays', { period: Duration.hours(1), statistic: 'Maximum' }),
+            threshold: 1,
+            periods: 1,
+            periodsToAlarm: 1,
+          },
+        ]),
   ];
 }

@@ -11,8 +11,7 @@ import {
 import { serviceFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { StageMetrics } from './metrics.ts';
-import { partnerQueries } from './partner-queries.ts';
-import { partnerLogs } from './save-partner-queries.ts';
+import { partnerLogs, partnerQueries } from './partner-queries.ts';
 
 export interface DashboardProps {
   readonly names: ResourceNames;
@@ -63,7 +62,10 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           'Queries, ms',
           ['p50', 'p95', 'p99'].map((statistic) => own('queryDuration', { statistic, label: statistic })),
         ),
-        graph('Queries that failed', [own('failedQueries')]),
+        graph('Queries that failed, and starts that Athena throttled', [
+          own('failedQueries'),
+          own('throttledStarts'),
+        ]),
         graph('Bytes scanned in an hour, by final state of the query', [scannedByState()]),
       ],
       [

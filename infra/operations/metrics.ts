@@ -1,6 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/names.ts';
+import { refusedByFirewall } from '../../lib/problems/gateway-problems.ts';
 import { deliveringFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
@@ -10,10 +12,17 @@ interface MetricOptions {
   readonly label?: string;
 }
 
-/** The kinds of answers that CloudWatch counts in the access log, by their statuses. */
+/** The kinds of answers that CloudWatch counts in the access log, by the pattern of their lines. */
 export const ANSWER_KINDS = {
-  throttled: ['429'],
-  refused: ['401', '403'],
+  throttled: FilterPattern.stringValue('$.status', '=', '429'),
+  // Without requests that the firewall blocks: those of scanners, which would look like partners without access.
+  refused: FilterPattern.all(
+    FilterPattern.any(
+      FilterPattern.stringValue('$.status', '=', '401'),
+      FilterPattern.stringValue('$.status', '=', '403'),
+    ),
+    FilterPattern.stringValue('$.gatewayAnswer', '!=', refusedByFirewall.responseType),
+  ),
 } as const;
 
 export type AnswerKind = keyof typeof ANSWER_KINDS;
@@ -50,7 +59,7 @@ export interface StageMetrics {
   readonly scannedInAnHour: () => MathExpression;
   /** The share of failed reports among those delivered or failed; 0 if there were fewer than `leastReports`. */
   readonly failedShare: (period: Duration, leastReports: number) => MathExpression;
-  /** The share of requests that were answered 401 or 403; 0 if there were fewer than `leastRequests`. */
+  /** The share of requests that were answered 401, or 403 by another than the firewall; 0 if there were fewer than `leastRequests`. */
   readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
   /** Answers of one kind, counted in the access log. */
   readonly answers: (kind: AnswerKind) => Metric;

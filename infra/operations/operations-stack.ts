@@ -9,21 +9,20 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { type AlarmDefinition, alarmList, type Severity } from './alarm-list.ts';
+import { type AlarmDefinition, alarmList, probeAlarms, type Severity } from './alarm-list.ts';
 import { alarmTopics } from './alarm-topic.ts';
 import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
 import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from './metrics.ts';
-import { probeAlarms } from './probe-alarms.ts';
-import { savePartnerQueries } from './save-partner-queries.ts';
+import { savePartnerQueries } from './partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
-  readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'runbookUrl'>;
+  readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'reports' | 'runbookUrl'>;
   readonly names: ResourceNames;
 }
 
@@ -37,12 +36,10 @@ export class OperationsStack extends Stack {
     const { gigabytesScannedPerHour } = stage.alarms;
     const metrics = stageMetrics(names, stage.name);
     const logGroup = LogGroup.fromLogGroupName(this, 'AccessLog', names.accessLog);
-    for (const [kind, statuses] of Object.entries(ANSWER_KINDS))
+    for (const [kind, filterPattern] of Object.entries(ANSWER_KINDS))
       new MetricFilter(this, `${kind}-requests`, {
         logGroup,
-        filterPattern: FilterPattern.any(
-          ...statuses.map((status) => FilterPattern.stringValue('$.status', '=', status)),
-        ),
+        filterPattern,
         metricNamespace: METRIC_NAMESPACE,
         metricName: metrics.answersName(kind as AnswerKind),
       });
@@ -60,7 +57,7 @@ export class OperationsStack extends Stack {
     });
     const entries = [
       ...alarmList(metrics, gigabytesScannedPerHour),
-      ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes) : []),
+      ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes, stage.reports.finalAfterHours) : []),
     ];
     const tellOf = (alarm: AlarmBase, severity: Severity) => {
       const tell = new SnsAction(topics[severity]);

@@ -1,5 +1,6 @@
 import {
   type AthenaClient,
+  AthenaServiceException,
   GetQueryExecutionCommand,
   InvalidRequestException,
   type QueryExecution,
@@ -8,14 +9,19 @@ import {
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
 import { dateOf } from './answer-date.ts';
+import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
 import { withoutValues } from './without-values.ts';
 
-/** Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970. */
+/**
+ * Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970.
+ * @param onThrottledStart called each time that Athena throttles the start of a query, also if it is then tried again
+ */
 export function athenaQueries(
   athena: AthenaClient,
   { database, workgroup }: { readonly database: string; readonly workgroup: string },
   until: number,
+  onThrottledStart: () => void = () => {},
 ): QueryService {
   return {
     async start({ sql, parameters }, token) {
@@ -32,6 +38,7 @@ export function athenaQueries(
           return await athena.send(command, { abortSignal });
         } catch (error) {
           if (isRefusal(error, TOKEN_OF_ANOTHER_QUERY)) return undefined;
+          if (isThrottle(error)) onThrottledStart();
           throw error;
         }
       });
@@ -72,6 +79,10 @@ const TOKEN_OF_ANOTHER_QUERY = 'IDEMPOTENT_PARAMETER_MISMATCH';
 
 const isRefusal = (error: unknown, code: string): boolean =>
   error instanceof InvalidRequestException && error.AthenaErrorCode === code;
+
+const isThrottle = (error: unknown): boolean =>
+  error instanceof AthenaServiceException &&
+  (/^(Throttling|TooManyRequests)/.test(error.name) || metadataOf(error).httpStatusCode === 429);
 
 /**
  * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for

@@ -6,10 +6,7 @@ import type { LargeFiles } from '../results/results-bucket.ts';
 import { call } from './call.ts';
 import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';
 
-/**
- * The size of one part. S3 accepts 10,000 parts, so a file may have up to 80 GB. One publication holds a few parts in
- * memory.
- */
+/** S3 accepts 10,000 parts of a file, so it may have up to 80 GB. A publication holds a few in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 

@@ -3,10 +3,7 @@ import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 /** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
 
-/**
- * The most characters that are read. A location has at most 1,024 characters (S3), and the words around it a few
- * hundred.
- */
+/** The most characters that are read. A location has at most 1,024 (S3), the words around it some hundred. */
 const LONGEST_TEXT = 2_000;
 
 const TABLE = tables.map(({ name }) => name).join('|');
@@ -33,10 +30,7 @@ const KEPT = new RegExp(
   'gi',
 );
 
-/**
- * The first of the characters that stand for kept text while values are removed: one character for each piece of text.
- * Unicode gives these characters no meaning.
- */
+/** The first mark for a kept piece while values are removed. Unicode gives these characters no meaning. */
 const FIRST_MARK = 0xe000;
 const MARKS = /[\uE000-\uF8FF]/g;
 

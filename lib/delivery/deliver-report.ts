@@ -228,12 +228,13 @@ function ready(
   { target: { job, data } }: Wait,
   { record, encoding, cacheStatus }: Extract<Decision, { next: 'deliver' }>,
 ): Delivery {
-  const { executionId, isOfVersion, files } = record;
+  const { executionId, isOfVersion, files, rows } = record;
   const plain = reportKey(executionId, job.fileName);
   const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
   note(dataVersion);
   const key = encoding === 'gzip' ? gzippedKey(plain) : plain;
-  return { state: 'ready', key, bytes: files[encoding] ?? 0, cacheStatus, ...dataVersion };
+  const empty = rows === 0 && data.whyEmpty ? { whyEmpty: data.whyEmpty } : {};
+  return { state: 'ready', key, bytes: files[encoding] ?? 0, cacheStatus, ...dataVersion, ...empty };
 }
 
 /** The error that the caller gets for an attempt that left no report. */

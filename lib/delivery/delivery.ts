@@ -1,4 +1,5 @@
 import type { DataState } from '../lake/data-version.ts';
+import type { EmptyReason } from '../lake/empty-reason.ts';
 import type { Lake } from '../lake/lake.ts';
 import { Unavailable } from '../problems/problem.ts';
 import type { Entitlement } from '../report/entitlement.ts';
@@ -81,6 +82,8 @@ export type Delivery =
       readonly cacheStatus: CacheStatus;
       /** Absent if the lake changed, or may have changed, during the query: the report then has no single version. */
       readonly dataVersion?: string;
+      /** Set if the report has no rows. Absent if their number is not known. */
+      readonly whyEmpty?: EmptyReason;
     }
   | { readonly state: 'waiting'; readonly progress: Progress; readonly cacheStatus: CacheStatus };
 

@@ -2,7 +2,7 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
-import { DATA_VERSION_HEADER } from './redirect.ts';
+import { DATA_VERSION_HEADER, REPORT_EMPTY_HEADER } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 
 /** Browsers keep an answer to a preflight no longer than this: two hours. */
@@ -15,7 +15,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** The headers that a page may read in addition to those that CORS always lets it read. */
-const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, ${REPORT_EMPTY_HEADER}, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
 
 /**
  * Lets the pages of these origins call the service and read its answers, also problems (Fetch standard, 3.2). Without

@@ -40,7 +40,7 @@ export function daysHandler(
         report: report.name,
         startInclusive: formatUtcTime(window.start),
         endExclusive: formatUtcTime(window.end),
-        days: dayStates(listing.objects, lake.folderOf(report), window),
+        days: dayStates(listing.objects, lake.folderOf(report), window, config.finalAfterHours),
       };
       return {
         statusCode: 200,

@@ -41,7 +41,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       let askedAt = askedAtTheLatest(config, began, hop);
       try {
         const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
-        const backends = backendsUntil(deliverBy);
+        const backends = backendsUntil(deliverBy, facts);
         const { results, register, lake } = backends;
         const waits = await openTicket(results, id);
         // The ticket says how long the caller had waited when it was read, which may have taken long.

@@ -9,7 +9,10 @@ import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 import type { LineLog, MetricSink } from './request-log.ts';
+
+type Backends = DeliveryBackends & { readonly register: Register };
 
 /** What every function needs, made once when it starts. */
 export interface FunctionDependencies {
@@ -17,7 +20,7 @@ export interface FunctionDependencies {
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
-  readonly backendsUntil: (until: number) => DeliveryBackends & { readonly register: Register };
+  readonly backendsUntil: (until: number, facts?: LoggedFacts) => Backends;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -27,6 +30,7 @@ export function functionDependencies(
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
+  const names = { database: config.athenaDatabase, workgroup: config.athenaWorkgroup };
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
   const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
@@ -40,12 +44,10 @@ export function functionDependencies(
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    backendsUntil: (until) => ({
-      queries: athenaQueries(
-        athena,
-        { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        until,
-      ),
+    backendsUntil: (until, facts = {}) => ({
+      queries: athenaQueries(athena, names, until, () => {
+        facts.throttledStarts = (facts.throttledStarts ?? 0) + 1;
+      }),
       results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
       lake: s3Lake(s3, config.lake, { until, cache, onListingUnavailable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),

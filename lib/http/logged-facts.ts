@@ -17,16 +17,15 @@ export interface LoggedFacts extends DeliveryFacts {
   /** The number of the hop in the waiting room. */
   hop?: number;
   cacheStatus?: CacheStatus;
+  /** How many times Athena throttled StartQueryExecution during this request. */
+  throttledStarts?: number;
   /** The throttled AWS call because of which a waiting hop only led to the next one. */
   cause?: string;
   /** Whether the answer led to the report. */
   isReady?: boolean;
 }
 
-/**
- * Adds facts to the log line: the partner's name, if the register has one, and how many companies' rows the partner may
- * see, or why it may see none.
- */
+/** Adds the partner's name, if the register has one, and how many companies it may see, or why none. */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { CacheStatus } from '../delivery/delivery.ts';
+import type { CacheStatus, Delivery } from '../delivery/delivery.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 
 /**
@@ -28,12 +28,22 @@ export const NOTE = {
 /** The header that names the report's data version. */
 export const DATA_VERSION_HEADER = 'Data-Version';
 
+/** The header that says why a report has no rows. */
+export const REPORT_EMPTY_HEADER = 'Report-Empty';
+
 /** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
   url: string,
-  { cacheStatus, dataVersion }: { readonly cacheStatus: CacheStatus; readonly dataVersion?: string },
+  {
+    cacheStatus,
+    dataVersion,
+    whyEmpty,
+  }: Omit<Extract<Delivery, { state: 'ready' }>, 'state' | 'key' | 'bytes'>,
 ): APIGatewayProxyResult =>
-  seeOther(url, cacheStatus, NOTE.download, dataVersion ? { [DATA_VERSION_HEADER]: dataVersion } : {});
+  seeOther(url, cacheStatus, NOTE.download, {
+    ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),
+    ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
+  });
 
 /**
  * 303 to the waiting room. The URL differs on every hop, because some clients refuse a URL that they have already

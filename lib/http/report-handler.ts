@@ -33,7 +33,7 @@ export function reportHandler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
       const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);
-      const backends = backendsUntil(deliverBy);
+      const backends = backendsUntil(deliverBy, facts);
       const claims = await verifyCaller(event, dependencies, facts);
       const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
       const request = parsed(() =>

@@ -50,10 +50,7 @@ export function requestLog(
 /** API Gateway ends a request after this time. An older time of arrival comes from a wrong clock. */
 const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
-/**
- * When a request reached the gateway, so that a cold start counts as waiting time. If the gateway's time is
- * implausible: the present time.
- */
+/** When a request reached the gateway, so that a cold start counts as waiting. If implausible: now. */
 const beganAt = (gatewayTime: number, now: number): number =>
   gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
 
@@ -89,7 +86,7 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
  */
 export function countAnswer(
   metrics: MetricSink,
-  { isReady, finishedQueries = [] }: LoggedFacts,
+  { isReady, finishedQueries = [], throttledStarts }: LoggedFacts,
   { status = 500, endsReport }: { readonly status: number | undefined; readonly endsReport: boolean },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
@@ -101,6 +98,7 @@ export function countAnswer(
     counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs]);
     if (state === 'failed') counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);
   }
+  if (throttledStarts) counted.push([METRIC.throttledStarts, MetricUnit.Count, throttledStarts]);
   if (status === 503) counted.push([METRIC.unavailable, MetricUnit.Count, 1]);
   if (counted.length === 0) return;
   for (const [name, unit, value] of counted) metrics.addMetric(name, unit, value);

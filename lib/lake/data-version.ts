@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PARTITION_COLUMN } from '../report/tables.ts';
+import type { EmptyReason } from './empty-reason.ts';
 import type { LakeListing, LakeObject } from './lake.ts';
 
 /** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
@@ -16,6 +17,8 @@ export interface LakeDay {
   readonly files: number;
   readonly bytes: number;
   readonly isMarkedComplete: boolean;
+  /** When the marker of a complete day was written, by S3's clock, in milliseconds since 1970. */
+  readonly markedAt?: number;
 }
 
 /** The state of a window's data in the lake at one time. */
@@ -34,6 +37,8 @@ export interface DataState {
   readonly listedAt?: number;
   /** False if the lake could not be listed. Version and fingerprint are then random, and no other request has them. */
   readonly isListed: boolean;
+  /** Why the caller's report has no rows, if it has none. Each request finds out by its own listing. */
+  readonly whyEmpty?: EmptyReason;
 }
 
 /** The state of data that can't be listed. Its version and fingerprint are random, so no report is reused. */
@@ -49,12 +54,14 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
     .map(([day, inDay]) => {
       const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
       const files = inDay.filter(({ key }) => isFile(key.slice(dayFolder.length)));
+      const marker = inDay.find(({ key }) => key === dayFolder + SUCCESS_MARKER);
       return {
         day,
         version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
         files: files.length,
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-        isMarkedComplete: inDay.some(({ key }) => key === dayFolder + SUCCESS_MARKER),
+        isMarkedComplete: marker !== undefined,
+        ...(marker && { markedAt: marker.lastModified }),
       };
     });
 }
@@ -63,10 +70,18 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
-/** The state of the data that a listing shows. */
-export function dataState(listing: LakeListing, folder: string): DataState {
+/**
+ * The state of the data that a listing shows.
+ *
+ * @param days the listing's days
+ */
+export function dataState(
+  listing: LakeListing,
+  folder: string,
+  days: readonly LakeDay[] = lakeDays(listing, folder),
+): DataState {
   return {
-    version: versionOf(lakeDays(listing, folder)),
+    version: versionOf(days),
     fingerprint: digest(
       inOrder(listing)
         .filter(({ key }) => countsForFingerprint(key.slice(folder.length)))

@@ -20,7 +20,18 @@ export interface DayState {
   readonly state: (typeof DAY_STATES)[number];
   /** The `Data-Version` of a report on exactly this day. It changes only if the day's files change. */
   readonly version: string;
+  /** When a day that is not final should be final, by the operator's promise. */
+  readonly expectedAt?: string;
+  /** Since when a final day is final, if the operator has promised a time. */
+  readonly finalSince?: string;
 }
+
+/** The most hours after a day's end that an operator may promise: ten days. */
+export const MOST_FINAL_AFTER_HOURS = 240;
+
+/** When a day that ends at `nextMidnight` should be final, in milliseconds since 1970. */
+export const expectedAt = (nextMidnight: number, finalAfterHours: number): number =>
+  nextMidnight + finalAfterHours * 3_600_000;
 
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
@@ -38,8 +49,14 @@ export const listedWindow = ({ start, end }: Window): Window => ({
  *
  * @param objects the objects in the folders of the listed window's days
  * @param folder the table's folder: `<prefix>publisher_events/`
+ * @param finalAfterHours the operator's promise; undefined if there is none
  */
-export function dayStates(objects: readonly LakeObject[], folder: string, { start }: Window): DayState[] {
+export function dayStates(
+  objects: readonly LakeObject[],
+  folder: string,
+  { start }: Window,
+  finalAfterHours?: number,
+): DayState[] {
   const days = lakeDays({ objects, listedAt: 0 }, folder);
   const unmarked = days.some(({ isMarkedComplete }) => isMarkedComplete) ? 'open' : 'unknown';
   const first = utcDay(start);
@@ -47,12 +64,20 @@ export function dayStates(objects: readonly LakeObject[], folder: string, { star
     .filter(({ day, files }) => day >= first && files > 0)
     .map((lakeDay) => {
       const { start: midnight, end: nextMidnight } = wholeDay(lakeDay.day);
+      const { markedAt } = lakeDay;
+      const promise =
+        finalAfterHours === undefined
+          ? {}
+          : markedAt === undefined
+            ? { expectedAt: formatUtcTime(expectedAt(nextMidnight, finalAfterHours)) }
+            : { finalSince: formatUtcTime(markedAt) };
       return {
         day: lakeDay.day,
         startInclusive: formatUtcTime(midnight),
         endExclusive: formatUtcTime(nextMidnight),
         state: lakeDay.isMarkedComplete ? 'final' : unmarked,
         version: versionOf([lakeDay]),
+        ...promise,
       };
     });
 }

@@ -2,7 +2,8 @@ import { NoRecords } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import type { Window } from '../report/utc-time.ts';
-import { type DataState, dataState, unlistedState } from './data-version.ts';
+import { type DataState, dataState, lakeDays, unlistedState } from './data-version.ts';
+import { emptyReason } from './empty-reason.ts';
 import type { Lake } from './lake.ts';
 
 /**
@@ -24,10 +25,14 @@ export async function findDataState(
 /** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
 export async function readDataState(
   lake: Lake,
-  { report, window }: ReportRequest,
+  request: ReportRequest,
   maxAgeMs: number,
 ): Promise<DataState> {
-  const state = await findDataState(lake, report, window, maxAgeMs);
-  if (!state) throw new NoRecords(report.title);
-  return state;
+  const { report, window } = request;
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) throw new NoRecords(report.title);
+  if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
+  const folder = lake.folderOf(report);
+  const days = lakeDays(listing, folder);
+  return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
 }

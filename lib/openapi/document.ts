@@ -1,6 +1,7 @@
-import { CACHE_STATUS, NOTE } from '../http/redirect.ts';
+import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../http/redirect.ts';
+import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
+import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { daysPath, pathOf, reportPath } from '../routes.ts';
 import { exampleCsv, exampleDays, examplesOf } from './examples.ts';
@@ -25,6 +26,12 @@ export interface Deployment {
   readonly url: string;
   /** The scope that callers request their tokens with. */
   readonly scope: string;
+  /** Where callers request access tokens; absent if the operator has named no such place. */
+  readonly tokenEndpoint?: string | undefined;
+  /** How many queries of one client may be under way at a time; absent without a limit. */
+  readonly queriesAtATime?: number | undefined;
+  /** How long a query may run; absent in the documentation. */
+  readonly longestReportSeconds?: number;
   /** The deployed commit. Absent if it is not known, as in the documentation. */
   readonly commit?: string;
 }
@@ -33,7 +40,7 @@ export interface Deployment {
  * Describes the service in OpenAPI 3.1. The document is made from the catalogue and the rules that the service uses
  * itself, so the two can't differ.
  */
-export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
+export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }: Deployment): Part => ({
   openapi: '3.1.1',
   info: {
     title: 'Performance reports',
@@ -43,7 +50,12 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     description:
       'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
       'to filter by; follow the redirect.\n\nEvery error is a problem document (RFC 9457). HEAD answers as GET does, ' +
-      'without the body: it makes the report too.\n\nA version that will be removed is announced a year ahead, by the headers ' +
+      'without the body: it makes the report too.\n\nA report is one CSV file, whole: no pages, no limit of rows. Its ' +
+      'rows are ordered by the dimensions in requested order, unknown values last. Integers have up to 64 bits and ' +
+      'amounts are decimals with six places: both are exact, so do not read them as binary floats. The file has an ' +
+      '`ETag` and accepts `Range`. The same request over the same data gives the same bytes; `days` says which days ' +
+      `are final, and which have changed.\n\n${limitsText(limits)}\n\n` +
+      'A version that will be removed is announced a year ahead, by the headers ' +
       '`Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of every answer to it.',
   },
   servers: [{ url }],
@@ -58,7 +70,7 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
       description:
         'Answers with a redirect to the report as a CSV file. Clients that follow redirects get the file.',
       tags: ['Reports'],
-      security: [{ accessToken: [scope] }],
+      security: securityOf(scope, tokenEndpoint),
       parameters: reportParameters(report),
       responses: {
         200: csvResponse(examplesOf(report, (request) => exampleCsv(report, request))),
@@ -73,7 +85,7 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
         'The days of the window that hold events, each with its state and its version: keep the ' +
         `versions of what you have pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
       tags: ['Reports'],
-      security: [{ accessToken: [scope] }],
+      security: securityOf(scope, tokenEndpoint),
       parameters: ['startInclusive', 'daysEndExclusive', 'api-version'].map(parameterNamed),
       responses: {
         200: {
@@ -144,6 +156,15 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
           `An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The operator says ` +
           'where and how to request one.',
       },
+      ...(tokenEndpoint !== undefined && {
+        clientCredentials: {
+          type: 'oauth2',
+          description: 'The same token, requested with a client id and secret.',
+          flows: {
+            clientCredentials: { tokenUrl: tokenEndpoint, scopes: { [scope]: 'Read your reports.' } },
+          },
+        },
+      }),
     },
     parameters: commonParameters,
     headers: {
@@ -165,6 +186,18 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
         'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
         { type: 'string', format: 'uri-reference' },
       ),
+      [DATA_VERSION_HEADER]: {
+        description:
+          'The version of the data that the report counts; absent if they changed during the query.',
+        schema: { type: 'string', minLength: 1 },
+      },
+      [REPORT_EMPTY_HEADER]: {
+        description:
+          'Present if the report has no rows. `outside-window`: a filter on the time lets nothing of the window pass. ' +
+          '`no-records`: the service has no records of these days. `open-days`: it has, and more may come. `no-match`: ' +
+          'no record that this client may see passes the filters; values must match exactly.',
+        schema: oneOf(EMPTY_REASONS),
+      },
       'Retry-After': { required: true, ...secondsToWait },
       RetryAfterFirewall: secondsToWait,
       [headerAsDelivered('WWW-Authenticate')]: {
@@ -183,7 +216,7 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
           'The report is ready, or is being made. GET the Location, without an Authorization header.',
         headers: {
           Location: reference('headers', 'DownloadOrWaitingRoom'),
-          ...headersNamed('Cache-Control', 'Cache-Status', 'Vary'),
+          ...headersNamed('Cache-Control', 'Cache-Status', 'Data-Version', 'Report-Empty', 'Vary'),
         },
         content: {
           'text/plain': {
@@ -196,6 +229,28 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     },
   },
 });
+
+/** A token as it is, or requested by a client that can do that. */
+const securityOf = (scope: string, tokenEndpoint?: string): Part[] => [
+  { accessToken: [scope] },
+  ...(tokenEndpoint === undefined ? [] : [{ clientCredentials: [scope] }]),
+];
+
+/** What a caller may ask for at most, in numbers. */
+const limitsText = ({
+  queriesAtATime,
+  longestReportSeconds,
+}: Pick<Deployment, 'queriesAtATime' | 'longestReportSeconds'>): string =>
+  [
+    `A window has at most ${MAX_WINDOW_DAYS} days.`,
+    ...(queriesAtATime === undefined
+      ? []
+      : [`A client may have ${queriesAtATime} queries under way; further requests wait for one to end.`]),
+    ...(longestReportSeconds === undefined
+      ? []
+      : [`A query that runs longer than ${longestReportSeconds} seconds is given up (503).`]),
+    'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.',
+  ].join(' ');
 
 const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>
   Object.fromEntries(reports.map((report) => [path(report), { get: get(report) }]));

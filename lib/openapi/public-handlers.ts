@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { FunctionDependencies } from '../http/function-dependencies.ts';
 import { problemChain } from '../http/problem-chain.ts';
 import { requestHeader } from '../http/request-header.ts';
-import { type Field, type Levels, reports } from '../report/catalogue.ts';
+import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
@@ -29,6 +29,9 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
           url: serviceUrl(event, pathOf('openapi')) ?? '/',
           scope: scopeOf(config.token),
           commit: config.commit,
+          tokenEndpoint: config.access.tokenEndpoint,
+          queriesAtATime: config.queriesPerPartner,
+          longestReportSeconds: Math.ceil(config.longestQueryMs / 1_000),
         }),
       ),
     }),
@@ -79,15 +82,19 @@ export const describeFields = ({
   currency,
   access,
   longestQueryMs,
-}: Pick<Config, 'currency' | 'access' | 'longestQueryMs'>) => ({
+  finalAfterHours,
+  queriesPerPartner,
+}: Pick<Config, 'currency' | 'access' | 'longestQueryMs' | 'finalAfterHours' | 'queriesPerPartner'>) => ({
   apiVersions: API_VERSIONS,
   timeZone: 'UTC',
   timeForm: UTC_TIME_FORM,
   ...(currency !== undefined && { currency }),
   ...(Object.keys(access).length > 0 && { access }),
+  ...(finalAfterHours !== undefined && { finalAfterHours }),
   limits: {
     windowDays: MAX_WINDOW_DAYS,
     longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
+    ...(queriesPerPartner !== undefined && { queriesAtATime: queriesPerPartner }),
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },
@@ -105,6 +112,7 @@ const describeField = (field: Field, levels: Levels | undefined) => ({
   role: field.role,
   type: field.type,
   meaning: field.meaning,
+  values: valuesOf(field),
   groupable: field.role === 'dimension',
   filterable: field.role === 'dimension',
   ...(field.role === 'dimension' && field.type === 'datetime' && { grain: field.grain }),

@@ -76,6 +76,14 @@ export const daysAnswer: Part = object({
           'of it. A report of exactly this day has it in `Data-Version`.',
         { minLength: 1 },
       ),
+      'expectedAt?': time(
+        UTC_TIME_FORM,
+        'By when the operator promises the day to be final. Present if there is a promise and the day is not final; in the past, the day is late.',
+      ),
+      'finalSince?': time(
+        UTC_TIME_FORM,
+        'Since when the day has been final. Present if there is a promise and the day is final.',
+      ),
     }),
   ),
 });
@@ -95,11 +103,16 @@ export const fieldsAnswer: Part = object({
     },
     'How to get access; absent where the operator has not said it.',
   ),
+  'finalAfterHours?': integer(
+    'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
+    { minimum: 1 },
+  ),
   limits: object({
     windowDays: integer('The longest window.'),
     longestReportSeconds: integer(
       'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
     ),
+    'queriesAtATime?': integer('How many queries of one client may be under way; absent without a limit.'),
     filterTextCharacters: integer('The longest text of a filter.'),
     filterTimeForms: {
       type: 'object',
@@ -118,6 +131,14 @@ export const fieldsAnswer: Part = object({
           role: oneOf(['dimension', 'metric']),
           type: oneOf(['datetime', 'integer', 'string', 'float']),
           meaning: text(),
+          values: object(
+            {
+              example: text('One value, without the quotes of the CSV.'),
+              unit: text('What it counts or names.'),
+              exactness: text('How exact it is.'),
+            },
+            'What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.',
+          ),
           groupable: boolean('Whether it can stand in `groupBy`.'),
           filterable: boolean('Whether it can be filtered by.'),
           'grain?': oneOf(['hour', 'day'], 'The unit that times are truncated to.'),

@@ -5,7 +5,7 @@ import { isYounger } from '../is-younger.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { reportPath } from '../routes.ts';
+import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
@@ -14,7 +14,7 @@ const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
 const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
 
 export interface ProbeParts {
-  readonly config: ProbeConfig;
+  readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
   readonly fetch: typeof globalThis.fetch;
   readonly readSecret: (id: string) => Promise<string>;
   /** In milliseconds since 1970. */
@@ -36,27 +36,16 @@ const SPARE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
-/**
- * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
- * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Cognito
- * charges for each token, so a token is kept until shortly before it expires.
- */
-export function reportPuller({
-  config,
-  fetch,
-  readSecret,
-  now,
-  secondsLate = 0,
-}: ProbeParts): () => Promise<number> {
-  const { scope, serviceUrl, tokenUrl, clientSecretId } = config;
+/** Requests tokens as a partner does. Cognito charges for each, so one is kept until shortly before it expires. */
+export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
   let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
-    const { clientId, clientSecret } = read(client, await readSecret(clientSecretId), 'The secret');
-    const response = await fetch(tokenUrl, {
+    const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
+    const response = await fetch(config.tokenUrl, {
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+      body: new URLSearchParams({ grant_type: 'client_credentials', scope: config.scope }),
       // A redirect would send the secret on to another host.
       redirect: 'manual',
       signal: AbortSignal.timeout(LONGEST_MS),
@@ -71,8 +60,22 @@ export function reportPuller({
     return token;
   };
 
+  return {
+    token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
+    forget() {
+      kept = undefined;
+    },
+  };
+}
+
+/**
+ * Makes the function that pulls a small report as a partner does: token, URL, redirects, CSV. It resolves to the number
+ * of rows of the day before, and throws an Error that says which step failed.
+ */
+export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
+  const { config, fetch, now, secondsLate = 0 } = parts;
   return async () => {
-    const token = kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken();
+    const token = await tokens.token();
     const today = Math.floor(now() / DAY_MS) * DAY_MS;
     const query = new URLSearchParams({
       requestedFields: 'Day,ServedAds',
@@ -80,11 +83,11 @@ export function reportPuller({
       endExclusive: utc(today),
       'api-version': API_VERSIONS.at(-1) as string,
     });
-    const response = await fetch(`${serviceUrl}${reportPath(publisherReport)}?${query}`, {
+    const response = await fetch(`${config.serviceUrl}${reportPath(publisherReport)}?${query}`, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
       signal: AbortSignal.timeout(LONGEST_MS),
     });
-    if (response.status === 401) kept = undefined;
+    if (response.status === 401) tokens.forget();
     const text = await response.text();
     if (response.status === 404 && text.includes(':no-records"')) throw new TableMissing();
     if (response.status !== 200) throw new Error(`The report's request ends with ${response.status}`);
@@ -94,16 +97,50 @@ export function reportPuller({
   };
 }
 
+const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
+
 /**
- * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came and how many rows it had.
- * It never throws, because Lambda would run it again after an error. The metric shows a failed pull.
+ * Makes the function that asks whether the latest day that should be final, by the operator's promise, is not.
+ *
+ * @param finalAfterHours the promise: hours after the day's end in UTC
+ */
+export function lateDayFinder(
+  { config, fetch, now }: ProbeParts,
+  finalAfterHours: number,
+  tokens: ReturnType<typeof tokenSource>,
+): () => Promise<boolean> {
+  return async () => {
+    const end = Math.floor((now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
+    const query = new URLSearchParams({
+      startInclusive: utc(end - DAY_MS),
+      endExclusive: utc(end),
+      'api-version': API_VERSIONS.at(-1) as string,
+    });
+    const response = await fetch(`${config.serviceUrl}${daysPath(publisherReport)}?${query}`, {
+      headers: { Authorization: `Bearer ${await tokens.token()}` },
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    if (response.status !== 200) throw new Error(`The request for the days ends with ${response.status}`);
+    const { days } = read(daysAnswer, await response.text(), 'The answer about the days');
+    return days[0]?.state !== 'final';
+  };
+}
+
+/**
+ * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
+ * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
+ * error. The metric shows a failed pull.
+ *
+ * @param isLate absent if the operator promises nothing
  */
 export function probeHandler({
   pull,
+  isLate,
   log,
   metrics,
 }: {
   readonly pull: () => Promise<number>;
+  readonly isLate?: (() => Promise<boolean>) | undefined;
   readonly log: LineLog;
   readonly metrics: MetricSink;
 }) {
@@ -112,9 +149,16 @@ export function probeHandler({
     const durationMs = () => Date.now() - began;
     try {
       const rows = await pull();
+      const isDayLate = await isLate?.();
       metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
       metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
-      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+      if (isDayLate !== undefined) metrics.addMetric(METRIC.lateDays, MetricUnit.Count, Number(isDayLate));
+      log.info('probe', {
+        isPulled: true,
+        rows,
+        ...(isDayLate !== undefined && { isDayLate }),
+        durationMs: durationMs(),
+      });
     } catch (error) {
       metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
       log.error('probe', { isPulled: false, durationMs: durationMs(), error });
@@ -145,6 +189,7 @@ const environment = v.object({
   [PROBE_ENV.tokenUrl]: url,
   /** The secret that holds the client's id and secret. */
   [PROBE_ENV.clientSecretId]: text,
+  [ENV.finalAfterHours]: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
 });
 
 type ProbeConfig = ReturnType<typeof readProbeConfig>;
@@ -157,5 +202,6 @@ export function readProbeConfig(env: Readonly<Record<string, string | undefined>
     serviceUrl: values[PROBE_ENV.serviceUrl],
     tokenUrl: values[PROBE_ENV.tokenUrl],
     clientSecretId: values[PROBE_ENV.clientSecretId],
+    finalAfterHours: values[ENV.finalAfterHours],
   });
 }

@@ -156,6 +156,25 @@ export const reports: readonly Report[] = [publisherReport, advertiserReport];
 
 export const reportOf = (name: string): Report | undefined => reports.find((report) => report.name === name);
 
+/** What a field's values look like in the CSV: an example, what they count or name, and how exact they are. */
+export const valuesOf = (field: Field): { example: string; unit: string; exactness: string } => {
+  if (field.type === 'datetime')
+    return field.grain === 'hour'
+      ? {
+          example: '2026-02-01T13:00:00Z',
+          unit: 'hour, UTC',
+          exactness: 'the instant at which the hour begins',
+        }
+      : { example: '2026-02-01T00:00:00Z', unit: 'day, UTC', exactness: 'the midnight that begins the day' };
+  if (field.type === 'string')
+    return { example: 'Mobile', unit: 'text', exactness: 'as recorded; capital letters count' };
+  if (field.type === 'float')
+    return { example: '12.345600', unit: 'amount of money', exactness: 'exact decimal, six places' };
+  return field.role === 'metric'
+    ? { example: '1234', unit: 'count', exactness: 'exact integer, 64 bits' }
+    : { example: '9007199254740993', unit: 'identifier', exactness: 'exact integer, 64 bits' };
+};
+
 /** The field of that name; undefined if the report has no such field. */
 export const fieldOf = ({ fields }: Report, name: string): Field | undefined =>
   fields.find((field) => field.name === name);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest, NoSuchDownload } from '../problems/problem.ts';
 import { type Report, reportOf } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, isCompanyId, storedEntitlement } from '../report/entitlement.ts';
@@ -13,6 +14,8 @@ const data = v.object({
   version: v.string(),
   fingerprint: v.string(),
   isListed: v.boolean(),
+  /** Why the report has no rows, if it has none. Release 1.0.0 writes no reason. */
+  whyEmpty: v.exactOptional(v.picklist(EMPTY_REASONS)),
 });
 
 /** That the caller has waited for an attempt; release 1.0.0 tells here whether the attempt was its own (`miss`). */

@@ -15,6 +15,8 @@ interface ServiceFacts {
   readonly contact?: string;
   /** The longest time that making a report may take. After that time, the service gives the report up. */
   readonly longestReportSeconds?: number;
+  /** How many hours after its end a day is promised to be final. */
+  readonly finalAfterHours?: number;
 }
 
 export const serviceFacts = signal<ServiceFacts>({ currency: '' });
@@ -23,6 +25,11 @@ export const serviceFacts = signal<ServiceFacts>({ currency: '' });
 export async function readServiceFacts(): Promise<void> {
   const response = await fetch(`${serviceAddress}${pathOf('fields').slice(1)}`).catch(() => undefined);
   if (!response?.ok) return;
-  const { currency = '', access = {}, limits = {} } = await response.json();
-  serviceFacts.value = { currency, ...access, longestReportSeconds: limits.longestReportSeconds };
+  const { currency = '', access = {}, limits = {}, finalAfterHours } = await response.json();
+  serviceFacts.value = {
+    currency,
+    ...access,
+    longestReportSeconds: limits.longestReportSeconds,
+    finalAfterHours,
+  };
 }

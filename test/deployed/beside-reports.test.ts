@@ -68,7 +68,15 @@ it('the stage describes its fields without a token', async () => {
   const longestQueryMs = 1_000 * (stages[lane.stage]?.reports.longestQuerySeconds ?? 0);
   const access = { tokenEndpoint: TokenUrl ?? '' };
   expect(await response.json()).toEqual(
-    asJson(describeFields({ currency: undefined, access, longestQueryMs })),
+    asJson(
+      describeFields({
+        currency: undefined,
+        access,
+        longestQueryMs,
+        finalAfterHours: stages[lane.stage]?.reports.finalAfterHours,
+        queriesPerPartner: stages[lane.stage]?.queries.underWayPerPartner ?? 5,
+      }),
+    ),
   );
 });
 
@@ -77,7 +85,9 @@ it('the stage serves its OpenAPI document without a token', async () => {
   expect(response.status).toBe(200);
   // The emulator gives a function no host name, so the document can't name its own address here.
   const document = (await response.json()) as { paths: object };
-  const known = openApiDocument({ url: 'https://any', scope: api['Scope'] ?? '', commit: 'any' });
+  const { TokenUrl } = api['TokenUrl'] ? api : await operator(lane).outputs(lane.stage, 'identity');
+  const deployment = { url: 'https://any', scope: api['Scope'] ?? '', tokenEndpoint: TokenUrl };
+  const known = openApiDocument(deployment);
   expect(document.paths).toEqual(asJson(known['paths']));
 });
 

@@ -1,7 +1,8 @@
-/** `npm run lint:templates`: runs cfn-lint on the templates of two stages, with all settings and with the fewest. */
+/** `npm run lint:templates`: runs cfn-lint on the templates of stages that together have each setting. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { linted } from '../infra/accounts.ts';
 import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { runCommand } from './run-command.ts';
@@ -15,7 +16,7 @@ try {
   const commands = await installTools();
   const directory = await mkdtemp(join(tmpdir(), 'templates-'));
   try {
-    for (const stage of ['least', 'everything'])
+    for (const stage of Object.keys(linted))
       await run(
         process.execPath,
         join(import.meta.dirname, 'synthesize-templates.ts'),

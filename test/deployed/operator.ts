@@ -93,6 +93,13 @@ export function operator(
     /** Runs `npm run rollback -- …` for a stage of `stages.ts`. */
     rollback: async (stage: string, ...parameters: string[]) =>
       run('node', ['tools/rollback.ts', stage, ...parameters, '--url', await apiAddress(stage)]),
+    /** Runs `npm run doctor -- …` for a stage of `stages.ts`. */
+    doctor: (stage: string) => run('node', ['tools/doctor.ts', stage, '--stages', STAGES]),
+    /** Runs `npm run smoke -- …`. The stage's own addresses lead to AWS and not to the emulator. */
+    smoke: async (stage: string) => {
+      const addresses = ['--url', await apiAddress(stage), '--token-url', `${endpoint}/oauth2/token`];
+      return run('node', ['tools/smoke.ts', stage, ...addresses]);
+    },
     apiAddress,
     /** The outputs of a stack, by name. */
     outputs,

@@ -118,7 +118,7 @@ describe('partners of a deployed stage', () => {
     });
     const room = new URL(first.headers.get('location') ?? '', `${service.stack.apiUrl}/`).href;
     expect(room).toContain('/reporting/downloads/');
-    await partner('remove', lane.stage, 'lane-leaving');
+    await partner('remove', lane.stage, 'lane-leaving', '--yes');
     await expect.poll(async () => (await get(token)).status, MINUTE).toBe(401);
     await expect.poll(async () => (await fetch(room, { redirect: 'manual' })).status, MINUTE).toBe(404);
     service.stack.faults.set([]);

@@ -30,7 +30,14 @@ const SUITES: readonly (readonly Suite[])[] = [
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
-    { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
+    {
+      stage: 'pool',
+      files: [
+        'test/deployed/s3.test.ts',
+        'test/deployed/partners.test.ts',
+        'test/deployed/operating.test.ts',
+      ],
+    },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
     // This file deploys releases to its own stage.
     { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },

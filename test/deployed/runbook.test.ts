@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resourceNames } from '../../infra/resource-names.ts';
+import { settingsOf } from '../../lib/function-settings.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { runbookBlocks } from '../docs/runbook-blocks.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
@@ -13,7 +15,7 @@ import { operator } from './operator.ts';
 import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
-const { apiAddress, aws, cdk, outputs, partner, shell } = operator(lane);
+const { apiAddress, aws, cdk, doctor, outputs, partner, shell } = operator(lane);
 const blocks = runbookBlocks();
 
 /**
@@ -300,7 +302,55 @@ describe('a request to publish a large report', () => {
   });
 });
 
+describe('something that was changed by hand', () => {
+  const database = resourceNames(lane.stage).database;
+  /** The status of a report that is not cached. */
+  const statusOf = async (...fields: string[]) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const asked = queryOf({ ...question, fields });
+    return (await service.request('publisherperformance', asked, { redirect: 'follow', headers })).status;
+  };
+
+  it('is named by doctor, if it is a deleted table, which is then made again', async () => {
+    await aws('glue', 'delete-table', '--database-name', database, '--name', 'publisher_events');
+    expect(await statusOf('Day', 'Opens')).toBe(500);
+    expect(await doctor(lane.stage)).toContain(`The database ${database} lacks publisher_events`);
+    await run('make-tables-again.sh');
+    expect(await doctor(lane.stage)).not.toContain('lacks');
+    expect(await statusOf('Day', 'Opens', 'Clicks')).toBe(200);
+  });
+
+  it('is named by cdk drift, if it is a setting', async () => {
+    const name = ['--function-name', `performance-reports-${lane.stage}-page`];
+    const memory = (size: string) =>
+      aws('lambda', 'update-function-configuration', ...name, '--memory-size', size);
+    await memory('333');
+    expect(await run('what-drifted.sh')).toMatch(/MemorySize[\s\S]*333/);
+    await memory(String(settingsOf('page').memoryMb));
+  });
+});
+
+describe('the results bucket', () => {
+  it('delivers again after somebody has removed its reports', async () => {
+    const { ResultsBucket } = await outputs(lane.stage, 'data');
+    expect(await pulled()).toBe(report);
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${ResultsBucket}/reports/`);
+    expect((await get()).status).toBe(404);
+    await run('drop-all-records.sh');
+    expect(await pulled()).toBe(report);
+  });
+});
+
 describe('the register of partners', () => {
+  it('is restored from its versions', async () => {
+    const { PartnersBucket: BUCKET = '' } = await outputs(lane.stage, 'data');
+    const SINCE = new Date().toISOString().slice(0, 19);
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${BUCKET}/`);
+    expect(await doctor(lane.stage)).toContain('The register of partners is empty');
+    await run('undelete.sh', { BUCKET, PREFIX: '', SINCE });
+    expect(await doctor(lane.stage)).not.toMatch(/register of partners is empty|without a record/);
+  });
+
   it('is restored from a saved copy', async () => {
     const SAVED = await mkdtemp(join(tmpdir(), 'saved-'));
     const { PartnersBucket = '' } = await outputs(lane.stage, 'data');

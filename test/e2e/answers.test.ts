@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
-import { expectedReport } from './expected-report.ts';
+import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
@@ -45,6 +45,28 @@ describe('the answer to a valid request', () => {
       'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
         'Keep it to yourself: until it expires, whoever has it can download the report.\n',
     );
+  });
+
+  it('says why a report has no rows, as far as everybody may know', async () => {
+    const fields = ['Day', 'DeviceOrProxy', 'Clicks'];
+    const wholeDay = (day: string, next: string) => ({ start: `${day}T00:00:00Z`, end: `${next}T00:00:00Z` });
+    const reasonOf = async (more: Partial<Question>) => {
+      const response = await service.request(
+        'publisherperformance',
+        queryOf({ ...question, fields, ...more }),
+      );
+      const csv = await (await fetch(response.headers.get('location') ?? '')).text();
+      return [csv.trimEnd().split('\n').length - 1, response.headers.get('report-empty')];
+    };
+    const filters = (name: string, value: string) => ({ filters: { [name]: [value] } });
+    for (const _ of ['a new report', 'a stored one']) {
+      expect((await reasonOf({}))[1]).toBeNull();
+      expect(await reasonOf(filters('DeviceOrProxy', 'Mobile,Tablet'))).toEqual([0, 'no-match']);
+      expect(await reasonOf(filters('DeviceOrProxy', 'mOBILE'))).toEqual([0, 'no-match']);
+      expect(await reasonOf(filters('PublisherCompanyId', '987654321'))).toEqual([0, 'no-match']);
+      expect(await reasonOf(wholeDay('2019-05-01', '2019-05-02'))).toEqual([0, 'no-records']);
+      expect(await reasonOf(filters('Day', '2026-03-01T00:00:00Z'))).toEqual([0, 'outside-window']);
+    }
   });
 
   it('has a Location without checksum parameters, so clients need no code for them', async () => {

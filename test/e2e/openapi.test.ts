@@ -14,11 +14,24 @@ afterAll(() => service.close());
 const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
 
 describe('GET /openapi.json', () => {
-  it('gives every caller docs/openapi.json, with the address of this gateway', async () => {
+  it('gives every caller docs/openapi.json, with the addresses of this gateway and its token endpoint', async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
-    expect(await response.json()).toEqual({
+    // With the token endpoint, a client that can request tokens finds out how.
+    const text = await response.text();
+    const { clientCredentials, accessToken } = JSON.parse(text).components.securitySchemes;
+    const { tokenUrl, scopes } = clientCredentials.flows.clientCredentials;
+    expect([tokenUrl, Object.keys(scopes)]).toEqual([service.stack.tokenUrl, [service.stack.scope]]);
+    const bearer = [{ accessToken: [service.stack.scope] }];
+    const withoutTokens = JSON.parse(
+      text.replaceAll(
+        JSON.stringify([...bearer, { clientCredentials: [service.stack.scope] }]),
+        JSON.stringify(bearer),
+      ),
+    );
+    withoutTokens.components.securitySchemes = { accessToken };
+    expect(withoutTokens).toEqual({
       ...document,
       info: { ...document.info, 'x-commit': expect.stringMatching(/./) },
       servers: [{ url: service.gatewayUrl }],

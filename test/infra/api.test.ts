@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { limitsOfRoutes } from '../../infra/api/method-limits.ts';
+import { ACCESS_LOG_FIELDS } from '../../infra/api/rest-api.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
@@ -102,6 +102,15 @@ describe('the functions', () => {
       const log = { LogGroupName: `/aws/lambda/${Properties['FunctionName']}`, RetentionInDays: 14 };
       expect(made[LogGroup.Ref]?.Properties).toMatchObject(log);
     }
+  });
+
+  it('have logs that outlive the stack, as that of the API, if the stage keeps its data', () => {
+    const policies = (resources: typeof made) =>
+      new Set(ofType(resources, 'AWS::Logs::LogGroup').map(({ DeletionPolicy }) => DeletionPolicy));
+    expect([policies(made), policies(grown)]).toEqual([
+      new Set(['Delete']),
+      new Set(['RetainExceptOnCreate']),
+    ]);
   });
 
   it('have every variable that they read', () => {
@@ -477,12 +486,20 @@ describe('the API', () => {
     expect(JSON.stringify(answers[0])).toContain(gatewayProblems.notFound.detail);
   });
 
+  // Without these, an API accepts TLS 1.0, also at its domain.
+  const POLICY = { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_2021_06', EndpointAccessMode: 'BASIC' };
+
+  it('accepts only TLS 1.2 or later', () => {
+    for (const resources of [made, grown])
+      expect(propertiesOf(resources, 'AWS::ApiGateway::RestApi')).toMatchObject([POLICY]);
+  });
+
   it('answers at the stage’s domain, if the stage has one', () => {
     expect(ofType(made, 'AWS::ApiGateway::DomainName')).toEqual([]);
     expect(propertiesOf(grown, 'AWS::ApiGateway::DomainName')).toMatchObject([
       {
         DomainName: 'reports.example.com',
-        SecurityPolicy: 'TLS_1_2',
+        ...POLICY,
         EndpointConfiguration: { Types: ['REGIONAL'] },
       },
     ]);
@@ -518,7 +535,7 @@ describe('web pages of other origins', () => {
     }
   });
 
-  it('may read the gateway’s own answers only if the stage names origins', () => {
+  it('may read the gateway’s and the firewall’s own answers only if the stage names origins', () => {
     const header = 'gatewayresponse.header.Access-Control-Allow-Origin';
     const allowed = (resources: typeof made) =>
       propertiesOf(resources, 'AWS::ApiGateway::GatewayResponse').map(
@@ -526,6 +543,13 @@ describe('web pages of other origins', () => {
       );
     expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
     expect(new Set(allowed(made))).toEqual(new Set([undefined]));
+    const ofFirewall = (resources: typeof made) => JSON.stringify(ofType(resources, 'AWS::WAFv2::WebACL'));
+    const header429 = '"ResponseCode":429,"ResponseHeaders":[';
+    const isReadable = (resources: typeof made) =>
+      /^[^\]]*"Access-Control-Allow-Origin","Value":"\*"/.test(
+        ofFirewall(resources).split(header429)[1] ?? '',
+      );
+    expect([isReadable(open), isReadable(made)]).toEqual([true, false]);
   });
 });
 

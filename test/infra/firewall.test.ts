@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COUNTED_CORE_RULES, firewallRules, responseBodies } from '../../infra/api/firewall-rules.ts';
+import { COUNTED_CORE_RULES, firewallRules, responseBodies } from '../../infra/api/firewall.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 
-const rules = firewallRules(500);
+const rules = firewallRules({ maxRequestsPerAddress: 500, isForPages: false });
 
 const fields = publisherReport.fields.map(({ name }) => name).join(',');
 const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-02-01T00:00:00Z&api-version=1.0';

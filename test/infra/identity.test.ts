@@ -1,7 +1,6 @@
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { readStage } from '../../infra/stage.ts';
-import { grownAccount, newAccount } from './accounts.ts';
+import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
 import { buildStacks, ofType, propertiesOf, resolved, resourcesOf } from './synthesize.ts';
 
 /**
@@ -56,13 +55,8 @@ describe('a stage without an existing identity provider', () => {
 });
 
 describe('the user pool of a stage that keeps its data', () => {
-  const kept = {
-    ...newAccount,
-    keepData: true,
-    alarms: { ...newAccount.alarms, email: 'operator@example.com' },
-  };
   const poolOf = (isFirst: boolean) => {
-    const { identity } = buildStacks(kept, { isFirst });
+    const { identity } = buildStacks(keptWithCognito, { isFirst });
     return ofType(identity ? resourcesOf(identity) : {}, 'AWS::Cognito::UserPool')[0];
   };
 
@@ -74,49 +68,6 @@ describe('the user pool of a stage that keeps its data', () => {
       [true, 'INACTIVE'],
     ] as const)
       expect(poolOf(isFirst)).toMatchObject({ ...policies, Properties: { DeletionProtection } });
-  });
-});
-
-describe('the clients that an older version made', () => {
-  /** The clients' names and logical ids, as in the template of that older version. */
-  const deployed = {
-    'first-partner': 'Partnersfirstpartner08536B66',
-    'second-partner': 'PartnerssecondpartnerB5807448',
-  };
-  const { identity } = buildStacks({
-    ...newAccount,
-    identity: { provider: 'cognito', formerClients: Object.keys(deployed) },
-  });
-  const resources = identity ? resourcesOf(identity) : {};
-
-  it.each(Object.entries(deployed))(
-    'keep their logical ids and their settings, and CloudFormation does not delete them: %s',
-    (name, id) => {
-      expect(resources[id]).toMatchObject({
-        Type: 'AWS::Cognito::UserPoolClient',
-        DeletionPolicy: 'Retain',
-        UpdateReplacePolicy: 'Retain',
-      });
-      expect(resolved(resources[id]?.Properties)).toEqual({
-        AccessTokenValidity: 60,
-        AllowedOAuthFlows: ['client_credentials'],
-        AllowedOAuthFlowsUserPoolClient: true,
-        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-        ClientName: name,
-        GenerateSecret: true,
-        PreventUserExistenceErrors: 'ENABLED',
-        SupportedIdentityProviders: ['COGNITO'],
-        TokenValidityUnits: { AccessToken: 'minutes' },
-        UserPoolId: expect.stringMatching(/^<Partners/),
-      });
-    },
-  );
-
-  it('cause an error if the stage file names them in the old setting `clients`', () => {
-    const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
-    expect(() => readStage('test', { ...newAccount, identity })).toThrow(
-      /identity\.clients: `clients` is no longer part of the stage file.*formerClients.*docs\/partners\.md/,
-    );
   });
 });
 

@@ -2,8 +2,8 @@ import type { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
-import { grownAccount, newAccount } from './accounts.ts';
-import { buildStacks, resourcesOf } from './synthesize.ts';
+import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
+import { buildStacks, resolved, resourcesOf } from './synthesize.ts';
 
 const { app, data, identity, api, operations } = buildStacks(newAccount);
 const grown = buildStacks(grownAccount);
@@ -81,5 +81,46 @@ describe('the values that stacks import from each other', () => {
     ];
     expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
     expect(exported).toEqual(new Set(values.map((value) => `performance-reports-test-${value}`)));
+  });
+});
+
+describe('the names of resources', () => {
+  /** The most characters that AWS allows, by the type of the resource and the member that has its name. */
+  const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+    'AWS::Backup::BackupVault': { BackupVaultName: 50 },
+    'AWS::Backup::BackupPlan': { BackupPlanName: 50 },
+    'AWS::Cognito::UserPoolDomain': { Domain: 63 },
+    'AWS::Events::Rule': { Name: 64 },
+    'AWS::Lambda::Function': { FunctionName: 64 },
+    'AWS::SQS::Queue': { QueueName: 80 },
+  };
+  const namesIn = (name: string) => {
+    const { data, identity, api } = buildStacks(keptWithCognito, { name });
+    return [data, identity, api]
+      .flatMap((stack) => (stack ? Object.values(resourcesOf(stack)) : []))
+      .flatMap(({ Type, Properties }) => {
+        const { BackupPlan: inner = {}, ...members } = resolved(Properties) as Record<string, object>;
+        return Object.entries({ ...members, ...inner }).flatMap(([member, value]) => {
+          const most = MOST[Type]?.[member];
+          return most === undefined
+            ? []
+            : [{ Type, most, value: String(value).replace('<Fn::Select>', '01234567') }];
+        });
+      });
+  };
+
+  it('are not longer than AWS allows, in a stage with the longest name', () => {
+    const names = namesIn('sixteen-letters1');
+    expect(names.filter(({ most, value }) => value.length > most)).toEqual([]);
+    expect(new Set(names.map(({ Type }) => Type))).toEqual(new Set(Object.keys(MOST)));
+  });
+
+  it('of vaults change only where they were too long, because a changed name replaces the vault', () => {
+    const vaultOf = (name: string) =>
+      namesIn(name).find(({ most, value }) => most === 50 && /\d/.test(value));
+    expect([vaultOf('twelvelength'), vaultOf('thirteen-long')]).toMatchObject([
+      { value: 'performance-reports-twelvelength-partners-01234567' },
+      { value: 'performance-reports-thirteen-long-01234567' },
+    ]);
   });
 });

@@ -103,11 +103,6 @@ describe('readStage', () => {
     ['keepData: Invalid key: Expected "keepData" but received undefined', {}],
     ['logdays: Invalid key: Expected never but received "logdays"', { logdays: 14 }],
     [
-      'throttling: throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, ' +
-        'from which the limits follow (docs/scale.md, "The limits of the stage")',
-      { throttling: { requestsPerSecond: 40, burst: 80 } },
-    ],
-    [
       'shiftMinutes: `shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it ' +
         'gets any request (docs/deploy.md, "Releases")',
       { shiftMinutes: 10 },

@@ -27,7 +27,11 @@ afterAll(() => rmSync(assemblies, { recursive: true }));
  */
 export function buildStacks(
   input: StageInput,
-  { isChecked = false, ...flags }: { readonly isChecked?: boolean } & Partial<DeploymentFlags> = {},
+  {
+    isChecked = false,
+    name = 'test',
+    ...flags
+  }: { readonly isChecked?: boolean; readonly name?: string } & Partial<DeploymentFlags> = {},
 ): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
   const app = new App({
@@ -39,7 +43,7 @@ export function buildStacks(
     builtinCloudFormationValidation: isChecked,
   });
   const release = { code: () => Code.fromInline('// bundled'), name: '0123456789ab-c0ffee' };
-  const stacks = addStage(app, readStage('test', input), release, flags);
+  const stacks = addStage(app, readStage(name, input), release, flags);
   // CDK applies its rule packs after the synthesis, when its tokens are resolved.
   app.synth();
   return { app, ...stacks };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWholeFile } from '../../lake-check/verify-pages.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { type Column, type ColumnType, tableOf } from '../../lib/report/tables.ts';
-import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
+import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
 import { openWriter, type Writer } from '../tools/make-parquet.ts';
 import {
   highestFirst,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { GatewayResponse, RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
-import { responseBodies } from '../../infra/api/firewall-rules.ts';
+import { responseBodies } from '../../infra/api/firewall.ts';
 import { addGatewayAnswers } from '../../infra/api/gateway-answers.ts';
 import { causes, knownProblems } from '../../lib/problems/known-problems.ts';
 import * as problems from '../../lib/problems/problem.ts';

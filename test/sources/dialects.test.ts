@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
 import { describeCsv } from '../../tools/lake/input/csv-file.ts';
+import { readerOf } from '../../tools/lake/input/plan-input.ts';
 import { differingDialects } from '../tools/csv-dialects.ts';
 
 it('CSV files of ten thousand dialects are read unchanged, or refused', { timeout: 2_400_000 }, async () => {
@@ -30,9 +31,9 @@ it('texts of several lines in files over 8 MB are read as Python reads them', {
     const body = record(texts[alignment % texts.length] as string, alignment % 2).repeat(140_000 + alignment);
     const head = `note,device_or_proxy,served_ads,event_time\n${record('p'.repeat(alignment), 0)}`;
     await writeFile(path, head + body);
-    const { reader, columns } = await describeCsv({ name: path, path, isGzip: false }, undefined);
+    const { read, columns } = await describeCsv({ name: path, path, isGzip: false }, undefined);
     const [note, , ads] = columns.map(({ sql }) => sql);
-    const sql = `SELECT count(*), sum(${ads}::INT), sum(len(${note})) FROM ${reader}`;
+    const sql = `SELECT count(*), sum(${ads}::INT), sum(len(${note})) FROM ${readerOf([{ name: path, path, read }])}`;
     const [found] = (await connection.runAndReadAll(sql)).getRowsJson();
     expect(found?.join(' ')).toBe(execFileSync('python3', ['-c', PYTHON, path], { encoding: 'utf8' }).trim());
   }

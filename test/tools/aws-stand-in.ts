@@ -29,6 +29,8 @@ export interface AwsStandIn {
   readonly calls: string[];
   /** Called before and after each call takes effect. If it rejects before a call, the stand-in drops the call. */
   onCall: OnCall;
+  /** Answers a call in place of the stand-in: an operation such as `GetWorkGroup`, or a method and a path. */
+  answer: (call: string) => Answer | undefined;
   close(): Promise<void>;
 }
 
@@ -66,11 +68,13 @@ export async function startAwsStandIn(
     } catch {
       return response.destroy();
     }
-    const answer = operation
-      ? cognito(clients, operation, JSON.parse(body.toString()))
-      : action
-        ? describeStack(stages, form.get('StackName') ?? '')
-        : await forward(request, s3.url, body);
+    const answer =
+      standIn.answer(operation ?? action ?? `${request.method} ${request.url}`) ??
+      (operation
+        ? cognito(clients, operation, JSON.parse(body.toString()))
+        : action
+          ? describeStack(stages, form.get('StackName') ?? '')
+          : await forward(request, s3.url, body));
     await standIn.onCall(call, 'after');
     reply(response, answer);
   }).listen(0, '127.0.0.1');
@@ -87,6 +91,7 @@ export async function startAwsStandIn(
     clients,
     calls,
     onCall: async () => {},
+    answer: () => undefined,
     async close() {
       server.close();
       server.closeAllConnections();
@@ -109,13 +114,13 @@ const reply = (response: ServerResponse, { status, headers, body }: Answer) => {
   response.writeHead(status).end(body);
 };
 
-const json = (body: object, status = 200): Answer => ({
+export const json = (body: object, status = 200): Answer => ({
   status,
   headers: { 'content-type': 'application/x-amz-json-1.1' },
   body: JSON.stringify(body),
 });
 
-const refusal = (type: string, message: string): Answer => json({ __type: type, message }, 400);
+export const refusal = (type: string, message: string): Answer => json({ __type: type, message }, 400);
 
 interface CognitoInput {
   readonly ClientId?: string;
@@ -148,13 +153,8 @@ function cognito(clients: Map<string, PoolClient>, operation: string, input: Cog
         UserPoolClient: { ClientId: made.ClientId, ClientName, ClientSecret: ClientSecretValue },
       });
     }
-    case 'DescribeUserPoolClient': {
-      if (!client) return missing;
-      const [ClientSecret] = client.secrets.values();
-      return json({
-        UserPoolClient: { ClientId: client.ClientId, ClientName: client.ClientName, ClientSecret },
-      });
-    }
+    case 'DescribeUserPoolClient':
+      return client ? json({ UserPoolClient: { ClientId: client.ClientId } }) : missing;
     case 'ListUserPoolClients':
       return json({
         UserPoolClients: [...clients.values()].map(({ ClientId, ClientName }) => ({ ClientId, ClientName })),
@@ -164,7 +164,10 @@ function cognito(clients: Map<string, PoolClient>, operation: string, input: Cog
     case 'ListUserPoolClientSecrets':
       if (!client) return missing;
       return json({
-        ClientSecrets: [...client.secrets.keys()].map((ClientSecretId) => ({ ClientSecretId })),
+        // The newest first: Cognito says nothing about the order.
+        ClientSecrets: [...client.secrets.keys()]
+          .map((ClientSecretId, index) => ({ ClientSecretId, ClientSecretCreateDate: 1_700_000_000 + index }))
+          .reverse(),
       });
     case 'AddUserPoolClientSecret':
       if (!client) return missing;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describeCsv } from '../../tools/lake/input/csv-file.ts';
+import { readerOf } from '../../tools/lake/input/plan-input.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 
 const FIELDS = [
@@ -92,7 +93,9 @@ export async function differingDialects(files: number, seed: number) {
     try {
       const csv = await describeCsv({ name: path, path, isGzip: false }, undefined);
       const select = csv.columns.map(({ sql }) => `coalesce(${sql}, '')`).join(', ');
-      const found = (await connection.runAndReadAll(`SELECT ${select} FROM ${csv.reader}`)).getRowsJson();
+      const found = (
+        await connection.runAndReadAll(`SELECT ${select} FROM ${readerOf([{ name: path, path, ...csv }])}`)
+      ).getRowsJson();
       const wanted = recordsOf(text, separator).slice(1);
       const isBlank = (row: readonly unknown[]) => row.length === 1 && row[0] === '';
       if (JSON.stringify(found) !== JSON.stringify(wanted.filter((row) => !isBlank(row))))

@@ -1,13 +1,15 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readStage } from '../../infra/stage.ts';
 import { prod } from '../../infra/stages.ts';
+import { partnerKey } from '../../lib/access/register.ts';
+import { tables } from '../../lib/report/tables.ts';
 import { diagnose } from '../../tools/doctor/diagnose.ts';
+import { doctorCommand } from '../../tools/doctor/doctor-command.ts';
+import { healthChecks } from '../../tools/doctor/health.ts';
 import type { AccountQuotas } from '../../tools/doctor/quotas.ts';
-import { spawnNode } from '../spawn-node.ts';
+import { type AwsStandIn, json, PARTNERS_BUCKET, refusal, startAwsStandIn } from './aws-stand-in.ts';
+import { partnerHere } from './run-partner.ts';
 
 const stage = readStage('prod', {
   ...prod,
@@ -105,59 +107,129 @@ describe('diagnose', () => {
   });
 });
 
-describe('npm run doctor', () => {
-  /**
-   * The calls that the command sends to the stand-in of Lambda and Service Quotas, which answers like a new account.
-   */
-  const calls: string[] = [];
-  const server = createServer(async (request, response) => {
-    const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
-    const { ServiceCode, QuotaCode } = JSON.parse((await buffer(request)).toString() || '{}');
-    calls.push(operation ? `${operation} ${ServiceCode}/${QuotaCode}` : `${request.method} ${request.url}`);
-    const values: Record<string, number> = { 'L-FC5F6546': 200, 'L-8A5B8E43': 10_000, 'L-74D3DD04': 150 };
-    const value =
-      values[QuotaCode] ??
-      (operation === 'GetAWSDefaultServiceQuota' && QuotaCode === 'L-4FF11DD3' ? 20 : undefined);
-    response.setHeader('content-type', 'application/x-amz-json-1.1');
-    if (request.url?.includes('/functions/')) {
-      response.setHeader('x-amzn-errortype', 'ResourceNotFoundException');
-      response.writeHead(404).end('{}');
-    } else if (!operation)
-      response.end(
-        JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } }),
-      );
-    else if (value === undefined)
-      response.writeHead(400).end(JSON.stringify({ __type: 'NoSuchResourceException', message: 'none' }));
-    else response.end(JSON.stringify({ Quota: { Value: value, Adjustable: QuotaCode !== 'L-74D3DD04' } }));
-  });
-  let url = '';
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => void server.close());
+let aws: AwsStandIn;
+beforeAll(async () => {
+  aws = await startAwsStandIn({ dev: 'cognito' });
+});
+afterAll(() => aws.close());
+beforeEach(() => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  aws.calls.length = 0;
+});
 
+const xml = (body: string) => ({ status: 200, headers: { 'content-type': 'text/xml' }, body });
+const TOPIC = 'arn:aws:sns:us-east-1:000000000000:performance-reports-dev-alarms';
+const subscribed = (arn: string) =>
+  xml(
+    `<ListSubscriptionsByTopicResponse><ListSubscriptionsByTopicResult><Subscriptions><member><Endpoint>operator@example.com</Endpoint><SubscriptionArn>${arn}</SubscriptionArn></member></Subscriptions></ListSubscriptionsByTopicResult></ListSubscriptionsByTopicResponse>`,
+  );
+/** What AWS answers for a healthy stage in a new account, by the call. */
+const healthy: Readonly<Record<string, ReturnType<typeof json>>> = {
+  GetWorkGroup: json({ WorkGroup: { Name: 'performance-reports-dev', State: 'ENABLED' } }),
+  ListTableMetadata: json({ TableMetadataList: tables.map(({ name }) => ({ Name: name })) }),
+  ListStackResources: xml(
+    `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries><member><ResourceType>AWS::SNS::Topic</ResourceType><PhysicalResourceId>${TOPIC}</PhysicalResourceId></member></StackResourceSummaries></ListStackResourcesResult></ListStackResourcesResponse>`,
+  ),
+  ListSubscriptionsByTopic: subscribed(`${TOPIC}:1`),
+  GetServiceQuota: json({ Quota: { Value: 150, Adjustable: true } }),
+};
+const accountLimit = json({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } });
+const noFunction = { ...refusal('ResourceNotFoundException', 'none'), status: 404 };
+const answering = (changes: typeof healthy) => {
+  const answers = { ...healthy, ...changes };
+  aws.answer = (call) =>
+    answers[call] ??
+    (/account-settings/.test(call) ? accountLimit : /\/functions\//.test(call) ? noFunction : undefined);
+};
+
+describe('the checks of a deployed stage', () => {
+  const deployed = readStage('dev', {
+    ...prod,
+    alarms: { ...prod.alarms, email: 'operator@example.com' },
+    runbookUrl: 'https://git.example/runbook.md',
+  });
+  const outputs = {
+    partnersBucket: PARTNERS_BUCKET,
+    userPoolId: 'pool',
+    apiUrl: '',
+    tokenUrl: '',
+    scope: '',
+  };
+  const found = async () => {
+    const findings: string[] = [];
+    for (const { find } of healthChecks(deployed, outputs))
+      for (const { finding, remedy } of await find()) findings.push(`${finding} ${remedy}`);
+    return findings;
+  };
+  const PROBE = { ClientId: 'probe-id', ClientName: 'probe', AllowedOAuthScopes: [], secrets: new Map() };
+  const ADD = 'add dev probe --client probe-id --publisher-companies every-company --contact a@b.example';
+
+  it('find that the register is empty and that the probe is no partner, until the probe is added', async () => {
+    answering({});
+    aws.clients.set('probe-id', PROBE);
+    expect(await found()).toEqual([
+      expect.stringMatching(
+        /^The register of partners is empty: every caller is answered 401\. .*#restore-the-register/,
+      ),
+      expect.stringMatching(
+        /^The probe's client probe-id sees no publisher company.* add dev probe --client probe-id/,
+      ),
+    ]);
+    await partnerHere(ADD.split(' '));
+    expect(await found()).toEqual([]);
+    await partnerHere('set dev probe --active no'.split(' '));
+    expect(await found()).toEqual([expect.stringMatching(/ npm run partner -- set dev probe --active yes /)]);
+    await partnerHere('set dev probe --active yes'.split(' '));
+  });
+
+  it.each<[string, typeof healthy, RegExp]>([
+    [
+      'a stopped workgroup',
+      { GetWorkGroup: json({ WorkGroup: { State: 'DISABLED' } }) },
+      /is DISABLED: no query starts/,
+    ],
+    [
+      'a deleted table',
+      { ListTableMetadata: json({ TableMetadataList: [{ Name: 'publisher_events' }] }) },
+      /lacks advertiser_events: queries of it fail/,
+    ],
+    [
+      'a deleted database',
+      { ListTableMetadata: refusal('MetadataException', 'EntityNotFoundException: Database x not found') },
+      /lacks publisher_events and advertiser_events/,
+    ],
+    [
+      'an address that is not confirmed',
+      { ListSubscriptionsByTopic: subscribed('PendingConfirmation') },
+      /^operator@example.com has not confirmed/,
+    ],
+  ])('find %s', async (_, change, finding) => {
+    answering(change);
+    expect(await found()).toEqual([expect.stringMatching(finding)]);
+  });
+
+  it('find a partner whose record is gone', async () => {
+    answering({});
+    const s3 = new S3Client({ forcePathStyle: true });
+    const Key = partnerKey('probe-id');
+    await s3.send(new DeleteObjectCommand({ Bucket: PARTNERS_BUCKET, Key }));
+    expect(await found()).toContainEqual(
+      expect.stringMatching(/without a record, who are answered 401: probe\./),
+    );
+  });
+});
+
+describe('npm run doctor', () => {
   const run = async (...args: string[]) => {
-    const child = spawnNode(['tools/doctor.ts', ...args], {
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        AWS_ENDPOINT_URL: url,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'x',
-        AWS_SECRET_ACCESS_KEY: 'x',
-      },
-    });
-    let output = '';
-    child.stdout.on('data', (text) => (output += text));
-    child.stderr.on('data', (text) => (output += text));
-    const [code] = await once(child, 'close');
-    return { code, output };
+    const lines: string[] = [];
+    await doctorCommand(args, (...more) => lines.push(...more));
+    return lines.join('\n');
   };
 
-  it('says which quota of a new account is reached first, and how to raise it', async () => {
-    const { code, output } = await run('dev');
-    expect(code, output).toBe(0);
+  it('says which quota of a new account is reached first, how to raise it, and reads only', async () => {
+    const { GetServiceQuota: GetAWSDefaultServiceQuota = json({}) } = healthy;
+    answering({ GetServiceQuota: refusal('NoSuchResourceException', 'none'), GetAWSDefaultServiceQuota });
+    const output = await run('dev');
     expect(output.split('\n').slice(0, 3)).toEqual([
       'New reports a second that each place lets through, the narrowest first:',
       '     1.1  Lambda, concurrent executions           10',
@@ -166,19 +238,50 @@ describe('npm run doctor', () => {
     expect(output).toContain(
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
     );
-    // The command reads AWS's default if the account has no own value.
-    expect(calls).toContain('GetAWSDefaultServiceQuota athena/L-4FF11DD3');
-    expect(calls.every((call) => /^Get|^GET /.test(call))).toBe(true);
+    expect(output).toMatch(/ 150 +API Gateway, requests|API Gateway, requests a second +150/);
+    expect(output).toMatch(/npx cdk drift -c stage=dev$/);
+    expect(aws.calls.filter((call) => !/ (Get|List|Describe|GET)/.test(call))).toEqual([]);
+  });
+
+  it('names each call that AWS refuses, and shows the rest', async () => {
+    answering({
+      GetWorkGroup: refusal('AccessDeniedException', 'not authorized to perform: athena:GetWorkGroup'),
+      GetServiceQuota: refusal(
+        'AccessDeniedException',
+        'not authorized to perform: servicequotas:GetServiceQuota',
+      ),
+      ListTableMetadata: json({ TableMetadataList: [] }),
+    });
+    const output = await run('dev');
+    expect(output).toContain('     2.1  this stage, executions');
+    expect(output).toContain('lacks publisher_events and advertiser_events');
+    expect(output).toMatch(/^Not seen, so it may be wrong:$/m);
+    expect(output).toMatch(/^ {2}the workgroup: AccessDeniedException: .*athena:GetWorkGroup$/m);
+    expect(output).toMatch(/^ {2}the quota "Athena, active DML queries": AccessDeniedException/m);
+  });
+
+  it('says that a stage is not deployed, and tells its limits all the same', async () => {
+    answering({});
+    aws.answer = (
+      (deployed) => (call: string) =>
+        call === 'DescribeStacks'
+          ? {
+              ...xml(
+                '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>',
+              ),
+              status: 400,
+            }
+          : deployed(call)
+    )(aws.answer);
+    const output = await run('dev');
+    expect(output).toContain('     2.1  this stage, executions');
+    expect(output).toMatch(/^ {2}the stacks' outputs: There is no stage "dev" in this account/m);
   });
 
   it('says in one line that a stage does not exist or was not given', async () => {
-    expect(await run('nowhere')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('no stage "nowhere"'),
-    });
-    expect(await run()).toEqual({
-      code: 1,
-      output: 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]\n',
-    });
+    await expect(run('nowhere')).rejects.toThrow('no stage "nowhere"');
+    await expect(run()).rejects.toThrow(
+      'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]',
+    );
   });
 });

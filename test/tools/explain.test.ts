@@ -129,11 +129,12 @@ describe('npm run explain', () => {
   });
 
   const explain = async (token: string, ...url: string[]) => {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [join(import.meta.dirname, '../../tools/explain.ts'), 'local', '--token', token, ...url],
-      { env: { ...process.env, LOCAL_DIR: home } },
-    );
+    const command = join(import.meta.dirname, '../../tools/explain.ts');
+    const running = promisify(execFile)(process.execPath, [command, 'local', '--token', '-', ...url], {
+      env: { ...process.env, LOCAL_DIR: home },
+    });
+    running.child.stdin?.end(token);
+    const { stdout } = await running;
     // The output must hold neither the token's signature nor a key of AWS.
     expect(stdout).not.toContain(token.split('.')[2]);
     expect(stdout).not.toContain(service.stack.environment['AWS_SECRET_ACCESS_KEY'] ?? 'no secret');
@@ -185,6 +186,18 @@ describe('npm run explain', () => {
     expect(await explain(service.token, url)).toMatch(/^cached +none: a query would be run$/m);
   });
 
+  it('says that Athena has not started the query yet, while it throttles', async () => {
+    const asked = query.replace('2026-01-01', '2026-01-02');
+    service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution', throttle: true }]);
+    const answer = service.request('publisherperformance', asked);
+    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${asked}`;
+    await expect
+      .poll(() => explain(service.token, url), { timeout: 7_000 })
+      .toMatch(/^cached +none yet: Athena is asked to start .*#engine-is-saturated$/m);
+    service.stack.faults.set([]);
+    expect((await answer).status).toBe(303);
+  });
+
   it('prints what callers wrote without characters that control the terminal', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const said = await explain(
@@ -195,6 +208,15 @@ describe('npm run explain', () => {
     expect(said).toContain('\\u{1b}]0;x\\u{7}: Unknown parameter.');
     await expect(explain(service.token, '\u{1b}[2J')).rejects.toMatchObject({
       stderr: expect.not.stringContaining('\u{1b}'),
+    });
+  });
+
+  it('takes no token from the command line, which npm prints and the shell keeps', async () => {
+    const command = join(import.meta.dirname, '../../tools/explain.ts');
+    const refused = promisify(execFile)(process.execPath, [command, 'local', '--token', service.token]);
+    await expect(refused).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^npm has just shown the token, .*take --token -\n/),
     });
   });
 

@@ -7,9 +7,9 @@ import { expect } from 'vitest';
 import { createFaults } from '../../local/faults/faults.ts';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
 import { accessDenied } from '../../local/object-store/s3-error.ts';
-import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { bucketTarget } from '../../tools/lake/store/bucket-lake.ts';
+import { daysIn } from '../../tools/lake/store/lake-target.ts';
 import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
@@ -140,7 +140,7 @@ export async function startHoursWorld() {
         ...{ table: TABLE, day, files: [{ path: join(directory, name), name }] },
         ...(!isOpen && { marker: '' }),
       });
-      const [now] = rawDaysIn(await raw.list(`${TABLE}/day=${day}/`), TABLE);
+      const [now] = daysIn(await raw.list(`${TABLE}/day=${day}/`), TABLE);
       numbers.set(now?.version ?? '', version);
       onCall = hook;
     },

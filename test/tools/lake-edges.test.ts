@@ -113,6 +113,11 @@ describe('a CSV file', () => {
       'its first line has several separators. Say --separator comma or semicolon',
     ],
     [
+      'a separator at the end of its only name',
+      `event_time;\n${TIME}\n`,
+      'its first line has several separators. Say --separator comma or semicolon or tab or pipe',
+    ],
+    [
       'a second CSV file at its end',
       `${HEAD}${TIME},a,1\nevent_time,x,y,z\n`,
       'line 3 has 4 fields, and the first line names 3: "event_time,x,y,z". Write the header first',
@@ -145,6 +150,18 @@ describe('a CSV file', () => {
     expect(stderr).toContain(
       "latin.csv: it can't be read whole: line 2 is no UTF-8. Write the file in UTF-8",
     );
+  });
+
+  it('that fails at its end leaves nothing staged: the faults of other files are told too', async () => {
+    const days = Array.from({ length: 60_000 }, (_, n) => `2026-01-${10 + (n % 20)}T10:00:00Z,a,1\n`);
+    await write(
+      'late/a.csv',
+      Buffer.concat([Buffer.from(HEAD + days.join('')), Buffer.from(`${TIME},\xe9,1\n`, 'latin1')]),
+    );
+    await write('late/b.csv', `${HEAD}${TIME},a,1.5\n`);
+    const { stderr } = await convert(['late'], '--table', 'publisher_events');
+    expect(stderr).toContain("late/a.csv: it can't be read whole: line 60002 is no UTF-8");
+    expect(stderr).toContain('late/b.csv: served_ads: in 1 record, "1.5" is no whole number');
   });
 
   it.each([
@@ -337,6 +354,17 @@ describe('a column in the names of folders', () => {
     await convert(['both']);
     expect(await valuesOf('publisher_company_id::VARCHAR')).toEqual(['1']);
   });
+});
+
+it.each([
+  ['convert', 'a', '--to', 'b', '--to', 'c'],
+  ['convert', 'a', '--to', 'b', '--round', '--round'],
+  ['hourly', '--from', 'a', '--from', 'b', '--to', 'c'],
+  ['check', 'a', '--all', '--all'],
+])('lake %s refuses an option that is given twice', async (...words) => {
+  const twice = words.find((word, at) => word.startsWith('--') && words.indexOf(word) !== at);
+  const { code, stderr } = await runLakeExactly(words);
+  expect([code, stderr]).toEqual([2, `${twice} is given twice. Give it once.\n`]);
 });
 
 it('lake convert refuses to read files of the lake that it writes', async () => {

@@ -6,8 +6,8 @@ import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
-import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
-import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/open-duckdb.ts';
+import { planFiles } from '../../tools/lake/input/plan-input.ts';
+import { duckDbMemory, memoryOption, openWorkspace, usualMemory } from '../../tools/lake/open-duckdb.ts';
 
 describe('--memory', () => {
   it.each([
@@ -16,11 +16,11 @@ describe('--memory', () => {
     ['500MB', 500_000_000],
     ['1GiB', 1_073_741_824],
   ])('reads %s as %i bytes', (text, bytes) => {
-    expect(memoryBytes(text)).toBe(bytes);
+    expect(memoryOption(text)).toBe(bytes);
   });
 
   it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('refuses "%s"', (text) => {
-    expect(() => memoryBytes(text)).toThrow(
+    expect(() => memoryOption(text)).toThrow(
       new OperatorFault(
         `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
       ),
@@ -41,47 +41,46 @@ describe('--memory', () => {
   });
 });
 
+it('the workspace has DuckDB tell its progress, in UTC, and trust no bounds of files', async () => {
+  await using workspace = await openWorkspace();
+  const names = ['enable_progress_bar', 'TimeZone', 'disabled_optimizers'];
+  const settings = names.map((name) => `current_setting('${name}')::VARCHAR`);
+  const reader = await workspace.connection.runAndReadAll(`SELECT ${settings.join(', ')}`);
+  expect(reader.getRowsJS()[0]).toEqual(['true', 'UTC', expect.stringContaining('filter_pushdown')]);
+});
+
 describe('files that are read together', () => {
   const columns = tables
     .flatMap((table) => (table.name === 'publisher_events' ? table.columns : []))
     .map(({ name }) => ({ name, type: 'BIGINT', sql: name }));
-  const planned = (name: string, others: Partial<InputFile> = {}) => {
-    const parquet = `'${name}'`;
-    const file = { name, reader: name, columns, rows: 1, bytes: 10, isText: false, parquet, ...others };
-    return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
-  };
+  const file = (name: string, others: Partial<InputFile> = {}): InputFile => ({
+    ...{ name, path: name, read: { call: 'read_parquet', options: '' }, columns, rows: 1, bytes: 10 },
+    ...others,
+  });
+  const planned = (files: readonly InputFile[]) => planFiles(files, { timeUnit: 'seconds' }).plans;
 
   it('are Parquet files of equal types; a CSV file is read by itself', () => {
-    const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
+    const csv: Partial<InputFile> = { read: { call: 'read_csv', options: '' } };
     const narrow = {
       columns: columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one)),
     };
-    const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
-    expect(
-      batchesOf(plans).map(({ plan, plans: together, bytes }) => [
-        plan.file.reader,
-        together.map(({ file }) => file.name).join(),
-        bytes,
-      ]),
-    ).toEqual([
-      ["read_parquet(['a', 'd'], hive_partitioning = false)", 'a,d', 20],
-      ['b', 'b', 10],
-      ['c', 'c', 10],
-      ['e', 'e', 10],
+    const plans = planned([file('a'), file('b', csv), file('c', narrow), file('d'), file('e', csv)]);
+    expect(plans.flatMap(batchesOf).map((batch) => batch.map(({ name }) => name).join())).toEqual([
+      ...['a,d', 'b', 'e', 'c'],
     ]);
   });
 
   it('must hold as many records as DuckDB reads of them', () => {
-    const plans = [planned('a'), planned('b')];
-    const staged = (rows: number) => [{ table: plans[0]?.table as InputPlan['table'], rows }];
+    const plans = planned([file('a'), file('b')]);
+    const staged = (rows: number) => plans.map(({ table }) => ({ table, rows }));
     expect(() => refuseOtherCounts(staged(2), plans)).not.toThrow();
     expect(() => refuseOtherCounts(staged(3), plans)).toThrow('hold 2 records, and DuckDB reads 3');
     expect(() => refuseOtherCounts([], plans)).toThrow('hold 2 records, and DuckDB reads 0');
   });
 
   it('are at most 500', () => {
-    const plans = Array.from({ length: 1001 }, (_, index) => planned(String(index)));
-    expect(batchesOf(plans).map((batch) => batch.plans.length)).toEqual([500, 500, 1]);
+    const plans = planned(Array.from({ length: 1001 }, (_, index) => file(String(index))));
+    expect(plans.flatMap(batchesOf).map(({ length }) => length)).toEqual([500, 500, 1]);
   });
 });
 
@@ -89,7 +88,7 @@ it('the progress of a conversion rises from 0 to its end, file by file and then 
   vi.useFakeTimers();
   const told: number[] = [];
   const duckDb = { progress: { percentage: -1, rows_processed: 0n, total_rows_to_process: 0n } };
-  const files = [{ name: 'a.csv', isText: true }];
+  const files = [{ name: 'a.csv', read: { call: 'read_csv', options: '' } }] as const;
   const progress = followProgress(duckDb, files, (_, done, total) => told.push(done / total));
   const at = (...percentages: readonly number[]) => {
     for (const percentage of percentages) {
@@ -114,16 +113,13 @@ describe('the printed outcome of a conversion', () => {
     table: { name: 'publisher_events' },
     rows: 20_000_000,
     days: ['2026-01-30', '2026-01-31'].map((day) => ({ day, rows: 10_000_000 })),
-    sums: [
-      ['clicks', '1000'],
-      ['revenue', '-0.000001'],
-    ],
-  } as const;
+    sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
+  };
 
   it('has four lines: the lake, its sums, the changes, and what to do next', () => {
     const tables = [{ staged, rows: 20_000_000, openDays: 1 }];
     expect(
-      renderOutcome({ to: '/lake', tables, changes: ['one thing'], missing: [] }),
+      renderOutcome('/lake', tables, ['one thing'], []),
     ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: one thing
@@ -133,14 +129,14 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
 
   it('has a line for each of several changes', () => {
     const changes = ['one thing; or so', 'another'];
-    const text = renderOutcome({ to: '/lake', tables: [], changes, missing: [] });
+    const text = renderOutcome('/lake', [], changes, []);
     expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
   it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
     const tables = [{ staged, rows: 1_400_000, openDays: 2 }];
     expect(
-      renderOutcome({ to: 's3://bucket/lake', tables, changes: [], missing: [] }),
+      renderOutcome('s3://bucket/lake', tables, [], []),
     ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: nothing

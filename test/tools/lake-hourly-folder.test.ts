@@ -7,8 +7,9 @@ import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
-import { hoursLake, rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
-import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
+import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
+import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
+import { daysIn } from '../../tools/lake/store/lake-target.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -79,7 +80,7 @@ it('lake hourly names a day that it cannot sum, and sums the other days', async 
   await rawDay('wrong', 1, { clicks: '9223372036854775807::BIGINT' });
   const raw = `wrong/raw/${TABLE}`;
   await writer.file(`${raw}/day=2026-01-29/part.parquet`, publisherRecord({ revenue: '1.5::DOUBLE' }));
-  await writeFile(join(home, `${raw}/day=2026-01-29/other.csv`), 'a,b\n');
+  await writeFile(join(home, `${raw}/day=2026-01-29/other.csv`), 'x');
   const right = publisherRecord({ event_time: "TIMESTAMP '2026-01-30 12:00:00'" });
   await writer.file(`${raw}/day=2026-01-30/part.parquet`, right);
   const { code, stdout } = await hourly('wrong');
@@ -124,11 +125,11 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');
   await using workspace = await openWorkspace({ beside: to });
-  const [listed] = rawDaysIn(await raw.list(), TABLE);
+  const [listed] = daysIn(await raw.list(), TABLE);
   return await makeDay(
     {
       ...{ workspace, hours: hoursLake(to, home), table: tableOf(publisherReport), report: publisherReport },
-      ...{ columns: 'a', isFinal: () => true, again: false, replace: false },
+      ...{ isFinal: () => true, again: false, replace: false },
       raw: { ...raw, filesOf: filesOf(raw) },
     },
     DAY,
@@ -162,8 +163,8 @@ it.each([
     if (++reads === 1) await change();
     return source.filesOf(files);
   });
-  expect(outcome).toMatchObject({ action: 'write-final', records: 2, hours: 1 });
-  const [now] = rawDaysIn(await raw.list(), TABLE);
+  expect(outcome).toMatchObject({ action: 'write-final', summed: { records: 2, hours: 1 } });
+  const [now] = daysIn(await raw.list(), TABLE);
   const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));
   expect(note).toMatchObject({ version: now?.version });
   expect(await clicksIn('changing')).toEqual([4, 1]);

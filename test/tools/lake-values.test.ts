@@ -1,28 +1,21 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InputPlan, planInput, selectOf } from '../../tools/lake/input/plan-input.ts';
-import { readInput } from '../../tools/lake/input/read-input.ts';
+import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
+import { stageAll } from '../../tools/lake/convert/stage.ts';
+import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
+import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
 import { type ValueOptions, valueOptions } from '../../tools/lake/values/convert-value.ts';
-import { tellChanges, withoutSeparators } from '../../tools/lake/values/exact-value.ts';
 import type { Ambiguous } from '../../tools/lake/values/time-zone.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { runLake } from './run-lake.ts';
 
-let instance: DuckDBInstance;
-let connection: DuckDBConnection;
+let workspace: Workspace;
 beforeAll(async () => {
-  // The settings are those of the workspace of `npm run lake`.
-  instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
-  connection = await instance.connect();
-  await connection.run("SET TimeZone = 'UTC'");
+  workspace = await openWorkspace();
 });
-afterAll(() => {
-  connection.closeSync();
-  instance.closeSync();
-});
+afterAll(() => workspace[Symbol.asyncDispose]());
 
 interface Given extends ValueOptions {
   readonly column: string;
@@ -33,37 +26,44 @@ interface Given extends ValueOptions {
 
 const quoted = (text: string | null) => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
 
-/** Puts a column's values into a table, and plans the conversion of the table. */
+const rowsOf = async (sql: string) => (await workspace.connection.runAndReadAll(sql)).getRowsJS();
+
+/** Writes a column's values into a file, and plans the conversion of the file. */
 async function plan(
   { column, type = 'VARCHAR', declared = type, ...options }: Given,
   texts: readonly (string | null)[],
 ) {
   const time = column === 'event_time' ? '' : ", TIMESTAMPTZ '2026-01-31 12:00:00Z' AS event_time";
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE given AS SELECT CAST(col1 AS ${type}) AS ${column} ${time}
-     FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0`,
+  const path = join(workspace.directory, 'given.parquet');
+  // The list keeps the type: no type of Parquet holds every value of the table of types.
+  await rowsOf(
+    `COPY (SELECT CAST(col1 AS ${type}) AS ${column} ${time}
+     FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0) TO '${path}' (FORMAT parquet)`,
   );
   const columns = [
     { name: column, type: declared, sql: column },
     ...(time ? [{ name: 'event_time', type: 'TIMESTAMP WITH TIME ZONE', sql: 'event_time' }] : []),
   ];
-  const file = { name: 'a.csv', reader: 'given', columns, rows: 1, bytes: 0, isText: true };
-  return planInput(file, { table: 'publisher_events', ...options });
+  const read = { call: 'read_parquet', options: 'union_by_name = false' } as const;
+  const file = { name: 'a.csv', path, read, columns, rows: texts.length, bytes: 0 };
+  return planFiles([file], { table: 'publisher_events', ...options });
 }
 
 async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[]> {
-  const reader = await connection.runAndReadAll(
-    `SELECT CAST(${column} AS VARCHAR) FROM (${selectOf(planned)})`,
+  const records = recordsOf(planned, planned.files);
+  return (await rowsOf(`SELECT CAST(${RECORD}.${column} AS VARCHAR) FROM ${records}`)).map(
+    ([value]) => value,
   );
-  return reader.getRowsJS().map(([value]) => value);
 }
 
 /** The values that `convert` makes from a column's values, and its messages about them. */
 async function convertColumn(given: Given, texts: readonly (string | null)[]) {
-  const planned = await plan(given, texts);
-  if (!('file' in planned)) return { values: [], losses: planned, changes: [] };
-  const { losses, changes } = await readInput(connection, planned);
-  return { values: await valuesOf(given, planned), losses, changes: tellChanges(changes) };
+  const { plans, faults } = await plan(given, texts);
+  const [planned] = plans;
+  if (!planned) return { values: [], losses: faults, changes: [] };
+  await rm(join(workspace.directory, 'staged'), { recursive: true, force: true });
+  const { losses, changes } = await stageAll(workspace, plans, { readFrom: () => {} });
+  return { values: await valuesOf(given, planned), losses, changes };
 }
 
 type Cases = readonly (readonly [written: string, becomes: string | null])[];
@@ -147,7 +147,7 @@ describe('amounts in text columns', () => {
       [['-Infinity', 'inf'], 'in 2 records, "-Infinity" for example is infinite. Correct it at the source'],
       [
         ['12.5 %'],
-        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out',
+        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out and name it with --without',
       ],
       [
         ['$12.50', '12.50 €', 'EUR 12.50', '1,234.50 USD'],
@@ -193,8 +193,9 @@ describe('amounts in text columns', () => {
     ['1\u202f234,500', 'Write 1234.500'],
     ["1'234.5", 'Write 1234.5'],
     ['1_000', 'Write 1000'],
-  ])('written as %s get the hint “%s”', (written, cure) => {
-    expect(withoutSeparators(written)).toBe(cure);
+  ])('written as %s get the hint “%s”', async (written, cure) => {
+    const { losses } = await convertColumn({ column: 'revenue' }, [written]);
+    expect(losses).toEqual([expect.stringMatching(RegExp(`\\. ${cure}$`))]);
   });
 });
 
@@ -465,7 +466,7 @@ describe('--time-zone', () => {
     expect(values).toEqual([null, null, first, last]);
     expect(losses).toEqual([GAP]);
     expect(changes[1]).toBe(
-      `event_time: 2 times come twice in Europe/Berlin: the ${ambiguous} ones were taken`,
+      `event_time: 2 times in the hour that comes twice in Europe/Berlin were taken as the ${ambiguous}`,
     );
   });
 
@@ -486,26 +487,26 @@ describe('--time-zone', () => {
     'gives the same instants as DuckDB’s ICU library around each change of clocks in %s',
     async (timeZone) => {
       const there = `AT TIME ZONE '${timeZone}'`;
-      const changed = await connection.runAndReadAll(
+      const changed = await rowsOf(
         `SELECT strftime(noon + to_minutes(30 * half), '%Y-%m-%d %H:%M:%S') FROM
          (SELECT range AS noon FROM range(TIMESTAMP '2000-01-01 12:00', TIMESTAMP '2025-01-01', INTERVAL 1 DAY)
           WHERE (range AT TIME ZONE 'UTC') ${there} - range <> ((range + INTERVAL 1 DAY) AT TIME ZONE 'UTC') ${there} - (range + INTERVAL 1 DAY)),
          (SELECT unnest(range(-24, 72)) AS half)`,
       );
-      const texts = changed.getRowsJS().map(([text]) => String(text));
+      const texts = changed.map(([text]) => String(text));
       const local = { column: 'event_time', type: 'TIMESTAMP', timeZone };
       const chosen = async (ambiguous: Ambiguous) => {
         const given = { ...local, ambiguous };
-        return valuesOf(given, (await plan(given, texts)) as InputPlan);
+        return valuesOf(given, (await plan(given, texts)).plans[0] as InputPlan);
       };
       const [earlier, later] = [await chosen('earlier'), await chosen('later')];
       // For a local time that occurs twice, DuckDB uses one of the two instants. For a local time that does not exist,
       // DuckDB's instant converts back to another local time.
-      const reader = await connection.runAndReadAll(
+      const instants = await rowsOf(
         `SELECT CAST(instant AT TIME ZONE 'UTC' AS VARCHAR), instant ${there} = event_time
-       FROM (SELECT event_time, event_time ${there} AS instant FROM given)`,
+         FROM (SELECT event_time, event_time ${there} AS instant FROM '${workspace.directory}/given.parquet')`,
       );
-      const wrong = (reader.getRowsJS() as [string, boolean][]).flatMap(([instant, exists], index) => {
+      const wrong = (instants as [string, boolean][]).flatMap(([instant, exists], index) => {
         const ours = [earlier[index], later[index]];
         return (exists ? ours.includes(instant) : ours.every((value) => value === null))
           ? []
@@ -620,8 +621,8 @@ describe('numbers in a column of times', () => {
 
 describe('changes of several files', () => {
   it('are reported in one line for each column and kind of change', async () => {
-    const rounded = { words: { one: 'was rounded', many: 'were rounded' }, column: 'spend' };
-    const read = { words: { one: 'was read', many: 'were read' }, column: 'event_time' };
+    const rounded = { says: ['amount', '', 'rounded'], column: 'spend' } as const;
+    const read = { says: ['time', '', 'read'], column: 'event_time' } as const;
     expect(
       tellChanges([
         { ...rounded, count: 1, added: 5n * 10n ** 17n, most: 5n * 10n ** 17n },
@@ -631,9 +632,9 @@ describe('changes of several files', () => {
         { ...rounded, column: 'revenue', count: 1, added: -(10n ** 17n), most: 10n ** 17n },
       ]),
     ).toEqual([
-      'spend: 1,001 were rounded (in 2 files), each by at most 0.0000005; that adds -0.0000005 to the sum',
-      'event_time: 3 were read (in 2 files): 2026-01-30 00:00:00 to 2026-01-31 00:00:00',
-      'revenue: 1 was rounded, by 0.0000001; that adds -0.0000001 to the sum',
+      'spend: 1,001 amounts were rounded (in 2 files), each by at most 0.0000005; that adds -0.0000005 to the sum',
+      'event_time: 3 times were read (in 2 files): 2026-01-30 00:00:00 to 2026-01-31 00:00:00',
+      'revenue: 1 amount was rounded, by 0.0000001; that adds -0.0000001 to the sum',
     ]);
   });
 });
@@ -659,9 +660,9 @@ describe('the options about values', () => {
 
   it('are turned into the options of the conversion', () => {
     expect(
-      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
-    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });
-    expect(valueOptions({})).toEqual({ round: false });
+      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds' }),
+    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds' });
+    expect(valueOptions({})).toEqual({});
   });
 });
 
@@ -680,7 +681,7 @@ describe('npm run lake -- convert', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const line of [
       'event_time: 3 times without an offset were taken as local time of Europe/Berlin (in 3 files)',
-      'event_time: 1 time comes twice in Europe/Berlin: the later was taken',
+      'event_time: 1 time in the hour that comes twice in Europe/Berlin was taken as the later',
       'revenue: 2 amounts were rounded to six digits after the point (in 2 files), each by at most 0.0000004; that adds -0.0000005 to the sum',
     ])
       expect(stdout).toContain(`${line}\n`);

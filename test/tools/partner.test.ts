@@ -27,6 +27,9 @@ describe('npm run partner, with Cognito', () => {
     expect(client).toMatchObject({ AllowedOAuthScopes: ['api://performance-reports/.default'] });
     expect([...(client?.secrets.values() ?? [])]).toEqual([secretIn(added)]);
     expect(added.output).toContain('https://login.example/token');
+    const curl = /^ {2}curl -L -g .* '(\S+)'$/m.exec(added.output)?.[1] ?? '';
+    expect(curl).toMatch(/^https:\/\/api.example\/dev\/reporting\/publisherperformance\?/);
+    expect(added.output).toContain(`-u '${clientIn(added)}:${secretIn(added)}' -d grant_type`);
 
     const shown = await partner('show dev first');
     expect(shown.output).toMatch(/publisher companies +1000,7\n +advertiser companies +none\n/);
@@ -70,25 +73,15 @@ describe('npm run partner, with Cognito', () => {
     );
   });
 
-  it('keeps existing annotations when it changes a partner and when an add is repeated', async () => {
-    const line = `add dev annotated --publisher-companies 1 ${CONTACT}`;
-    const client = clientIn(await partner(line)) ?? '';
+  it('keeps existing annotations when it changes a partner', async () => {
+    const client = clientIn(await partner(`add dev annotated --publisher-companies 1 ${CONTACT}`)) ?? '';
     const register = registerBucket(PARTNERS_BUCKET);
     const annotations = { note: 'of a later release' };
     const was = await register.readPartner(client);
     if (was?.value) await register.writePartner(was, { ...was.value, annotations });
     await partner('set dev annotated --publisher-companies 2');
-    const name = await register.readName('annotated');
-    if (name) await register.writeName(name, { ...name.value, state: 'adding' });
-    expect((await register.readPartner(client))?.value).toMatchObject({
-      publisherCompanies: ['2'],
-      annotations,
-    });
-    await partner(line);
-    expect((await register.readPartner(client))?.value).toMatchObject({
-      publisherCompanies: ['1'],
-      annotations,
-    });
+    const changed = { publisherCompanies: ['2'], annotations };
+    expect((await register.readPartner(client))?.value).toMatchObject(changed);
   });
 
   it('rotates a secret: both secrets are valid until --finish, and --again makes another new secret', async () => {
@@ -111,7 +104,7 @@ describe('npm run partner, with Cognito', () => {
 
   it('removes a partner with its client, can be repeated, and frees the name', async () => {
     const added = await partner(`add dev leaving --publisher-companies 1 ${CONTACT}`);
-    expect((await partner('remove dev leaving')).code).toBe(0);
+    expect((await partner('remove dev leaving --yes')).code).toBe(0);
     expect(aws.clients.has(clientIn(added) ?? '')).toBe(false);
     expect(await partner('remove dev leaving')).toEqual({
       code: 0,
@@ -150,7 +143,7 @@ describe('npm run partner, with an existing identity provider', () => {
     const added = await partner(`add own outside --client 6f1c --publisher-companies 1 ${CONTACT}`);
     expect(added.code).toBe(0);
     expect(clientIn(added)).toBe('6f1c');
-    expect((await partner('remove own outside')).output).toContain('take it away there');
+    expect((await partner('remove own outside --yes')).output).toContain('take it away there');
     expect(aws.calls.filter((call) => call.startsWith('Cognito'))).toEqual([]);
   });
 });
@@ -163,6 +156,15 @@ describe('the command line', () => {
       code: 1,
       output: expect.stringMatching(/^There is no stage "nowhere" .*\n$/),
     });
+  });
+
+  it('finishes its work without a word if nobody reads its output any more', async () => {
+    const args = `add dev unread --publisher-companies 1 ${CONTACT}`.split(' ');
+    expect(await runPartner(aws.env, args, (child) => child.stdout?.destroy())).toEqual({
+      code: 0,
+      output: '',
+    });
+    expect((await partner('list dev')).output).toMatch(/^unread {2}active/m);
   });
 });
 
@@ -230,6 +232,7 @@ describe('bad input', () => {
     ['set dev taken', /^Say what to change/],
     ['set dev taken --active maybe', /^--active is "maybe"/],
     ['remove dev nobody', /^Stage dev has no partner "nobody"/],
+    ['remove dev taken', /^Partner taken of stage dev loses its rows .* --yes$/m],
   ])('is answered with one line and changes nothing: %s', async (line, expected) => {
     const { code, output } = await partner(line);
     expect(output).toMatch(expected);

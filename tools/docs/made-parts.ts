@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { decisionIndex, readDecisions } from './decision-index.ts';
-import { idleCostTable } from './idle-cost.ts';
 import { permissionPartTable } from './permission-part-table.ts';
 import { problemTable } from './problem-table.ts';
 
@@ -18,7 +17,6 @@ export const madeParts = (root: string): readonly MadePage[] => [
     make: (text) =>
       withMadePart(text, 'The records', decisionIndex(readDecisions(join(root, 'docs/decisions')))),
   },
-  { page: 'docs/deploy.md', make: (text) => withMadePart(text, 'What a stage costs idle', idleCostTable()) },
   {
     page: 'docs/security.md',
     make: (text) => withMadePart(text, 'The actions and folders', permissionPartTable()),

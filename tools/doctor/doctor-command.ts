@@ -2,16 +2,20 @@ import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions } from '../parse-options.ts';
-import { describeDiagnosis, diagnose } from './diagnose.ts';
-import { readMovedAliases } from './moved-aliases.ts';
-import { QUOTAS, readQuotas } from './quotas.ts';
+import { readStageOutputs } from '../stage-outputs.ts';
+import { describeDiagnosis, diagnose, type Finding } from './diagnose.ts';
+import { healthChecks } from './health.ts';
+import { type Look, QUOTAS, readQuotas } from './quotas.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
 
 /** The mean duration of a query in the simulated rush, in seconds. */
 const QUERY_SECONDS = '8';
 
-/** Prints which limit a stage reaches first, and which aliases were moved by hand. The stage need not be deployed. */
+/**
+ * Prints which limit a stage reaches first and, if it is deployed, what is wrong with it. A call that AWS refuses is
+ * named, and the rest is shown.
+ */
 export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,
@@ -25,9 +29,34 @@ export async function doctorCommand(
   const querySeconds = Number(values['query-seconds']);
   if (name === undefined || more.length > 0 || !(querySeconds > 0)) throw new OperatorFault(USAGE);
   const stage = chooseStage({ ...stages, ...(await ownStages(values.stages)) }, name);
-  const quotas = await readQuotas();
+  const unseen: string[] = [];
+  const look = lookOf(unseen);
+  const quotas = await readQuotas(look);
   const { limits, findings } = diagnose(quotas, stage, querySeconds);
-  say(...describeDiagnosis({ limits, findings: [...findings, ...(await readMovedAliases(name))] }));
+  const found: Finding[] = [...findings];
+  const outputs = await look("the stacks' outputs", () => readStageOutputs(name));
+  for (const { what, find } of outputs ? healthChecks(stage, outputs) : [])
+    found.push(...((await look(what, find)) ?? []));
+  say(...describeDiagnosis({ limits, findings: found }));
   for (const [key, { name }] of Object.entries(QUOTAS))
     if (!quotas[key as keyof typeof QUOTAS]) say(`AWS does not tell "${name}" of this account.`);
+  if (unseen.length > 0) say('Not seen, so it may be wrong:', ...unseen.map((line) => `  ${line}`));
+  say(
+    'Only AWS can compare each resource with its stack (docs/runbook.md#something-was-changed-by-hand):',
+    `  npx cdk drift -c stage=${name}`,
+  );
 }
+
+const lookOf =
+  (unseen: string[]): Look =>
+  async (what, act) => {
+    try {
+      return await act();
+    } catch (error) {
+      // Without credentials or a region, nothing can be seen: `faultLine` says so.
+      if (!(error instanceof Error) || !(error instanceof OperatorFault || '$metadata' in error)) throw error;
+      const [line] = error.message.split('\n');
+      unseen.push(`${what}: ${error instanceof OperatorFault ? '' : `${(error as Error).name}: `}${line}`);
+      return undefined;
+    }
+  };

@@ -34,20 +34,24 @@ export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefin
   readonly reservedExecutions: number;
 };
 
-/** Reads the quotas that can limit the service. It changes nothing. */
-export async function readQuotas(): Promise<AccountQuotas> {
+/** Makes one call of AWS, or some that belong together. Undefined if AWS refuses it; a line then says so. */
+export type Look = <T>(what: string, act: () => Promise<T>) => Promise<T | undefined>;
+
+/** Reads the quotas that can limit the service, each by itself. It changes nothing. */
+export async function readQuotas(look: Look): Promise<AccountQuotas> {
   const client = new ServiceQuotasClient({});
+  const read = (quota: QuotaName) => look(`the quota "${quota.name}"`, () => quotaOf(client, quota));
   const [executions, asked, activeQueries, starts, requests, tokens] = await Promise.all([
-    concurrentExecutions(),
-    quotaOf(client, QUOTAS.executions),
-    quotaOf(client, QUOTAS.activeQueries),
-    quotaOf(client, QUOTAS.starts),
-    quotaOf(client, QUOTAS.requests),
-    quotaOf(client, QUOTAS.tokens),
+    look("Lambda's executions", concurrentExecutions),
+    read(QUOTAS.executions),
+    read(QUOTAS.activeQueries),
+    read(QUOTAS.starts),
+    read(QUOTAS.requests),
+    read(QUOTAS.tokens),
   ]);
-  const { unreserved, reserved } = executions;
+  const { unreserved, reserved = 0 } = executions ?? {};
   return {
-    executions: { ...asked, value: unreserved },
+    executions: unreserved === undefined ? asked : { ...asked, value: unreserved },
     reservedExecutions: reserved,
     activeQueries,
     starts,
@@ -77,10 +81,10 @@ async function quotaOf(
     (await client
       .send(new GetAWSDefaultServiceQuotaCommand(named))
       .then(({ Quota }) => Quota, unlessUnknown));
-  return found && read(found);
+  return found && quotaIn(found);
 }
 
-const read = ({ Value, Adjustable }: ServiceQuota): Quota | undefined =>
+const quotaIn = ({ Value, Adjustable }: ServiceQuota): Quota | undefined =>
   Value === undefined
     ? undefined
     : { value: Value, ...(Adjustable !== undefined && { isAdjustable: Adjustable }) };

@@ -89,7 +89,9 @@ function cachedText(
         : `its file is gone, and callers get 404: remove s3://…/${key}, and it is made again`;
     case 'wait':
     case 'take-over':
-      return 'none yet: a query for it is under way, and would be joined';
+      return decision.record.state === 'starting'
+        ? 'none yet: Athena is asked to start its query. If this stays, Athena throttles: docs/runbook.md#engine-is-saturated'
+        : 'none yet: a query for it is under way, and would be joined';
     case 'publish':
       return `none yet: the result of query ${decision.record.executionId} is made into files`;
     case 'refuse':

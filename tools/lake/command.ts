@@ -19,14 +19,11 @@ const USAGE = Object.values(commands)
 /** The exit code if the command could not do its work. If it could, but not everything is right, the exit code is 1. */
 const NOT_DONE = 2;
 
-/** Where a command prints. */
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
-
 /** Runs the command that the arguments name. Resolves to the exit code. */
-export async function lakeCommand(parameters: readonly string[], { out, err }: Output): Promise<number> {
+export async function lakeCommand(
+  parameters: readonly string[],
+  { out, err }: Readonly<Record<'out' | 'err', (text: string) => void>>,
+): Promise<number> {
   if (parameters.includes('--help')) {
     out(USAGE);
     return 0;
@@ -38,11 +35,11 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
     if (!command) throw new OperatorFault(USAGE);
     return await command.run(parameters.toSpliced(at, 1), out);
   } catch (error) {
-    const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    const { code, syscall, message } = error as NodeJS.ErrnoException;
+    const isUsage = code?.startsWith('ERR_PARSE_ARGS');
     // The system's message is enough, for example for a full disk or a folder without write permission.
-    const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
-    if (!isUsage && !isSystems && !(error instanceof OperatorFault)) throw error;
-    err(`${(error as Error).message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);
+    if (!isUsage && syscall === undefined && !(error instanceof OperatorFault)) throw error;
+    err(`${message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);
     return NOT_DONE;
   }
 }

@@ -9,7 +9,7 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { trustingBounds } from './workspace/open-duckdb.ts';
+import { runTrusting } from './open-duckdb.ts';
 
 /** A day of medium size has this many row groups. A report of one company can skip most of them. */
 const ROW_GROUPS = 32;
@@ -40,27 +40,17 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
   });
   const others = dimensions.map(({ name }) => name).filter((name) => name !== company);
   const order = [company, ...others, TIME_COLUMN, ...measures].map((name) => `${quoteName(name)} NULLS LAST`);
-  return [
-    `SELECT ${columns.join(', ')}`,
-    `FROM ${source}`,
-    ...(hourly
-      ? [
-          `GROUP BY date_trunc('hour', ${quoteName(TIME_COLUMN)}), ${dimensions.map(({ name }) => quoteName(name)).join(', ')}`,
-        ]
-      : []),
-    `ORDER BY ${order.join(', ')}`,
-  ].join('\n');
+  const equal = [
+    `date_trunc('hour', ${quoteName(TIME_COLUMN)})`,
+    ...dimensions.map(({ name }) => quoteName(name)),
+  ];
+  const grouping = hourly ? `\nGROUP BY ${equal.join(', ')}` : '';
+  return `SELECT ${columns.join(', ')}\nFROM ${source}${grouping}\nORDER BY ${order.join(', ')}`;
 }
 
 /** SQL that writes a day into a directory: one file, or several if the day is large. */
 export const dayCopy = (select: string, rows: number, directory: string): string =>
   `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;
-
-/** A file of a day: its path on this machine, and its name in the lake. */
-export interface DayFile {
-  readonly path: string;
-  readonly name: string;
-}
 
 /** Whether DuckDB's error says that a value is too large for its column. */
 export const isTooLarge = ({ message }: Error): boolean =>
@@ -68,30 +58,24 @@ export const isTooLarge = ({ message }: Error): boolean =>
 
 /**
  * Writes a day's files into a directory of this machine. A file's name in the lake comes from the hash of its content,
- * so the same records get the same name again. Throws an OperatorFault if an hour's sum is too large for its column.
+ * so the same records get the same name again. Resolves to the files and the number of their records. Throws an
+ * OperatorFault if an hour's sum is too large for its column.
  *
  * @param sql the SQL of `dayCopy`, which writes into the directory
  * @param what the day, as a fault names it
  */
-export async function writeDay(
-  connection: DuckDBConnection,
-  sql: string,
-  directory: string,
-  what: string,
-): Promise<DayFile[]> {
-  await trustingBounds(connection, () => connection.run(sql)).catch((error: Error) => {
-    if (isTooLarge(error))
-      throw new OperatorFault(
-        `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
-      );
-    throw error;
+export async function writeDay(connection: DuckDBConnection, sql: string, directory: string, what: string) {
+  const written = await runTrusting(connection, sql).catch((error: Error) => {
+    if (!isTooLarge(error)) throw error;
+    throw new OperatorFault(
+      `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
+    );
   });
-  const names = (await readdir(directory)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const hash = createHash('sha256');
-      await pipeline(createReadStream(join(directory, name)), hash);
-      return { path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` };
-    }),
-  );
+  const files: { readonly path: string; readonly name: string }[] = [];
+  for (const name of (await readdir(directory)).sort()) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(directory, name)), hash);
+    files.push({ path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` });
+  }
+  return { files, records: Number(written.getRowsJS()[0]?.[0]) };
 }

@@ -20,14 +20,12 @@ interface ListedClient {
 /** The pool's machine clients and their secrets. */
 export interface CognitoClients {
   list(): Promise<ListedClient[]>;
-  /** Makes a client that can get tokens only for the service. Resolves to the client's id. */
-  create(name: string): Promise<string>;
+  /** Makes a client that can get tokens only for the service. */
+  create(name: string): Promise<{ readonly id: string; readonly secret: string }>;
   exists(id: string): Promise<boolean>;
-  /** The client's first secret. Undefined if Cognito does not return it. */
-  secretOf(id: string): Promise<string | undefined>;
   /** Does nothing if the client does not exist. */
   remove(id: string): Promise<void>;
-  /** The ids of the client's secrets, at most two. Cognito never returns their values again. */
+  /** The ids of the client's secrets, at most two, the oldest first. Cognito never returns their values again. */
   listSecrets(id: string): Promise<string[]>;
   /** Resolves to the new secret's value. Cognito returns the value only this once. */
   addSecret(id: string): Promise<string>;
@@ -39,17 +37,6 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
   const cognito = new CognitoIdentityProviderClient({});
   const pool = { UserPoolId: userPoolId };
 
-  const describe = async (id: string) => {
-    try {
-      const { UserPoolClient } = await cognito.send(
-        new DescribeUserPoolClientCommand({ ...pool, ClientId: id }),
-      );
-      return UserPoolClient;
-    } catch (error) {
-      if (error instanceof ResourceNotFoundException) return undefined;
-      throw error;
-    }
-  };
   return {
     async list() {
       const listed: ListedClient[] = [];
@@ -77,11 +64,19 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
           PreventUserExistenceErrors: 'ENABLED',
         }),
       );
-      if (!UserPoolClient?.ClientId) throw new Error('Cognito made a client without an id');
-      return UserPoolClient.ClientId;
+      const { ClientId: id, ClientSecret: secret } = UserPoolClient ?? {};
+      if (!id || !secret) throw new Error('Cognito made a client without an id or a secret');
+      return { id, secret };
     },
-    exists: async (id) => (await describe(id)) !== undefined,
-    secretOf: async (id) => (await describe(id))?.ClientSecret,
+    async exists(id) {
+      try {
+        await cognito.send(new DescribeUserPoolClientCommand({ ...pool, ClientId: id }));
+        return true;
+      } catch (error) {
+        if (error instanceof ResourceNotFoundException) return false;
+        throw error;
+      }
+    },
     async remove(id) {
       try {
         await cognito.send(new DeleteUserPoolClientCommand({ ...pool, ClientId: id }));
@@ -92,7 +87,12 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
     async listSecrets(id) {
       const command = new ListUserPoolClientSecretsCommand({ ...pool, ClientId: id });
       const { ClientSecrets = [] } = await cognito.send(command);
-      return ClientSecrets.map(({ ClientSecretId = '' }) => ClientSecretId);
+      return ClientSecrets.map(({ ClientSecretId = '', ClientSecretCreateDate: made }) => ({
+        id: ClientSecretId,
+        at: made?.getTime() ?? 0,
+      }))
+        .sort((one, other) => one.at - other.at)
+        .map(({ id }) => id);
     },
     async addSecret(id) {
       const command = new AddUserPoolClientSecretCommand({ ...pool, ClientId: id });

@@ -16,7 +16,8 @@ import type { PartnerChanges } from './set-partner.ts';
 export type Command =
   | { readonly act: 'add'; readonly stage: string; readonly partner: NewPartner }
   | { readonly act: 'list'; readonly stage: string }
-  | { readonly act: 'show' | 'remove' | 'finish'; readonly stage: string; readonly name: string }
+  | { readonly act: 'show' | 'finish'; readonly stage: string; readonly name: string }
+  | { readonly act: 'remove'; readonly stage: string; readonly name: string; readonly isConfirmed: boolean }
   | { readonly act: 'rotate'; readonly stage: string; readonly name: string; readonly isAgain: boolean }
   | { readonly act: 'set'; readonly stage: string; readonly name: string; readonly changes: PartnerChanges };
 
@@ -27,7 +28,7 @@ const USAGE = `npm run partner -- <command> <stage> [<name>] [options]
   show <stage> <name>
   set <stage> <name> with any of add's options, --active yes or --active no; companies "none" take them all away
   rotate <stage> <name>            a second secret; then --finish takes the old one away, --again replaces the new one
-  remove <stage> <name>`;
+  remove <stage> <name>            asks first; --yes answers`;
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -41,7 +42,7 @@ const OPTIONS = {
   show: {},
   set: { ...FACTS, active: TEXT },
   rotate: { finish: FLAG, again: FLAG },
-  remove: {},
+  remove: { yes: FLAG },
 } as const;
 
 /** Reads a command line. Throws an OperatorFault, or parseArgs' own error, that says what is wrong with it. */
@@ -68,8 +69,9 @@ export function parseCommand(argv: readonly string[]): Command {
     );
   switch (act) {
     case 'show':
-    case 'remove':
       return { act, stage, name };
+    case 'remove':
+      return { act, stage, name, isConfirmed: values['yes'] === true };
     case 'rotate':
       if (values['finish'] && values['again']) throw new OperatorFault('Take --finish or --again, not both.');
       return values['finish']

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { addPartner } from './add-partner.ts';
@@ -43,6 +44,16 @@ function run(command: Command, parts: CommandParts): Promise<void> {
     case 'finish':
       return finishRotation(parts, command.name);
     case 'remove':
-      return removePartner(parts, command.name);
+      return removePartner(parts, command.name, async (loss) => {
+        if (!command.isConfirmed) await askOperator(loss, command.name);
+      });
   }
+}
+
+/** Asks at the terminal. Throws an OperatorFault unless the operator types the name, or if there is no terminal. */
+async function askOperator(loss: string, name: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new OperatorFault(`${loss} Without a terminal, say so: --yes`);
+  using terminal = createInterface({ input: process.stdin, output: process.stdout });
+  if ((await terminal.question(`${loss}\nType its name: `)) !== name)
+    throw new OperatorFault('Nothing is removed.');
 }

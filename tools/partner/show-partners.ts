@@ -19,13 +19,14 @@ export const describePartner = (record: PartnerRecord): string[] => [
 
 /** Shows one partner and the addresses from which it pulls reports, but never a secret. */
 export async function showPartner(parts: CommandParts, name: string): Promise<void> {
-  const { register, outputs, say } = parts;
-  const { stored, client } = await partnerThere(parts, name);
+  const { cognito, register, outputs, say } = parts;
+  const { client } = await partnerThere(parts, name);
   const record = (await register.readPartner(client))?.value;
   if (record) say(...describePartner(record));
   else
     say(`Partner ${name}: the record of its client ${client} is missing or can't be read. It sees nothing.`);
-  if (stored.value.rotation) say('  secrets               two are good: a rotation is not finished');
+  if (((await cognito?.listSecrets(client)) ?? []).length > 1)
+    say('  secrets               two are good: a rotation is not finished');
   say(
     `  token URL             ${outputs.tokenUrl}`,
     `  scope                 ${outputs.scope}`,
@@ -33,19 +34,14 @@ export async function showPartner(parts: CommandParts, name: string): Promise<vo
   );
 }
 
-const NOT_TO_THE_END: Readonly<Record<string, string>> = {
-  adding: 'was not added to the end: repeat the command that adds it, or remove it',
-  removing: 'was not removed to the end: repeat the command that removes it',
-};
-
 /** Lists the partners of a stage, one a line, and the Cognito clients that belong to no partner. */
 export async function listPartners({ register, cognito, stage, say }: CommandParts): Promise<void> {
   const names = (await register.listNames()).filter(({ state }) => state !== 'removed');
   if (names.length === 0) say(`Stage ${stage} has no partners.`);
-  for (const { name, state, client } of names) {
+  for (const { name, client } of names) {
     const record = client === undefined ? undefined : (await register.readPartner(client))?.value;
-    if (state !== 'there') say(`${name}  ${NOT_TO_THE_END[state]}`);
-    else if (!record) say(`${name}  its record is missing or can't be read: it sees nothing`);
+    if (!record)
+      say(`${name}  its record is missing or can't be read: it sees nothing. Remove it, and add it again`);
     else
       say(
         [
@@ -58,8 +54,6 @@ export async function listPartners({ register, cognito, stage, say }: CommandPar
       );
   }
   const known = new Set(names.map(({ client }) => client));
-  const adding = new Set(names.filter(({ state }) => state !== 'there').map(({ madeAs }) => madeAs));
   for (const { id, name } of (await cognito?.list()) ?? [])
-    if (!known.has(id) && !adding.has(name))
-      say(`(client ${id}, "${name}" in Cognito, is no partner: it sees nothing)`);
+    if (!known.has(id)) say(`(client ${id}, "${name}" in Cognito, is no partner: it sees nothing)`);
 }

@@ -52,7 +52,7 @@ export async function fetchDays(
     );
     if (!response.ok) return undefined;
     const answer = (await response.json()) as { days: ToldDay[] };
-    return answer.days.map(({ day, state, version }) => ({ day, state, version }));
+    return answer.days;
   } catch {
     return undefined;
   }

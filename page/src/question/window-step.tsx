@@ -1,11 +1,12 @@
 import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { counted } from '../format.ts';
+import { serviceFacts } from '../service-facts.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 import { DayInput } from './day-input.tsx';
 import { listedDays, stateOf } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
-import type { DayState } from './told-day.ts';
+import { type DayState, expectedAt, promiseWords } from './told-day.ts';
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',
@@ -102,6 +103,12 @@ function DayStrip() {
     const those = shown.filter((_, index) => states[index] === state);
     return those.length > 0 ? [{ state, those }] : [];
   });
+  const promised = {
+    days: listedDays.value?.days,
+    newest: newestDay.value,
+    finalAfterHours: serviceFacts.value.finalAfterHours,
+  };
+  const withPromise = (day: string) => day + promiseWords(expectedAt(day, promised), Date.now());
   return (
     <div class="days">
       <div class="day-strip" aria-hidden="true">
@@ -109,7 +116,7 @@ function DayStrip() {
           <span
             key={day}
             class={`day ${states[index] ?? 'untold'}`}
-            title={`${day}: ${WORDS[states[index] ?? 'unknown']}`}
+            title={`${withPromise(day)}: ${WORDS[states[index] ?? 'unknown']}`}
           >
             {Number(day.slice(8))}
           </span>
@@ -120,7 +127,7 @@ function DayStrip() {
           <li key={state}>
             <span class={`swatch ${state}`} aria-hidden="true" />
             {counted(those.length, 'day')} {WORDS[state]}
-            {state !== 'final' && those.length <= 3 ? `: ${those.join(', ')}` : ''}
+            {state !== 'final' && those.length <= 3 ? `: ${those.map(withPromise).join(', ')}` : ''}
           </li>
         ))}
       </ul>

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
-import type { JobRecord } from '../../../lib/results/job-record.ts';
+import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { ask, follow, following, request } from './ask.ts';
@@ -82,7 +82,7 @@ describe('a report that nobody has requested before', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     const joined = await ask(of, { waitUntil: Date.now() + 2_000 });
     const { fingerprint, version } = (await of.target()).data;
-    const data = { fingerprint, version, isListed: true };
+    const data = { fingerprint, version, isListed: true, whyEmpty: 'no-match' };
     const progress = { waitsFor: 'attempt', dataChanges: 0, data, cacheStatus: 'collapsed' };
     expect(joined.delivery).toEqual({ state: 'waiting', cacheStatus: 'collapsed', progress });
     expect(joined.ms).toBeLessThan(2_100);
@@ -115,6 +115,19 @@ it('a query that fails causes the error for who had joined it, however late the 
 });
 
 // The plans of the queries; what the caller gets; the counted queries; what the next caller gets.
+it('says why a report has no rows, by the listing of the caller’s first request', async () => {
+  const of = setting({ afterMs: 12_000, csv: '"Day","Clicks"\n' });
+  const first = await ask(of, { waitUntil: START + 8_000 });
+  expect(first.left).toMatchObject({ data: { whyEmpty: 'no-match' } });
+  const left = first.left as Extract<Progress, { waitsFor: 'attempt' }>;
+  const told = { ...left, data: { ...left.data, whyEmpty: 'open-days' } } as const;
+  expect((await ask(of, {}, told)).delivery).toMatchObject({ state: 'ready', whyEmpty: 'open-days' });
+  // Release 1.0.0 writes neither number of rows nor reason.
+  const { rows: _, ...record } = of.record() as RecordIn<'done'>;
+  await recorded(of, record);
+  expect((await ask(of)).delivery).not.toHaveProperty('whyEmpty');
+});
+
 describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (queriesPerPartner) => {
   const lost = { ...soon, isLost: true };
   const retryable: Plan = { ...soon, ends: 'retryable' };

@@ -37,7 +37,7 @@ describe('pages of other origins', () => {
       Location: '/there',
       'Access-Control-Allow-Origin': PARTNER,
       'Access-Control-Expose-Headers':
-        'Cache-Status, Data-Version, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId',
+        'Cache-Status, Data-Version, Deprecation, Link, Report-Empty, Retry-After, Service-Version, Sunset, x-amzn-RequestId',
       'Service-Version': expect.any(String),
       ...COMMON_HEADERS,
       Vary: 'Accept-Encoding, Origin',

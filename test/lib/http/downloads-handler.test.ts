@@ -124,7 +124,12 @@ describe('the waiting room', () => {
       // The record that the caller waited for is gone: its hop lists the lake again, and starts an attempt.
       progress: {
         ...WAITS_FOR_ATTEMPT,
-        data: { version: expect.any(String), fingerprint: expect.any(String), isListed: true },
+        data: {
+          version: expect.any(String),
+          fingerprint: expect.any(String),
+          isListed: true,
+          whyEmpty: 'no-match',
+        },
         attempt: room.queries.started[0]?.token,
       },
       // The ticket says that its caller has waited for 1 s. This request waits for another 1 s.

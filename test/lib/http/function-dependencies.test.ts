@@ -1,6 +1,12 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
-import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
+import {
+  AthenaClient,
+  AthenaServiceException,
+  InternalServerException,
+  InvalidRequestException,
+  TooManyRequestsException,
+} from '@aws-sdk/client-athena';
 import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { functionDependencies } from '../../../lib/http/function-dependencies.ts';
@@ -35,6 +41,24 @@ describe('functionDependencies', () => {
   it('reads the configuration, and refuses to start if it is incomplete', () => {
     expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
     expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
+  });
+
+  it('counts in a request’s facts how often Athena throttled the start of its query', async () => {
+    const $metadata = { httpStatusCode: 400 };
+    const throttles = [
+      new TooManyRequestsException({ message: 'x', $metadata }),
+      new AthenaServiceException({ name: 'ThrottlingException', $fault: 'client', message: 'x', $metadata }),
+      new InternalServerException({ message: 'x', $metadata: { httpStatusCode: 500 } }),
+    ];
+    answering(() => {
+      const next = throttles.shift();
+      if (next) throw next;
+      return { QueryExecutionId: 'q1' };
+    });
+    const facts = {};
+    const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(later(), facts);
+    expect(await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64))).toBe('q1');
+    expect(facts).toEqual({ throttledStarts: 2 });
   });
 
   it('uses the bucket, the database, the workgroup and the lake that the configuration names', async () => {

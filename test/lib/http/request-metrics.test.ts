@@ -63,6 +63,10 @@ describe('countAnswer', () => {
     });
   });
 
+  it('counts the throttled starts of queries, whatever became of the request', () => {
+    expect(counted({ throttledStarts: 3 }, 303)).toEqual({ ThrottledStarts: ['Count', 3] });
+  });
+
   it('counts every 503 answer', () => {
     expect(counted({}, 503, false)).toEqual({ Unavailable: ['Count', 1] });
     expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1], FailedReports: ['Count', 1] });

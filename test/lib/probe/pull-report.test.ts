@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { probeHandler, reportPuller } from '../../../lib/probe/pull-report.ts';
+import { lateDayFinder, probeHandler, reportPuller, tokenSource } from '../../../lib/probe/pull-report.ts';
 
 const config = {
   scope: 'api://reports/.default',
@@ -111,8 +111,46 @@ describe('a pull of the probe', () => {
   });
 });
 
+describe('the question whether a day is late', () => {
+  const isLate = (now: string, hours: number, days: object[], status = 200) => {
+    const asked: string[] = [];
+    const parts = {
+      config,
+      now: () => Date.parse(now),
+      readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
+      fetch: (async (url) => {
+        if (String(url) === config.tokenUrl) return Response.json({ access_token: 'token', expires_in: 60 });
+        asked.push(new URL(String(url)).searchParams.get('startInclusive') ?? '');
+        return Response.json({ days }, { status });
+      }) as typeof fetch,
+    };
+    return lateDayFinder(parts, hours, tokenSource(parts))().then((late) => [...asked, late]);
+  };
+  const day = (state: string) => [{ day: 'any', state }];
+
+  it.each<[string, number, string]>([
+    ['2026-03-01T05:59:59Z', 6, '2026-02-27T00:00:00Z'],
+    ['2026-03-01T06:00:00Z', 6, '2026-02-28T00:00:00Z'],
+    ['2026-03-01T06:00:00Z', 30, '2026-02-27T00:00:00Z'],
+  ])(
+    'is about the latest day that should be final: at %s, %i h after its end, %s',
+    async (now, hours, first) => {
+      expect(await isLate(now, hours, day('final'))).toEqual([first, false]);
+      expect(await isLate(now, hours, day('open'))).toEqual([first, true]);
+      expect(await isLate(now, hours, day('unknown'))).toEqual([first, true]);
+      // A day without events is in no list.
+      expect(await isLate(now, hours, [])).toEqual([first, true]);
+    },
+  );
+
+  it('fails if the service does not answer it', async () => {
+    const failing = isLate('2026-03-01T06:00:00Z', 6, [], 500);
+    await expect(failing).rejects.toThrow('The request for the days ends with 500');
+  });
+});
+
 describe('the probe', () => {
-  const run = async (pull: () => Promise<number>) => {
+  const run = async (pull: () => Promise<number>, isLate?: () => Promise<boolean>) => {
     const counted: unknown[] = [];
     const lines: unknown[] = [];
     const write = (level: string) => (message: string, facts: Record<string, unknown>) => {
@@ -125,7 +163,7 @@ describe('the probe', () => {
       addMetric: (name: string, _: unknown, value: number) => counted.push([name, value]),
       publishStoredMetrics: () => counted.push('published'),
     } as unknown as Parameters<typeof probeHandler>[0]['metrics'];
-    await probeHandler({ pull, metrics, log: { info: write('info'), error: write('error') } })();
+    await probeHandler({ pull, isLate, metrics, log: { info: write('info'), error: write('error') } })();
     return { counted, lines };
   };
 
@@ -134,6 +172,30 @@ describe('the probe', () => {
       counted: [['ProbePulled', 1], ['ProbeRows', 3], 'published'],
       lines: [['info', 'probe', { isPulled: true, rows: 3 }]],
     });
+  });
+
+  it('counts a late day, and no pull if it can not find out', async () => {
+    const pulled = [
+      ['ProbePulled', 1],
+      ['ProbeRows', 3],
+    ];
+    for (const [late, count] of [
+      [true, 1],
+      [false, 0],
+    ] as const)
+      expect(
+        (
+          await run(
+            async () => 3,
+            async () => late,
+          )
+        ).counted,
+      ).toEqual([...pulled, ['LateDays', count], 'published']);
+    const failing = await run(
+      async () => 3,
+      () => Promise.reject(new Error('no days')),
+    );
+    expect(failing.counted).toEqual([['ProbePulled', 0], 'published']);
   });
 
   it('counts a report that did not come, logs the cause, and throws no error', async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
     startService(events, {
       lastDay: async () => '2026-01-06',
       // A request waits only one second for its query, so a slow query leads through the waiting room.
-      functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR' },
+      functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR', [ENV.finalAfterHours]: '6' },
       log(text) {
         logged.push(...text.trimEnd().split('\n'));
         keptLog(text);
@@ -494,7 +494,7 @@ describe('the days of the window', () => {
     const { page } = watched;
     await page.getByText('5 days final').waitFor();
     expect(await page.locator('.day-words').innerText()).toBe(
-      '5 days final\n1 day open: more events may come: 2026-01-06\n1 day without events: 2026-01-04',
+      '5 days final\n1 day open: more events may come: 2026-01-06 (late since 2026-01-07 06:00 UTC)\n1 day without events: 2026-01-04',
     );
     expect(await page.locator('.day-strip .day').count()).toBe(7);
     expect(await accessibilityFindings(page)).toEqual([]);

@@ -9,25 +9,21 @@ const POLL_EVERY_MS = 1_000;
 const WHOLE = 1_000_000;
 
 /** The share of the time that reading takes: of text three times as long as to write the days, of Parquet half. */
-const READING_SHARE = { text: 0.75, parquet: 0.35 };
+const READING_SHARE = { read_csv: 0.75, read_parquet: 0.35 };
 
-/** Turns the progress of reading files and of writing days into one number for the whole conversion. */
-export interface ConversionProgress extends Disposable {
-  /** Call it when a query begins: the share of all bytes that it reads, and the share that was read before. */
-  readFrom(before: number, share: number): void;
-  /** Call it when the writing of a day begins: its share of all rows, and the share that was written before. */
-  writeFrom(before: number, share: number): void;
-  end(): void;
-}
+export type ConversionProgress = ReturnType<typeof followProgress>;
 
-/** Polls the progress of DuckDB's query every second, until `end` is called or the result is disposed of. */
+/**
+ * Turns the progress of reading files and of writing days into one number for the whole conversion. Polls the progress
+ * of DuckDB's query every second, until `end` is called or the result is disposed of.
+ */
 export function followProgress(
   connection: Pick<DuckDBConnection, 'progress'>,
-  files: readonly Pick<InputFile, 'name' | 'isText'>[],
+  files: readonly Pick<InputFile, 'name' | 'read'>[],
   onProgress: OnProgress,
-): ConversionProgress {
+) {
   const what = `Converting ${files.length === 1 ? files[0]?.name : `${files.length} files`}`;
-  const reading = files.some(({ isText }) => isText) ? READING_SHARE.text : READING_SHARE.parquet;
+  const reading = Math.max(READING_SHARE.read_parquet, ...files.map(({ read }) => READING_SHARE[read.call]));
   let [from, length, done] = [0, 0, 0];
   const timer = setInterval(() => {
     // DuckDB reports -1 for an unknown percentage. The progress never goes back.
@@ -36,10 +32,12 @@ export function followProgress(
     if (done < WHOLE) onProgress(what, done, WHOLE);
   }, POLL_EVERY_MS).unref();
   return {
-    readFrom(before, share) {
+    /** Call it when a query begins: the share of all bytes that it reads, and the share that was read before. */
+    readFrom(before: number, share: number) {
       [from, length] = [reading * before, reading * share];
     },
-    writeFrom(before, share) {
+    /** Call it when a day is written: its share of all rows, and the share that was written before. */
+    writeFrom(before: number, share: number) {
       [from, length] = [reading + (1 - reading) * before, (1 - reading) * share];
     },
     end() {

@@ -1,82 +1,73 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { escapeGlob } from '../../../lake-check/read-footers.ts';
-import { quoteText } from '../../../lib/report/quote-sql.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { dayCopy, daySelect, writeDay } from '../day-file.ts';
-import type { LakeTarget } from '../store/lake-target.ts';
-import type { Workspace } from '../workspace/open-duckdb.ts';
+import type { Workspace } from '../open-duckdb.ts';
+import { daysIn, type LakeTarget } from '../store/lake-target.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
+import type { WrittenTable } from './outcome.ts';
 import { conversionFault } from './refusal.ts';
 import { removeStaged, type Staged, stagedSource } from './stage.ts';
 
-interface WriteOptions {
-  readonly to: string;
-  readonly hourly: boolean;
-  /** The text of a day's `_SUCCESS` marker. Undefined leaves the day open. */
-  readonly markerOf: (day: string) => string | undefined;
+const SHOWN = 5;
+
+/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
+export async function refuseWrittenDays(
+  target: LakeTarget,
+  staged: readonly Staged[],
+  { replace, to }: { readonly replace: boolean; readonly to: string },
+): Promise<void> {
+  const written: string[] = [];
+  for (const { table, days } of staged) {
+    const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
+    const names = new Set(there.map(({ day }) => day));
+    written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
+  }
+  if (written.length === 0 || replace) return;
+  const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
+  throw new OperatorFault(
+    `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
+      'Say --replace if the converted files hold all that the days should hold.',
+  );
 }
 
-/** SQL that writes a staged day into a directory. */
-const dayCopyOf = (
-  workspace: Workspace,
-  { table, report }: Staged,
-  { day, rows }: Staged['days'][number],
-  hourly: boolean,
-): string =>
-  dayCopy(
-    daySelect(table, report, stagedSource(workspace, table, day), hourly),
-    rows,
-    join(workspace.directory, 'day'),
-  );
-
 /**
- * Writes the staged days into the lake, one after the other. Resolves to the number of written records of each table.
- * A fault says how many days were written before it.
+ * Writes the staged days into the lake, one after the other. Resolves to what was written of each table. A fault says
+ * how many days were written before it. An open day gets no `_SUCCESS` marker.
  */
 export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],
   target: LakeTarget,
-  { to, hourly, markerOf }: WriteOptions,
+  { to, hourly, isOpen }: { to: string; hourly: boolean; isOpen: (day: string) => boolean },
   progress: ConversionProgress,
-): Promise<number[]> {
+): Promise<WrittenTable[]> {
+  const { connection } = workspace;
   const directory = join(workspace.directory, 'day');
   const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
   const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
-  let rowsDone = 0;
-  let daysDone = 0;
-  const written: number[] = [];
+  let [rowsDone, daysDone] = [0, 0];
+  const written: WrittenTable[] = [];
   for (const one of staged) {
-    let rows = 0;
-    for (const day of one.days) {
-      progress.writeFrom(rowsDone / allRows, day.rows / allRows);
-      const marker = markerOf(day.day);
-      const name = one.table.name;
+    const { table, report, days } = one;
+    let rowsOfTable = 0;
+    for (const { day, rows } of days) {
+      progress.writeFrom(rowsDone / allRows, rows / allRows);
       try {
-        const sql = dayCopyOf(workspace, one, day, hourly);
-        const files = await writeDay(workspace.connection, sql, directory, `${name} of ${day.day}`);
-        rows += hourly ? await rowsOf(workspace, directory) : day.rows;
-        await target.replaceDay({
-          ...{ table: name, day: day.day, files },
-          ...(marker !== undefined && { marker }),
-        });
+        const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
+        const sql = dayCopy(select, rows, directory);
+        const { files, records } = await writeDay(connection, sql, directory, `${table.name} of ${day}`);
+        rowsOfTable += records;
+        await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
         await rm(directory, { recursive: true, force: true });
-        await removeStaged(workspace, one.table, day.day);
+        await removeStaged(workspace, table, day);
       } catch (error) {
         throw conversionFault(error as Error, { to, daysWritten: daysDone, days: allDays });
       }
-      rowsDone += day.rows;
+      rowsDone += rows;
       daysDone += 1;
     }
-    written.push(rows);
+    written.push({ staged: one, rows: rowsOfTable, openDays: days.filter(({ day }) => isOpen(day)).length });
   }
   return written;
-}
-
-/** The records in the files of a directory, by their footers. */
-async function rowsOf({ connection }: Workspace, directory: string): Promise<number> {
-  const reader = await connection.runAndReadAll(
-    `SELECT count(*) FROM read_parquet(${quoteText(join(escapeGlob(directory), '*.parquet'))})`,
-  );
-  return Number(reader.getRowsJS()[0]?.[0] ?? 0);
 }

@@ -1,6 +1,4 @@
-import { join, resolve, sep } from 'node:path';
-import { parseArgs } from 'node:util';
-import { folderSource } from '../../../lake-check/lake-source.ts';
+import { join } from 'node:path';
 import { dayOf } from '../../../lake-check/layout.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
@@ -8,13 +6,15 @@ import { utcDay } from '../../../lib/report/utc-time.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
-import type { LakeCommand } from '../lake-command.ts';
-import { isBucket } from '../store/bucket.ts';
-import { bucketSource } from '../store/bucket-lake.ts';
-import { memoryBytes, openWorkspace } from '../workspace/open-duckdb.ts';
+import { parseOptions } from '../../parse-options.ts';
+import { FLAG, type LakeCommand, TEXT, tableOption, windowOf } from '../lake-command.ts';
+import { memoryOption, openWorkspace } from '../open-duckdb.ts';
+import { placeOf } from '../store/bucket.ts';
+import { lakeSource } from '../store/bucket-lake.ts';
+import { daysIn } from '../store/lake-target.ts';
 import { type DayOutcome, makeDay } from './hourly-day.ts';
-import { hoursDaysIn, hoursLake, rawDaysIn } from './hourly-facts.ts';
-import { type Asked, finalRule, planHours } from './hourly-plan.ts';
+import { hoursDaysIn, hoursLake } from './hourly-facts.ts';
+import { type Asked, finalRule } from './hourly-plan.ts';
 
 const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
                 [--again] [--replace] [--memory <size>]
@@ -28,46 +28,36 @@ const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--
   --memory   how much memory this may use, like 2GB; otherwise half of the machine's
 `;
 
-interface HourlyOptions extends Asked {
-  readonly from: string;
-  readonly to: string;
+interface HourlyOptions extends Asked, Readonly<Record<'from' | 'to', string>> {
   readonly isAsked: (day: string) => boolean;
-  readonly table?: string;
-  readonly memory?: number;
+  readonly table: string | undefined;
+  readonly memory: number | undefined;
 }
 
 /** `npm run lake -- hourly`. The exit code is 1 if a day that should have been summed was not. */
 export const hourlyCommand: LakeCommand = {
   usage,
-  async run(parameters, say) {
-    const { values, positionals } = parseArgs({
-      args: [...parameters],
+  async run(args, say) {
+    const { values, positionals } = parseOptions({
+      args,
       allowPositionals: true,
       options: {
-        from: { type: 'string' },
-        to: { type: 'string' },
-        day: { type: 'string', multiple: true },
-        table: { type: 'string' },
-        again: { type: 'boolean', default: false },
-        replace: { type: 'boolean', default: false },
-        memory: { type: 'string' },
+        ...{ from: TEXT, to: TEXT, table: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
+        day: { ...TEXT, multiple: true },
       },
     });
     const { from, to, day, table, again, replace, memory } = values;
     if (positionals.length > 0 || !from || !to) throw new OperatorFault(usage);
-    if (table !== undefined && !reports.some((report) => report.table === table))
+    if (placeOf(from).startsWith(placeOf(to)) || placeOf(to).startsWith(placeOf(from)))
       throw new OperatorFault(
-        `--table is ${table}; it can be ${reports.map((report) => report.table).join(' or ')}`,
+        `${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`,
       );
-    refuseOneInTheOther(from, to);
     const outcomes = await makeHours({
-      ...{ from, to, again, replace, isAsked: askedDays(day) },
-      ...(table && { table }),
-      ...(memory !== undefined && { memory: memoryBytes(memory) }),
+      ...{ from, to, again, replace, isAsked: askedDays(day), memory: memoryOption(memory) },
+      table: tableOption(table),
     });
-    const { text, isDone } = renderHours({ from, to, outcomes });
-    say(text);
-    return isDone ? 0 : 1;
+    say(renderHours(outcomes, from, to));
+    return outcomes.some(({ days }) => days.some(isLeft)) ? 1 : 0;
   },
 };
 
@@ -85,33 +75,17 @@ function askedDays(texts: readonly string[] | undefined): (day: string) => boole
   return (day) => windows.some(({ first, last }) => first <= day && day <= last);
 }
 
-function refuseOneInTheOther(from: string, to: string): void {
-  const pathOf = (lake: string) => (isBucket(lake) ? lake.replace(/\/*$/, '/') : resolve(lake) + sep);
-  const [raw, hours] = [pathOf(from), pathOf(to)];
-  if (raw.startsWith(hours) || hours.startsWith(raw))
-    throw new OperatorFault(
-      `${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`,
-    );
-}
+/** What became of a day, and of the days of a table. */
+type Day = DayOutcome & { readonly day: string };
+type TableOutcome = Readonly<{ table: string; days: readonly Day[] }>;
 
 /** Sums the days that have to be summed, one after the other. */
-async function makeHours({
-  from,
-  to,
-  isAsked,
-  table: only,
-  memory,
-  ...asked
-}: HourlyOptions): Promise<TableOutcome[]> {
+async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
+  const { from, to, isAsked, table: only, memory, again, replace } = options;
   using told = repeatedProgress(showProgress(process.stderr));
-  await using workspace = await openWorkspace({
-    ...(!isBucket(to) && { beside: to }),
-    ...(memory && { memory }),
-  });
-  // Files are replaced under the same name, so cached content could be out of date.
-  await workspace.connection.run('SET enable_external_file_cache = false');
+  await using workspace = await openWorkspace({ beside: to, memory });
   const copies = join(workspace.directory, 'copies');
-  const raw = isBucket(from) ? bucketSource(from, copies) : folderSource(from);
+  const raw = lakeSource(from, copies);
   const hours = hoursLake(to, copies);
   const today = utcDay(Date.now());
   const [rawListed, hoursListed] = [await raw.list(), await hours.list()];
@@ -121,32 +95,24 @@ async function makeHours({
     );
   const wanted = reports.filter(({ table }) => only === undefined || table === only);
   // A lake without days is a fault: with an empty mount or a wrong prefix, all raw days would seem to be gone.
-  if (wanted.every(({ table }) => rawDaysIn(rawListed, table).length === 0)) throw noDay('');
+  if (wanted.every(({ table }) => daysIn(rawListed, table).length === 0)) throw noDay('');
   const outcomes: TableOutcome[] = [];
   for (const report of wanted) {
     const table = tableOf(report);
-    const columns = table.columns.map(({ name }) => name).join();
-    const rawDays = rawDaysIn(rawListed, table.name);
+    const rawDays = daysIn(rawListed, table.name);
     // If no raw day has a marker, all notes are read, because a note may show that the table has had markers.
     const isNoteWanted = rawDays.some(({ isMarked }) => isMarked) ? isAsked : () => true;
     const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isNoteWanted);
-    const planned = planHours(rawDays, hoursDays, { today, columns, isAsked, ...asked });
-    const lakes = {
-      workspace,
-      raw,
-      hours,
-      table,
-      report,
-      isFinal: finalRule(rawDays, hoursDays, today),
-      columns,
-      ...asked,
-    };
-    const days: { day: string; outcome: DayOutcome }[] = [];
-    for (const [index, { day }] of planned.entries()) {
+    const isFinal = finalRule(rawDays, hoursDays, today);
+    const names = new Set([...rawDays, ...hoursDays].map(({ day }) => day));
+    const planned = [...names].filter(isAsked).sort();
+    const days: Day[] = [];
+    for (const [index, day] of planned.entries()) {
       told.onProgress(`Summing ${table.name} by the hour`, index, planned.length);
       const ofDay = (known: { readonly day: string }) => known.day === day;
-      const outcome = await makeDay(lakes, day, { raw: rawDays.find(ofDay), hours: hoursDays.find(ofDay) });
-      days.push({ day, outcome });
+      const listed = { raw: rawDays.find(ofDay), hours: hoursDays.find(ofDay) };
+      const lakes = { workspace, raw, hours, table, report, isFinal, again, replace };
+      days.push({ day, ...(await makeDay(lakes, day, listed)) });
     }
     outcomes.push({ table: table.name, days });
   }
@@ -154,79 +120,40 @@ async function makeHours({
   return outcomes;
 }
 
-/** The results for the days of a table. */
-interface TableOutcome {
-  readonly table: string;
-  readonly days: readonly { readonly day: string; readonly outcome: DayOutcome }[];
-}
+/** Whether a day is not as it should be. */
+const isLeft = ({ action }: Day): boolean => action === 'left' || action === 'refuse-other-files';
 
-type Day = TableOutcome['days'][number];
-
-interface Hours {
-  readonly from: string;
-  readonly to: string;
-  readonly outcomes: readonly TableOutcome[];
-}
-
-/** The last lines of a run, and whether every day is as it should be. */
-function renderHours({ from, to, outcomes }: Hours): {
-  readonly text: string;
-  readonly isDone: boolean;
-} {
+function renderHours(outcomes: readonly TableOutcome[], from: string, to: string): string {
   const days = outcomes.flatMap((table) => table.days);
-  const isLeft = ({ outcome: { action } }: Day) => action === 'left' || action === 'refuse-other-files';
-  const isDone = !days.some(isLeft);
-  const isWritten = days.some(
-    ({ outcome: { action } }) => action === 'write-final' || action === 'write-open',
-  );
-  const next = isDone
-    ? isWritten
+  const next = days.some(isLeft)
+    ? 'Not all is done. Mend what is named above, and sum again, from the lake that is right then.'
+    : days.some(({ summed }) => summed)
       ? `Next: npm run lake -- check ${to}`
-      : 'Nothing was to be done.'
-    : 'Not all is done. Mend what is named above, and run the same command again.';
-  return { text: `${[...outcomes.flatMap((table) => linesOf(table, from)), next].join('\n')}\n`, isDone };
+      : 'Nothing was to be done.';
+  return `${[...outcomes.flatMap((table) => linesOf(table, from)), next].join('\n')}\n`;
 }
+
+const OTHER_FILES =
+  'with files of another writer. If the raw lake holds all that these days should hold, say --replace';
 
 function linesOf({ table, days }: TableOutcome, from: string): string[] {
   if (days.length === 0) return [];
-  const of = (...actions: readonly DayOutcome['action'][]) =>
-    days.filter(({ outcome }) => actions.includes(outcome.action));
-  const written = of('write-final', 'write-open');
+  const of = (action: DayOutcome['action']) => days.filter((day) => day.action === action);
+  const told = (action: DayOutcome['action'], says: string, lead = '') => {
+    const some = of(action);
+    return some.length > 0 ? [`  ${lead}${counted(some.length, 'day')} (${windowOf(some)}) ${says}`] : [];
+  };
+  const summed = days.filter((day) => day.summed);
   const sum = (what: 'records' | 'hours') =>
-    written.reduce((total, { outcome }) => total + ('hours' in outcome ? outcome[what] : 0), 0);
-  const same = of('final-as-it-is', 'open-as-it-is').length;
-  const others = of('refuse-other-files');
-  const [reopened, only] = [of('keep-whole'), of('keep-only-copy')];
+    summed.reduce((total, day) => total + (day.summed?.[what] ?? 0), 0);
+  const [open, same] = [of('write-open').length, of('as-it-is').length];
+  const openWords = open > 0 ? `, ${open === 1 ? 'one' : open} open` : '';
+  const sums = `${counted(summed.length, 'day')} summed (${windowOf(summed)}${openWords}): ${counted(sum('records'), 'record')}, by the hour ${counted(sum('hours'), 'record')}`;
   return [
-    `${table}: ${[
-      written.length > 0
-        ? `${counted(written.length, 'day')} summed (${windowOf(written)}${openWords(of('write-open'))}): ${counted(sum('records'), 'record')}, by the hour ${counted(sum('hours'), 'record')}`
-        : 'no day summed',
-      ...(same > 0 ? [`${counted(same, 'day')} up to date`] : []),
-    ].join('; ')}`,
-    ...of('left').map(
-      ({ day, outcome }) => `  NOT DONE: ${day}: ${'reason' in outcome ? outcome.reason : ''}`,
-    ),
-    ...(others.length > 0
-      ? [
-          `  NOT DONE: ${counted(others.length, 'day')} (${windowOf(others)}) with files of another writer. If the raw lake holds all that these days should hold, say --replace`,
-        ]
-      : []),
-    ...(reopened.length > 0
-      ? [
-          `  ${counted(reopened.length, 'day')} (${windowOf(reopened)}) kept: being written again in ${from}, without _SUCCESS`,
-        ]
-      : []),
-    ...(only.length > 0
-      ? [`  ${counted(only.length, 'day')} (${windowOf(only)}) kept: no longer in ${from}`]
-      : []),
+    `${table}: ${summed.length > 0 ? sums : 'no day summed'}${same > 0 ? `; ${counted(same, 'day')} up to date` : ''}`,
+    ...of('left').map(({ day, reason }) => `  NOT DONE: ${day}: ${reason}`),
+    ...told('refuse-other-files', OTHER_FILES, 'NOT DONE: '),
+    ...told('keep-whole', `kept: being written again in ${from}, without _SUCCESS`),
+    ...told('keep-only-copy', `kept: no longer in ${from}`),
   ];
 }
-
-function windowOf(days: readonly Day[]): string {
-  const [first, last] = [days[0]?.day, days.at(-1)?.day];
-  return first === last ? `${first}` : `${first} to ${last}`;
-}
-
-const openWords = (open: readonly Day[]): string =>
-  open.length > 0 ? `, ${open.length === 1 ? 'one' : open.length} open` : '';

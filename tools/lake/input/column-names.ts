@@ -3,12 +3,19 @@ import { tables } from '../../../lib/report/tables.ts';
 
 /** A column of a file to convert. */
 export interface SourceColumn {
-  /** The name as the file writes it. */
   readonly name: string;
   /** The name of its type in the table of types. Every column of a CSV file is text. */
   readonly type: string;
   /** SQL for its values. */
   readonly sql: string;
+}
+
+/** What a file holds, by its own description. */
+export interface FileContent {
+  /** DuckDB's table function that reads the file, and its options. */
+  readonly read: { readonly call: 'read_parquet' | 'read_csv'; readonly options: string };
+  readonly columns: readonly SourceColumn[];
+  readonly rows: number;
 }
 
 /** A name in lower case, without separators. It is the same for `placementId`, `Placement ID` and `placement_id`. */

@@ -2,23 +2,18 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { shellWord } from '../../../lake-check/lake-commands.ts';
-import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
-import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { isContractName, refuseDoubledNames, type SourceColumn } from './column-names.ts';
+import { oneOf } from '../lake-command.ts';
+import { type FileContent, isContractName, refuseDoubledNames } from './column-names.ts';
 import { scanCsv } from './csv-scan.ts';
 import { HEAD_BYTES, refuseOtherFormats } from './file-format.ts';
 
 const SEPARATORS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
 
 /** The separator that `--separator` names. Throws an OperatorFault that lists what it can be. */
-export function separatorOf(text: string): string {
-  const found = SEPARATORS[text] ?? Object.values(SEPARATORS).find((separator) => separator === text);
-  if (found !== undefined) return found;
-  throw new OperatorFault(
-    `--separator is ${JSON.stringify(text)}; it can be ${Object.keys(SEPARATORS).join(', ')}`,
-  );
-}
+export const separatorOf = (text: string | undefined): string | undefined =>
+  Object.values(SEPARATORS).find((separator) => separator === text) ??
+  SEPARATORS[oneOf('--separator', text, Object.keys(SEPARATORS)) ?? ''];
 
 /** Pieces of this size are read five times as fast as the smaller ones that Node.js reads by default. */
 const PIECE_BYTES = 2 ** 20;
@@ -64,13 +59,6 @@ function separatorIn(text: string): string {
   return first?.separator ?? ',';
 }
 
-export interface CsvFile {
-  /** SQL that reads the file: a table function. */
-  readonly reader: string;
-  readonly columns: readonly SourceColumn[];
-  readonly rows: number;
-}
-
 /** DuckDB's limit for the bytes of a record, unless another is set. */
 const USUAL_RECORD_BYTES = 2_000_000;
 
@@ -81,7 +69,7 @@ const USUAL_RECORD_BYTES = 2_000_000;
 export async function describeCsv(
   { name, path, isGzip }: { readonly name: string; readonly path: string; readonly isGzip: boolean },
   declared: string | undefined,
-): Promise<CsvFile> {
+): Promise<FileContent> {
   let head = Buffer.alloc(0);
   for await (const part of bytesOf(path, isGzip)) {
     head = Buffer.concat([head, part]);
@@ -99,20 +87,15 @@ export async function describeCsv(
   if (names.length === 0) throw new Error('a quote in its first line does not end, or text follows it');
   refuseDoubledNames(names);
   const isMarked = text.length < head.toString().length;
-  const dialect = { separator, isDeclared: declared !== undefined };
-  const scan = await scanCsv(withoutMark(bytesOf(path, isGzip), isMarked), dialect, names.length);
+  const dialect = { separator, isMarked, isDeclared: declared !== undefined, fields: names.length };
+  const scan = await scanCsv(bytesOf(path, isGzip), dialect);
   // Columns are read by their place, because names may occur twice.
-  const columns = names.map((column, index) => ({
-    name: column,
-    type: 'VARCHAR',
-    sql: quoteName(`field ${index}`),
-  }));
+  const fields = names.map((column, index) => ({ column, field: `field ${index}` }));
   const options = [
-    `columns = {${columns.map((_, index) => `'field ${index}': 'VARCHAR'`).join(', ')}}`,
+    `columns = {${fields.map(({ field }) => `'${field}': 'VARCHAR'`).join(', ')}}, compression = '${isGzip ? 'gzip' : 'none'}'`,
     `auto_detect = false, header = true, delim = ${quoteText(separator)}, quote = '"', escape = '"', strict_mode = true`,
     // Without `new_line`: with it and `strict_mode`, DuckDB reads no record of a file with CR LF, and reports no error.
     "nullstr = '', allow_quoted_nulls = false",
-    `hive_partitioning = false${isGzip ? ", compression = 'gzip'" : ", compression = 'none'"}`,
     // Several threads would begin inside of texts.
     ...(scan.hasLineBreaks ? ['parallel = false'] : []),
     ...(scan.longest >= USUAL_RECORD_BYTES
@@ -120,21 +103,10 @@ export async function describeCsv(
       : []),
   ];
   return {
-    reader: `read_csv(${quoteText(escapeGlob(path))}, ${options.join(', ')})`,
-    columns,
+    read: { call: 'read_csv', options: options.join(', ') },
+    columns: fields.map(({ column, field }) => ({ name: column, type: 'VARCHAR', sql: quoteName(field) })),
     rows: scan.records,
   };
-}
-
-const MARK_BYTES = 3;
-
-/** The bytes without the byte order mark, which would stand before a quote. */
-async function* withoutMark(bytes: AsyncIterable<Buffer>, isMarked: boolean): AsyncGenerator<Buffer> {
-  let left = isMarked ? MARK_BYTES : 0;
-  for await (const part of bytes) {
-    yield part.subarray(left);
-    left = Math.max(0, left - part.length);
-  }
 }
 
 /** Turns DuckDB's message about a CSV file into one line with a cure. DuckDB's own hints are for programmers. */

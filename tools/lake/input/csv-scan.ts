@@ -1,17 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 
-/** What a scan of a whole CSV file finds. */
-export interface CsvScan {
-  /** The number of records, the header excluded. */
-  readonly records: number;
-  /** Whether a text in quotes holds a line break. */
-  readonly hasLineBreaks: boolean;
-  /** The bytes of the longest record. */
-  readonly longest: number;
-}
-
-export interface Dialect {
+interface Dialect {
   readonly separator: string;
+  /** Whether the file begins with a byte order mark. It would stand before a quote. */
+  readonly isMarked: boolean;
+  readonly fields: number;
   /** Whether the operator has said the separator, and with it that the file has quotes as RFC 4180 says. */
   readonly isDeclared: boolean;
 }
@@ -21,7 +14,7 @@ const [QUOTE, SPACE, LF, CR] = [0x22, 0x20, 0x0a, 0x0d];
 /** What a byte stands in: the start of a field, an open text in quotes, or what follows a quote in such a text. */
 const [START, PLAIN, SPACES, TEXT, CLOSED] = [0, 1, 2, 3, 4];
 
-const SHOWN_BYTES = 200;
+const [SHOWN_BYTES, MARK_BYTES] = [200, 3];
 
 const QUOTES =
   'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, ' +
@@ -30,18 +23,19 @@ const QUOTES =
 /**
  * Reads a CSV file whole, as RFC 4180 says: fields in quotes may hold separators, line breaks and doubled quotes.
  * Throws if the file deviates from that, with the line and the cure. DuckDB would read some of that as other texts.
+ * Resolves to the number of records, whether a text holds a line break, and the bytes of the longest record.
  */
 export async function scanCsv(
   bytes: AsyncIterable<Buffer>,
-  { separator, isDeclared }: Dialect,
-  fields: number,
-): Promise<CsvScan> {
+  { separator, isMarked, isDeclared, fields }: Dialect,
+) {
   const SEPARATOR = separator.charCodeAt(0);
   let state = START;
   let [line, recordLine, textLine, found] = [1, 1, 1, 1];
   let [records, longest, before, from] = [-1, 0, 0, 0];
   let [isEmpty, isAfterCr, hasLineBreaks, hasBreak, hasSeparator] = [true, false, false, false, false];
   let lineEnd = '';
+  let marksLeft = isMarked ? MARK_BYTES : 0;
   let carried: Buffer = Buffer.alloc(0);
   let chunk: Buffer = Buffer.alloc(0);
   const fault = (at: number, what: string, cure = QUOTES) => {
@@ -89,9 +83,10 @@ export async function scanCsv(
 
   const feed = (part: Buffer) => {
     chunk = part;
-    from = 0;
     const { length } = part;
-    for (let at = 0; at < length; at++) {
+    from = Math.min(marksLeft, length);
+    marksLeft -= from;
+    for (let at = from; at < length; at++) {
       let byte = part[at] as number;
       if (isAfterCr) {
         isAfterCr = false;

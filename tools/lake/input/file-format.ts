@@ -10,6 +10,7 @@ const JSON_CURE =
   "DuckDB makes Parquet of it: duckdb -c \"COPY (FROM read_json('FILE')) TO 'events.parquet' (FORMAT parquet)\"";
 const UNPACK = (command: string) => `Unpack it: ${command}`;
 const EXCEL = 'Save it as "CSV UTF-8" in Excel';
+const SQLITE = 'Write its records as CSV: sqlite3 -header -csv FILE';
 const UTF8 = (from: string) => `Write it in UTF-8: iconv -f ${from} -t UTF-8 FILE > events.csv`;
 
 /** The formats that are not read, by the hexadecimal digits of their first bytes. */
@@ -26,13 +27,8 @@ const FORMATS: readonly Format[] = [
   [/^425a683[1-9]314159265359/, 'a bzip2 file', UNPACK('bzip2 -dk FILE')],
   [/^28b52ffd/, 'a Zstandard file', UNPACK('zstd -d FILE')],
   [/^.{514}7573746172/, 'a tar archive', UNPACK('tar -xf FILE')],
-  [/^fffe|^([2-7].00){2}/, 'text in UTF-16', UTF8('UTF-16')],
-  [/^feff|^(00[2-7].){2}/, 'text in UTF-16', UTF8('UTF-16')],
-  [
-    /^53514c69746520666f726d61742033/,
-    'an SQLite database',
-    'Write its records as CSV: sqlite3 -header -csv FILE',
-  ],
+  [/^fffe|^feff|^([2-7].00){2}|^(00[2-7].){2}/, 'text in UTF-16', UTF8('UTF-16')],
+  [/^53514c69746520666f726d61742033/, 'an SQLite database', SQLITE],
 ];
 
 /** The same, by the first characters. */

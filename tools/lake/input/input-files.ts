@@ -1,64 +1,44 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { tellFault } from '../../../lake-check/lake-facts.ts';
 import { listFolder } from '../../../lake-check/lake-source.ts';
 import { isHidden } from '../../../lake-check/layout.ts';
-import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { readWholeFile } from '../../../lake-check/verify-pages.ts';
-import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
+import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { isBucket } from '../store/bucket.ts';
+import { isBucket, placeOf } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-lake.ts';
-import { folderColumns, refuseDoubledNames, type SourceColumn } from './column-names.ts';
+import { type FileContent, folderColumns, refuseDoubledNames } from './column-names.ts';
 import { csvFault, describeCsv } from './csv-file.ts';
 import { HEAD_BYTES, isGzip, isParquet } from './file-format.ts';
 
-/** A file to convert. */
-export interface InputFile {
+export interface InputFile extends FileContent {
   /** The file's path or URL as the operator knows it. */
   readonly name: string;
-  /** SQL that reads the file: a table function. */
-  readonly reader: string;
-  readonly columns: readonly SourceColumn[];
-  readonly rows: number;
+  /** Its path on this machine. */
+  readonly path: string;
   readonly bytes: number;
-  readonly isText: boolean;
-  /** A Parquet file's path as SQL, for a query that reads several files with the same columns. */
-  readonly parquet?: string;
 }
 
-/** SQL that reads Parquet files with the same columns. */
-export const parquetReader = (paths: readonly string[]): string =>
-  `read_parquet([${paths.join(', ')}], hive_partitioning = false)`;
-
-interface FoundFile {
-  readonly name: string;
-  readonly path: string;
+interface FoundFile extends Pick<InputFile, 'name' | 'path'> {
   /** The reason why the file can't be read, if it can't. */
-  readonly unreadable?: string;
+  readonly unreadable?: string | undefined;
 }
 
 export interface InputOptions {
   /** The separator of CSV files, if the operator says it. */
-  readonly separator?: string;
+  readonly separator?: string | undefined;
   /** Whether files with the same bytes are read, each of them. */
   readonly sameBytesTwice: boolean;
 }
 
-interface Inputs {
-  readonly files: readonly InputFile[];
-  /** Why the other files can't be read. */
-  readonly faults: readonly string[];
-  /** The names of files that are read under another name, in words. */
-  readonly once: readonly string[];
-}
-
 /**
  * Finds the files that the operator named, also those in folders and buckets, each once, whatever names it has. Throws
- * an OperatorFault if there is no file at all.
+ * an OperatorFault if there is no file at all. Resolves to the files, to why others can't be read, and to which files
+ * are read once though they have several names.
  *
  * @param directory where the files of buckets are copied to
  */
@@ -66,9 +46,12 @@ export async function openInputs(
   inputs: readonly string[],
   directory: string,
   { separator, sameBytesTwice }: InputOptions,
-): Promise<Inputs> {
+) {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
-  if (named.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
+  if (named.length === 0)
+    throw new OperatorFault(
+      `There are no files in ${inputs.join(', ')}. Name a file, or a folder with files whose names begin with neither . nor _`,
+    );
   const found = new Map<string, FoundFile>();
   const once: string[] = [];
   for (const file of named) {
@@ -79,17 +62,15 @@ export async function openInputs(
       once.push(`read once: ${file.name} is the same file as ${known.name}`);
   }
   const faults: string[] = [];
-  const files: (InputFile & { readonly path: string })[] = [];
+  const files: InputFile[] = [];
   for (const file of found.values())
     await describe(file, separator).then(
-      (input) => files.push({ ...input, path: file.path }),
+      (input) => files.push(input),
       (error: Error) => faults.push(`${file.name} can't be read: ${csvFault(error.message)}`),
     );
   if (!sameBytesTwice) faults.push(...(await alike(files)));
   return { files, faults, once };
 }
-
-const placeOf = (name: string): string => (isBucket(name) ? name : resolve(name));
 
 /** Equal for all names of one file. */
 async function identityOf({ name, path, unreadable }: FoundFile): Promise<string> {
@@ -99,7 +80,7 @@ async function identityOf({ name, path, unreadable }: FoundFile): Promise<string
 }
 
 /** The faults of files that hold the same bytes, and so the same records. */
-async function alike(files: readonly (InputFile & { readonly path: string })[]): Promise<string[]> {
+async function alike(files: readonly InputFile[]): Promise<string[]> {
   const faults: string[] = [];
   const known = new Map<string, string>();
   for (const same of Map.groupBy(files, ({ bytes }) => bytes).values())
@@ -119,7 +100,6 @@ async function alike(files: readonly (InputFile & { readonly path: string })[]):
   return faults;
 }
 
-/** Whether the engines leave out a file. */
 const isLeftOut = (path: string): boolean => path.split('/').some(isHidden);
 
 async function find(input: string, directory: string): Promise<FoundFile[]> {
@@ -135,22 +115,14 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
       code === 'ENOENT' ? `${input} does not exist` : `${input} can't be read (${code})`,
     );
   });
-  if (!found.isDirectory())
-    return [
-      {
-        name: input,
-        path: input,
-        ...(!found.isFile() && { unreadable: 'it is no file, but a pipe, a socket or a device' }),
-      },
-    ];
+  if (!found.isDirectory()) {
+    const unreadable = found.isFile() ? undefined : 'it is no file, but a pipe, a socket or a device';
+    return [{ name: input, path: input, unreadable }];
+  }
   const listed = await listFolder(input);
   return listed
     .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isLeftOut(path))
-    .map(({ path, unreadable }) => ({
-      name: join(input, path),
-      path: join(input, path),
-      ...(unreadable && { unreadable }),
-    }));
+    .map(({ path, unreadable }) => ({ name: join(input, path), path: join(input, path), unreadable }));
 }
 
 async function describe(found: FoundFile, separator: string | undefined): Promise<InputFile> {
@@ -158,39 +130,26 @@ async function describe(found: FoundFile, separator: string | undefined): Promis
   if (unreadable) throw new Error(unreadable);
   const head = await headOf(path);
   const { size: bytes } = await stat(path);
-  const text = isParquet(head)
-    ? undefined
+  const content = isParquet(head)
+    ? await describeParquet(path)
     : await describeCsv({ name, path, isGzip: isGzip(head) }, separator);
-  const file = text ?? (await describeParquet(path));
-  const folders = folderColumns(
-    name,
-    file.columns.map((column) => column.name),
-  );
-  return { ...file, name, bytes, columns: [...file.columns, ...folders], isText: text !== undefined };
+  const names = content.columns.map((column) => column.name);
+  return { ...content, name, path, bytes, columns: [...content.columns, ...folderColumns(name, names)] };
 }
 
 /** A Parquet file is described by its own footer, and its pages must be as they were written. */
-async function describeParquet(
-  path: string,
-): Promise<Pick<InputFile, 'reader' | 'columns' | 'rows' | 'parquet'>> {
+async function describeParquet(path: string): Promise<FileContent> {
   const footer = await readWholeFile(path);
   if ('found' in footer) throw new Error(tellFault(footer));
   refuseDoubledNames(footer.names);
-  const parquet = quoteText(escapeGlob(path));
   const columns = footer.names.map((name) => ({
-    name,
-    type: footer.types.get(name.toLowerCase()) ?? '',
-    sql: quoteName(name),
+    ...{ name, type: footer.types.get(name.toLowerCase()) ?? '', sql: quoteName(name) },
   }));
-  return { reader: parquetReader([parquet]), columns, rows: footer.rows, parquet };
+  return { read: { call: 'read_parquet', options: 'union_by_name = false' }, columns, rows: footer.rows };
 }
 
 async function headOf(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
-import type { LakeSource, LocalFiles } from '../../../lake-check/lake-source.ts';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
-import { type Bucket, openBucket } from './bucket.ts';
+import { folderSource, type LakeSource, type LocalFiles } from '../../../lake-check/lake-source.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { type Bucket, isBucket, openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 const AT_ONCE = 8;
@@ -17,6 +17,10 @@ const FOOTER_GUESS_BYTES = 64 * 1024;
 /** The end of a Parquet file: the footer's length in four bytes, little endian, and `PAR1`. */
 const TAIL_BYTES = 8;
 
+/** Opens a lake for reading. @param directory a directory of this machine for copies of a bucket's files */
+export const lakeSource = (location: string, directory: string): LakeSource =>
+  isBucket(location) ? bucketSource(location, directory) : folderSource(location);
+
 /** A lake in a bucket. Files are copied into a directory of this machine to be read. */
 export function bucketSource(location: string, directory: string): LakeSource {
   const bucket = openBucket(location);
@@ -25,8 +29,8 @@ export function bucketSource(location: string, directory: string): LakeSource {
     list: (folder) => bucket.list(folder && `${folder}/`),
     footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
     filesOf: (listed) =>
-      copies(directory, listed, async ({ path }, target) =>
-        pipeline(await bucket.read(path), createWriteStream(target)),
+      copies(directory, listed, async ({ path }, to) =>
+        pipeline(await bucket.read(path), createWriteStream(to)),
       ),
     // The ETag of the listing serves as the digest, so that the file need not be read.
     digestOf: async ({ path, digest }) => digest ?? path,
@@ -40,13 +44,9 @@ async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: st
   const isParquet = tail.length >= TAIL_BYTES && tail.subarray(-4).toString('latin1') === 'PAR1';
   const needed = isParquet ? tail.readUInt32LE(tail.length - TAIL_BYTES) + TAIL_BYTES : 0;
   if (needed > tail.length && needed <= size) tail = await readTail(needed);
-  const file = await open(target, 'w');
-  try {
-    await file.truncate(size);
-    await file.write(tail, 0, tail.length, size - tail.length);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(target, 'w');
+  await file.truncate(size);
+  await file.write(tail, 0, tail.length, size - tail.length);
 }
 
 async function copies(
@@ -79,34 +79,19 @@ async function copies(
 export function bucketTarget(location: string): LakeTarget {
   const bucket = openBucket(location);
   return {
-    async writtenDays(table) {
-      const listed = await bucket.list(`${table}/`);
-      const days = listed
-        .map(({ path }) => path.split('/'))
-        .filter(([, , name]) => name && !isHidden(name))
-        .map(([, folder = '']) => dayOf(folder));
-      return new Set(days.filter((day) => day !== undefined));
-    },
+    list: (folder) => bucket.list(folder && `${folder}/`),
     async replaceDay({ table, day, files, marker }) {
       const folder = dayFolder(table, day);
       const markerPath = `${folder}/${SUCCESS_MARKER}`;
       const before = await bucket.list(`${folder}/`);
       await bucket.remove([markerPath]);
-      const written = files.map(({ name }) => `${folder}/${name}`);
-      for (const [index, { path }] of files.entries())
-        await bucket.write(written[index] as string, createReadStream(path));
-      const old = before
-        .map(({ path }) => path)
-        .filter((path) => !written.includes(path) && path !== markerPath);
-      if (old.length > 0) await bucket.remove(old);
+      for (const { path, name } of files) await bucket.write(`${folder}/${name}`, createReadStream(path));
+      const kept = new Set([markerPath, ...files.map(({ name }) => `${folder}/${name}`)]);
+      await bucket.remove(before.map(({ path }) => path).filter((path) => !kept.has(path)));
       if (marker !== undefined) await bucket.write(markerPath, marker);
     },
     async makeTable(table) {
       await bucket.write(`${table}/${EMPTY_TABLE}`, '');
-    },
-    async tables() {
-      const listed = await bucket.list();
-      return new Set(listed.map(({ path }) => path.split('/', 1)[0] as string));
     },
   };
 }

@@ -1,8 +1,9 @@
+import { resolve } from 'node:path';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -15,20 +16,7 @@ export class LakeChanged extends OperatorFault {
   override readonly name = 'LakeChanged';
 }
 
-/** A part of a bucket: `s3://bucket/prefix`. Paths are relative to the prefix. */
-export interface Bucket {
-  readonly location: string;
-  list(prefix?: string): Promise<ListedFile[]>;
-  /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if the object does not exist. */
-  read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
-  /**
-   * Resolves to the new object's ETag. Rejects with LakeChanged if `over` forbids the write.
-   *
-   * @param over the ETag of the only object that may be replaced, or NOTHING if no object may be replaced
-   */
-  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
-  remove(paths: readonly string[]): Promise<void>;
-}
+export type Bucket = ReturnType<typeof openBucket>;
 
 /** The value of `over` for a write that must create the object. */
 export const NOTHING = 'nothing';
@@ -38,8 +26,15 @@ const CONDITION_FAILED: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
-/** The AWS SDK takes region, credentials and endpoint from the environment. */
-export function openBucket(location: string): Bucket {
+/** The absolute location of a file or a lake, with a slash at its end. */
+export const placeOf = (location: string): string =>
+  `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
+
+/**
+ * Opens a part of a bucket, `s3://bucket/prefix`. Paths are relative to the prefix. The AWS SDK takes region, credentials
+ * and endpoint from the environment.
+ */
+export function openBucket(location: string) {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location) ?? [];
   if (!bucket) throw new OperatorFault(`${location} names no bucket; write s3://bucket/prefix`);
   const root = path && !path.endsWith('/') ? `${path}/` : path;
@@ -59,43 +54,32 @@ export function openBucket(location: string): Bucket {
     });
   return {
     location,
-    async list(prefix = '') {
-      const listed: ListedFile[] = [];
-      let token: string | undefined;
-      do {
-        const page = await sent(
-          s3.send(
-            new ListObjectsV2Command({
-              Bucket: bucket,
-              Prefix: root + prefix,
-              ...(token && { ContinuationToken: token }),
-            }),
-          ),
-        );
-        for (const { Key = '', Size = 0, LastModified, ETag } of page.Contents ?? [])
-          listed.push({
-            path: Key.slice(root.length),
-            size: Size,
-            modifiedAt: LastModified?.getTime() ?? 0,
-            ...(ETag && { digest: ETag }),
-          });
-        token = page.NextContinuationToken;
-      } while (token);
-      return listed;
+    async list(prefix = ''): Promise<ListedFile[]> {
+      const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: root + prefix });
+      const read = async () => {
+        const objects = [];
+        for await (const { Contents = [] } of pages) objects.push(...Contents);
+        return objects;
+      };
+      return (await sent(read())).map(({ Key = '', Size: size = 0, LastModified, ETag }) => ({
+        ...{ path: Key.slice(root.length), size, modifiedAt: LastModified?.getTime() ?? 0 },
+        ...(ETag && { digest: ETag }),
+      }));
     },
-    async read(path, lastBytes) {
+    /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if the object does not exist. */
+    async read(path: string, lastBytes?: number) {
+      const range = lastBytes !== undefined && { Range: `bytes=-${lastBytes}` };
       const { Body } = await sent(
-        s3.send(
-          new GetObjectCommand({
-            Bucket: bucket,
-            Key: root + path,
-            ...(lastBytes !== undefined && { Range: `bytes=-${lastBytes}` }),
-          }),
-        ),
+        s3.send(new GetObjectCommand({ Bucket: bucket, Key: root + path, ...range })),
       );
       return Body as unknown as NodeJS.ReadableStream;
     },
-    async write(path, body, over) {
+    /**
+     * Resolves to the new object's ETag. Rejects with LakeChanged if `over` forbids the write.
+     *
+     * @param over the ETag of the only object that may be replaced, or NOTHING if no object may be replaced
+     */
+    async write(path: string, body: NodeJS.ReadableStream | string, over?: string) {
       const condition = over && (over === NOTHING ? { IfNoneMatch: '*' } : { IfMatch: over });
       const target = { Bucket: bucket, Key: root + path, ...condition };
       const { ETag = '' } = await sent(
@@ -105,7 +89,7 @@ export function openBucket(location: string): Bucket {
       );
       return ETag;
     },
-    async remove(paths) {
+    async remove(paths: readonly string[]) {
       for (const path of paths)
         await sent(s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: root + path })));
     },

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { listFolder } from '../../../lake-check/lake-source.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { tables } from '../../../lib/report/tables.ts';
 import { isBucket } from './bucket.ts';
 import { bucketTarget } from './bucket-lake.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
@@ -17,21 +19,13 @@ const UNFINISHED_DAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 export function folderTarget(location: string): LakeTarget {
   const root = resolve(location);
   return {
-    async writtenDays(table) {
-      await recoverDays(join(root, table));
-      const names = await readdir(join(root, table)).catch((): string[] => []);
-      const days = new Set<string>();
-      for (const name of names) {
-        const day = dayOf(name);
-        const files = day ? await readdir(join(root, table, name)).catch((): string[] => []) : [];
-        if (day && files.some((file) => !isHidden(file))) days.add(day);
-      }
-      return days;
+    async list(folder) {
+      for (const { name } of tables) await recoverDays(join(root, name));
+      return existsSync(root) ? listFolder(root, folder) : [];
     },
     async replaceDay({ table, day, files, marker }) {
       const target = join(root, dayFolder(table, day));
-      const beside = (state: string) =>
-        join(root, table, `.${dayFolder(table, day).split('/')[1]}.${state}.${randomUUID()}`);
+      const beside = (state: string) => join(root, table, `.day=${day}.${state}.${randomUUID()}`);
       const partial = beside('new');
       await mkdir(partial, { recursive: true });
       for (const { path, name } of files) await move(path, join(partial, name));
@@ -48,20 +42,8 @@ export function folderTarget(location: string): LakeTarget {
       await mkdir(join(root, table), { recursive: true });
       await writeFile(join(root, table, EMPTY_TABLE), '');
     },
-    async tables() {
-      const names = await readdir(root).catch((): string[] => []);
-      const isThere = await Promise.all(names.map(async (name) => !(await isEmptyFolder(join(root, name)))));
-      return new Set(names.filter((_, index) => isThere[index]));
-    },
   };
 }
-
-/** Whether a path is an empty folder. Such a folder is no table, because only files count, as in a bucket. */
-const isEmptyFolder = (path: string): Promise<boolean> =>
-  readdir(path).then(
-    (names) => names.length === 0,
-    () => false,
-  );
 
 /** Renames a file, which takes no time and no space. A file from another disk is copied. */
 const move = (path: string, target: string): Promise<void> =>

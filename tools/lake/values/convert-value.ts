@@ -1,85 +1,58 @@
 import type { Column } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { exactAmount } from './exact-amount.ts';
-import { exactInstant, type TimeOptions } from './exact-instant.ts';
-import { exactInteger } from './exact-integer.ts';
-import type { ExactValue } from './exact-value.ts';
-import { TIME_UNITS, type TimeUnit } from './time-text.ts';
-import type { Ambiguous } from './time-zone.ts';
+import { oneOf } from '../lake-command.ts';
+import { type ExactInstant, exactInstant, type TimeOptions } from './exact-instant.ts';
+import { exactAmount, exactInteger } from './exact-number.ts';
+import { type ExactValue, plainValue } from './exact-value.ts';
+import { UNITS } from './time-text.ts';
 
 /** What the operator decides about values that can be read in more than one way, or only inexactly. */
 export interface ValueOptions extends TimeOptions {
   /** Whether amounts with more than six digits after the point are rounded. */
-  readonly round?: boolean;
+  readonly round?: boolean | undefined;
 }
 
 /**
  * The SQL that converts a value of a file to one of the contract's columns, without losing a digit.
  *
- * @param source SQL for the value in the file
+ * @param x SQL for the value in the file
  * @param found the name of the value's type. The table of types must allow it for the column
  */
 export function convertValue(
   { name, type }: Column,
-  source: string,
+  x: string,
   found: string,
   options: ValueOptions,
-): ExactValue {
-  if (type === 'timestamp') return exactInstant(name, source, found, options);
-  if (type === 'bigint') return exactInteger(name, source, found);
-  if (type === 'varchar') return text(source, found);
-  return exactAmount(name, source, found, options.round ?? false);
+): ExactValue | ExactInstant {
+  if (type === 'timestamp') return exactInstant(name, x, found, options);
+  if (type === 'bigint') return exactInteger(name, x, found);
+  if (type !== 'varchar') return exactAmount(name, x, found, options.round ?? false);
+  return found === 'BLOB'
+    ? plainValue(x, `TRY(decode(${x}))`, [['true', 'is no UTF-8. Write text at the source']])
+    : plainValue(x, `CAST(${x} AS VARCHAR)`, []);
 }
 
-const text = (x: string, found: string): ExactValue => ({
-  ...{ steps: [], shown: x, tallies: [] },
-  ...(found === 'BLOB'
-    ? {
-        value: `TRY(decode(${x}))`,
-        isThere: `${x} IS NOT NULL`,
-        reasons: [{ when: 'true', loss: 'is no UTF-8. Write text at the source' }],
-      }
-    : { value: `CAST(${x} AS VARCHAR)`, isThere: 'false', reasons: [] }),
-});
-
-/** The options of `convert` about values, as the operator writes them. */
-interface Written {
-  readonly 'time-zone'?: string | undefined;
-  readonly ambiguous?: string | undefined;
-  readonly 'time-unit'?: string | undefined;
-  readonly round?: boolean | undefined;
-}
-
-/** Reads the options about values. Throws an OperatorFault that lists what an option can be. */
-export function valueOptions(written: Written): ValueOptions {
-  const { 'time-zone': zone, ambiguous, 'time-unit': unit, round = false } = written;
-  if (ambiguous !== undefined && zone === undefined)
+/** Reads the options about values, as the operator writes them. Throws an OperatorFault that lists what each can be. */
+export function valueOptions(
+  written: Readonly<Partial<Record<'time-zone' | 'time-unit' | 'ambiguous', string | undefined>>>,
+): TimeOptions {
+  const { 'time-zone': timeZone, 'time-unit': unit, ambiguous } = written;
+  if (ambiguous !== undefined && timeZone === undefined)
     throw new OperatorFault('--ambiguous decides about local times: say --time-zone too');
+  if (timeZone !== undefined) refuseUnknownZone(timeZone);
   return {
-    round,
-    ...(zone !== undefined && { timeZone: zoneOf(zone) }),
-    ...(ambiguous !== undefined && {
-      ambiguous: oneOf<Ambiguous>('--ambiguous', ambiguous, ['earlier', 'later']),
-    }),
-    ...(unit !== undefined && {
-      timeUnit: oneOf('--time-unit', unit, Object.keys(TIME_UNITS) as TimeUnit[]),
-    }),
+    timeZone,
+    ambiguous: oneOf('--ambiguous', ambiguous, ['earlier', 'later']),
+    timeUnit: oneOf('--time-unit', unit, UNITS),
   };
 }
 
-function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
-  const found = known.find((name) => name === text);
-  if (found !== undefined) return found;
-  throw new OperatorFault(`${option} is "${text}"; it can be ${known.join(', ')}`);
-}
-
-function zoneOf(text: string): string {
+function refuseUnknownZone(timeZone: string): void {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone: text });
-    return text;
+    new Intl.DateTimeFormat('en-US', { timeZone });
   } catch {
     throw new OperatorFault(
-      `--time-zone is "${text}", which is no zone. It can be a name of the IANA list, for example Europe/Berlin, America/New_York or UTC`,
+      `--time-zone is ${JSON.stringify(timeZone)}, which is no zone. It can be a name of the IANA list, for example Europe/Berlin, America/New_York or UTC`,
     );
   }
 }

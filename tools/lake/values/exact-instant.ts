@@ -1,94 +1,86 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
-import type { Aggregate, Change, ExactValue, Reason, Tally } from './exact-value.ts';
-import { plainNumber, saysMissing } from './exact-value.ts';
-import { TIME_UNITS, type TimeUnit, timeForm, timesOfText, type UnitRange, unitRanges } from './time-text.ts';
-import {
-  type Ambiguous,
-  changeAround,
-  offsetOf,
-  wallClock,
-  type ZoneClocks,
-  zoneClocks,
-} from './time-zone.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
+import { type ExactValue, type Note, plainNumber, saysMissing, type ValueChange } from './exact-value.ts';
+import { type TimeUnit, timeForm, timesOfText, UNITS, unitRanges } from './time-text.ts';
+import { type Ambiguous, changeWords, offsetOf, type ZoneClocks, zoneClocks } from './time-zone.ts';
 
 export interface TimeOptions {
   /** The unit of numbers in the column of times, counted since 1970. */
-  readonly timeUnit?: TimeUnit;
+  readonly timeUnit?: TimeUnit | undefined;
   /** The IANA name of the zone of times that are written without an offset. By default, they are UTC. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   /** Which instant is meant by a local time that occurs twice because clocks go back. */
-  readonly ambiguous?: Ambiguous;
+  readonly ambiguous?: Ambiguous | undefined;
 }
 
-/** SQL for the forms that a time can have in a file. For a value, at most one of them is not NULL. */
-interface Said {
-  /** A time without an offset, as TIMESTAMP. */
-  readonly local?: string;
-  /** A time with an offset, as TIMESTAMP in UTC. */
-  readonly instant?: string;
-  /** A number, as digits with a point. */
-  readonly digits?: string;
+/** How a time was read: as an instant, as a local time, as one that comes twice, or as a number in a unit. */
+export type TimeKind = 'instant' | 'local' | 'twice' | TimeUnit;
+
+/** The times of a file that were read in one way: their number, the first and the last. */
+export type TimesOfKind = Required<Pick<ValueChange, 'count' | 'range'>>;
+
+export interface ExactInstant extends ExactValue {
+  /** SQL for each time's kind. NULL for a value that is no time. */
+  readonly kind: string;
+  /** Judges a file by the kinds of all its times: a text for a loss, and else the changes. */
+  readonly judge: (kinds: ReadonlyMap<TimeKind, TimesOfKind>) => string | readonly ValueChange[];
 }
+
+/**
+ * SQL for the forms that a time can have in a file: without an offset, as TIMESTAMP; with an offset, as TIMESTAMP in
+ * UTC; or a number, as digits with a point. For a value, at most one of them is not NULL.
+ */
+type Said = Readonly<Partial<Record<'local' | 'instant' | 'digits', string>>>;
 
 /** Times are cut, not rounded, to the millisecond, so that they stay in their hour and their day. */
-export function exactInstant(
-  name: string,
-  x: string,
-  found: string,
-  { timeUnit, timeZone, ambiguous }: TimeOptions,
-): ExactValue {
-  const nameOf = (what: string) => `${what} of ${name}`;
-  const sql = (what: string) => quoteName(nameOf(what));
+export function exactInstant(name: string, x: string, found: string, options: TimeOptions): ExactInstant {
+  const { timeUnit, timeZone, ambiguous } = options;
+  const sql = (what: string) => quoteName(`${what} of ${name}`);
+  const [local, offset, digits, time] = [sql('local'), sql('offset'), sql('digits'), sql('time')];
   const said = found === 'VARCHAR' ? timesOfText(x, sql('form')) : saidBy(x, found);
   const clocks = said.local && timeZone ? zoneClocks(timeZone) : undefined;
   const units = said.digits ? unitRanges(sql('number'), sql('thousandths'), timeUnit) : [];
-  const offset = clocks && offsetOf(sql('local'), clocks, ambiguous);
+  const ofUnits = units.map(({ holds, milliseconds }) => `WHEN ${holds} THEN ${milliseconds}`);
   const times = [
-    ...(said.instant ? [sql('instant')] : []),
-    ...(said.local ? [clocks ? `(${sql('local')} - to_seconds(${sql('offset')}))` : sql('local')] : []),
-    ...(said.digits
-      ? [
-          `make_timestamp_ms(CASE ${units.map(({ holds, milliseconds }) => `WHEN ${holds} THEN ${milliseconds}`).join(' ')} END)`,
-        ]
-      : []),
-  ];
-  const steps = [
-    ['form', found === 'VARCHAR' && timeForm(x)],
-    ['local', said.local],
-    ['instant', said.instant],
-    ['digits', said.digits],
-    ['number', said.digits && wholePart(sql('digits'))],
-    ['thousandths', said.digits && thousandthsOf(sql('digits'))],
-    ['offset', offset],
-    ['time', times.length > 1 ? `coalesce(${times.join(', ')})` : times[0]],
-  ] as const;
+    said.instant && sql('instant'),
+    said.local && (clocks ? `(${local} - to_seconds(${offset}))` : local),
+    said.digits && `make_timestamp_ms(CASE ${ofUnits.join(' ')} END)`,
+  ].filter(Boolean);
+  const steps = {
+    form: found === 'VARCHAR' && timeForm(x),
+    ...said,
+    number: said.digits && wholePart(digits),
+    thousandths: said.digits && thousandthsOf(digits),
+    offset: clocks && offsetOf(local, clocks, ambiguous),
+    time: `coalesce(${times.join(', ')})`,
+  };
+  const kinds = [
+    ...units.map(({ unit, holds }) => `WHEN ${holds} THEN '${unit}'`),
+    clocks && ambiguous && `WHEN ${offset} IS NOT NULL AND ${offsetOf(local, clocks)} IS NULL THEN 'twice'`,
+    said.local && `WHEN ${local} IS NOT NULL THEN 'local'`,
+    said.instant && `WHEN ${sql('instant')} IS NOT NULL THEN 'instant'`,
+  ].filter(Boolean);
   return {
-    steps: steps.flatMap(([what, text]) => (text ? [{ name: nameOf(what), sql: text }] : [])),
-    value: `CASE WHEN ${sql('time')} BETWEEN TIMESTAMP '1970-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN CAST(make_timestamp_ms(epoch_ms(${sql('time')})) AS TIMESTAMP_MS) END`,
+    steps: Object.entries(steps).flatMap(([what, text]) =>
+      text ? [{ name: `${what} of ${name}`, sql: text }] : [],
+    ),
+    value: `CASE WHEN ${time} BETWEEN TIMESTAMP '1970-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN CAST(make_timestamp_ms(epoch_ms(${time})) AS TIMESTAMP_MS) END`,
     isThere: 'true',
     shown: x,
-    reasons: [
+    notes: [
       missingTime(x, found),
-      ...(said.digits ? [noUnit(`${sql('digits')} IS NOT NULL`, timeUnit)] : []),
-      ...(clocks ? localFaults(sql('local'), clocks) : []),
-      ...otherFaults(sql('time')),
+      ...(said.digits ? [[`${digits} IS NOT NULL`, noUnit(timeUnit)] as const] : []),
+      ...(clocks ? localFaults(local, clocks) : []),
+      [`${time} IS NOT NULL`, 'is before 1970 or after 9999. Correct it at the source'],
+      ['true', NO_TIME],
     ],
-    tallies: [
-      ...(said.local ? [localTally(sql('local'), sql('offset'), clocks, ambiguous)] : []),
-      ...(said.digits
-        ? [
-            numberTally(
-              sql('number'),
-              sql('time'),
-              units,
-              found === 'VARCHAR' ? `coalesce(${sql('local')}, ${sql('instant')})` : 'NULL',
-              timeUnit,
-            ),
-          ]
-        : []),
-    ],
+    kind: `CASE ${kinds.join(' ')} END`,
+    judge: (found) => judgeTimes(found, options),
   };
 }
+
+const NO_TIME =
+  'is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source';
 
 function saidBy(x: string, found: string): Said {
   if (/^(DATE|TIMESTAMP(_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
@@ -109,142 +101,59 @@ const thousandthsOf = (digits: string): string =>
   `CASE WHEN contains(${digits}, '.') THEN CAST(rpad(left(split_part(${digits}, '.', 2), 3), 3, '0') AS INTEGER) ELSE 0 END`;
 
 /** The fault of a record without a time. */
-function missingTime(x: string, found: string): Reason {
+function missingTime(x: string, found: string): Note {
   const isMissing = { VARCHAR: ` OR trim(${x}) = '' OR ${saysMissing(x)}`, DOUBLE: ` OR isnan(${x})` }[found];
-  return {
-    when: `${x} IS NULL${isMissing ?? ''}`,
-    loss: 'is missing. Fill it in at the source; nobody else can know it',
-  };
+  return [`${x} IS NULL${isMissing ?? ''}`, 'is missing. Fill it in at the source; nobody else can know it'];
 }
 
 /** The fault of a number that is no time in any unit. */
-function noUnit(when: string, decided: TimeUnit | undefined): Reason {
-  const units = Object.keys(TIME_UNITS);
-  return {
-    when,
-    loss: decided
-      ? `is not between 1970 and 9999 if it counts ${decided}. Give another --time-unit, or correct it at the source`
-      : `is not between 2000 and May 2033, whether it counts ${units.slice(0, -1).join(', ')} or ${units.at(-1)} since 1970. Say what it counts: --time-unit ${units.join('|')}; or write times like 2026-01-31T23:59:59Z`,
-  };
-}
+const noUnit = (decided: TimeUnit | undefined): string =>
+  decided
+    ? `is not between 1970 and 9999 if it counts ${decided}. Give another --time-unit, or correct it at the source`
+    : `is not between 2000 and May 2033, whether it counts ${UNITS.slice(0, -1).join(', ')} or ${UNITS.at(-1)} since 1970. Say what it counts: --time-unit ${UNITS.join('|')}; or write times like 2026-01-31T23:59:59Z`;
 
 /** The faults of local times that do not exist, or occur twice, because the clocks change. */
-function localFaults(local: string, clocks: ZoneClocks): Reason[] {
-  const clockAt = (example: string) => {
-    const text = example.trim().replace(' ', 'T');
-    const change = changeAround(clocks, Date.parse(`${text.length === 10 ? `${text}T00:00` : text}Z`));
-    if (!change) return clocks.zone;
-    const { at, before, after } = change;
-    return `${clocks.zone}, where clocks went ${after > before ? 'forward' : 'back'} from ${wallClock(at + before)} to ${wallClock(at + after)}`;
-  };
+function localFaults(local: string, clocks: ZoneClocks): Note[] {
+  const clockAt = (example: string) => changeWords(clocks, example);
   return [
-    {
-      when: `${local} IS NOT NULL AND ${offsetOf(local, clocks, 'earlier')} IS NULL`,
-      loss: (example) =>
+    [
+      `${local} IS NOT NULL AND ${offsetOf(local, clocks, 'earlier')} IS NULL`,
+      (example) =>
         `does not exist in ${clockAt(example)}. Correct it at the source, or say another --time-zone`,
-    },
-    {
-      when: `${local} IS NOT NULL AND ${offsetOf(local, clocks)} IS NULL`,
-      loss: (example) =>
+    ],
+    [
+      `${local} IS NOT NULL AND ${offsetOf(local, clocks)} IS NULL`,
+      (example) =>
         `comes twice in ${clockAt(example)}. Write the offset at the source, or say which is meant: --ambiguous earlier or --ambiguous later`,
-    },
+    ],
   ];
 }
 
-/** The remaining faults of a time. @param time SQL for the instant, which is NULL if the value gives none */
-const otherFaults = (time: string): Reason[] => [
-  { when: `${time} IS NOT NULL`, loss: 'is before 1970 or after 9999. Correct it at the source' },
-  {
-    when: 'true',
-    loss: 'is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
-  },
-];
-
-const numberOf = (count: Aggregate | undefined): number => Number(count ?? 0);
-
-/**
- * Counts the times without an offset, and says in which zone they were read. Also counts the times that occur twice in
- * this zone, and says which of the two instants was taken.
- *
- * @param offset SQL: the offset that was chosen for a local time
- */
-function localTally(
-  local: string,
-  offset: string,
-  clocks: ZoneClocks | undefined,
-  ambiguous?: Ambiguous,
-): Tally {
-  const isTwice =
-    clocks &&
-    ambiguous &&
-    `${local} IS NOT NULL AND ${offset} IS NOT NULL AND ${offsetOf(local, clocks)} IS NULL`;
-  const takenAs = clocks
-    ? `taken as local time of ${clocks.zone}`
+/** Decides from a whole column which unit its numbers count, and tells how its times were read. */
+function judgeTimes(
+  kinds: ReadonlyMap<TimeKind, TimesOfKind>,
+  { timeUnit, timeZone, ambiguous }: TimeOptions,
+): string | readonly ValueChange[] {
+  const count = (...of: readonly TimeKind[]) =>
+    of.reduce((sum, kind) => sum + (kinds.get(kind)?.count ?? 0), 0);
+  const units = UNITS.filter((unit) => kinds.has(unit));
+  if (units.length > 1)
+    return `its numbers seem to count different units since 1970: ${units.map((unit) => `${counted(count(unit), 'fits', 'fit')} ${unit}`).join(', ')}. If all count the same, say which: --time-unit; else write them in one unit at the source`;
+  const [numbers, texts] = [count(...units), count('instant', 'local', 'twice')];
+  if (numbers > 0 && texts > 0 && !timeUnit)
+    return `${counted(numbers, 'number stands', 'numbers stand')} among ${counted(texts, 'written time')}. Say what the numbers count: --time-unit; or write all as times at the source`;
+  const zone = timeZone
+    ? `taken as local time of ${timeZone}`
     : 'taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin';
-  return {
-    aggregates: [`count(${local})`, isTwice ? `count_if(${isTwice})` : '0'],
-    tell: ([count, twice]) => ({
-      changes: [
-        changeOf(count, `without an offset was ${takenAs}`, `without an offset were ${takenAs}`),
-        changeOf(
-          twice,
-          `comes twice in ${clocks?.zone}: the ${ambiguous} was taken`,
-          `come twice in ${clocks?.zone}: the ${ambiguous} ones were taken`,
-        ),
-      ].flat(),
-    }),
-  };
-}
-
-function changeOf(count: Aggregate | undefined, one: string, many: string): Change[] {
-  return count ? [{ words: { one: `time ${one}`, many: `times ${many}` }, count: Number(count) }] : [];
-}
-
-/** Decides from the whole column which unit its numbers count. */
-function numberTally(
-  number: string,
-  time: string,
-  units: readonly UnitRange[],
-  written: string,
-  decided: TimeUnit | undefined,
-): Tally {
-  return {
-    aggregates: [
-      `count(${written})`,
-      `CAST(min(${time}) FILTER (${number} IS NOT NULL) AS VARCHAR)`,
-      `CAST(max(${time}) FILTER (${number} IS NOT NULL) AS VARCHAR)`,
-      ...units.map(({ holds }) => `count_if(${holds})`),
-    ],
-    tell: ([texts, first, last, ...counts]) => {
-      const found = units
-        .map(({ unit }, index) => ({ unit, count: numberOf(counts[index]) }))
-        .filter(({ count }) => count > 0);
-      const [judged] = found;
-      if (!judged) return {};
-      if (found.length > 1) return { losses: [mixedUnits(found)] };
-      if (numberOf(texts) > 0 && !decided)
-        return { losses: [numbersAmongTimes(judged.count, numberOf(texts))] };
-      const readAs = `read as ${judged.unit} since 1970${decided ? '' : ' (if they count something else, say --time-unit)'}`;
-      return {
-        changes: [
-          {
-            words: { one: `number was ${readAs}`, many: `numbers were ${readAs}` },
-            count: judged.count,
-            range: [String(first), String(last)],
-          },
-        ],
-      };
+  const judged = timeUnit ? '' : ' (if they count something else, say --time-unit)';
+  const unit = kinds.get(units[0] ?? 'seconds');
+  const changes: ValueChange[] = [
+    { count: count('local', 'twice'), says: ['time', ' without an offset', zone] },
+    {
+      count: count('twice'),
+      says: ['time', ` in the hour that comes twice in ${timeZone}`, `taken as the ${ambiguous}`],
     },
-  };
+    { count: numbers, ...unit, says: ['number', '', `read as ${units[0]} since 1970${judged}`] },
+  ];
+  return changes.filter((change) => change.count > 0);
 }
-
-const mixedUnits = (found: readonly { readonly unit: TimeUnit; readonly count: number }[]): string =>
-  `its numbers seem to count different units since 1970: ${found.map(({ unit, count }) => `${counted(count, 'fits', 'fit')} ${unit}`).join(', ')}. ` +
-  'If all count the same, say which: --time-unit; else write them in one unit at the source';
-
-const numbersAmongTimes = (numbers: number, texts: number): string =>
-  `${counted(numbers, 'number stands', 'numbers stand')} among ${counted(texts, 'written time', 'written times')}. ` +
-  'Say what the numbers count: --time-unit; or write all as times at the source';
-
-const counted = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;

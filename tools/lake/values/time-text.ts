@@ -6,9 +6,7 @@ const SECONDS = ':[0-9]{2}(\\.[0-9]{1,9})?';
 const OFFSET = '( ?(Z|UTC)|[+-][01][0-9](:?[0-5][0-9])?)';
 
 /** The forms of a time: without an offset, with an offset, or as a number. */
-const LOCAL = 0;
-const WITH_OFFSET = 1;
-const NUMBER = 2;
+const [LOCAL, WITH_OFFSET, NUMBER] = [0, 1, 2];
 
 /**
  * SQL: the form of a text. LIKE finds the usual forms first, because a regular expression costs twice as much. `_`
@@ -17,8 +15,7 @@ const NUMBER = 2;
 export const timeForm = (x: string): string =>
   `CASE WHEN ${x} LIKE '____-__-_____:__:__' AND NOT suffix(${x}, 'Z') THEN ${LOCAL}
     WHEN ${x} LIKE '____-__-_____:__:__.___' AND NOT (suffix(${x}, 'Z') OR contains(${x}, '.+') OR contains(${x}, '.-')) THEN ${LOCAL}
-    WHEN ${x} LIKE '____-__-_____:__:__Z' THEN ${WITH_OFFSET}
-    WHEN ${x} LIKE '____-__-_____:__:__.___Z' THEN ${WITH_OFFSET}
+    WHEN ${x} LIKE '____-__-_____:__:__Z' OR ${x} LIKE '____-__-_____:__:__.___Z' THEN ${WITH_OFFSET}
     WHEN regexp_full_match(${x}, ' *${DAY}(${CLOCK}(${SECONDS})?)? *') THEN ${LOCAL}
     WHEN regexp_full_match(${x}, ' *${DAY}${CLOCK}${SECONDS}${OFFSET} *') THEN ${WITH_OFFSET}
     WHEN ${isNumber(x)} THEN ${NUMBER} END`;
@@ -35,7 +32,7 @@ export const timesOfText = (x: string, form: string) => {
 };
 
 /** How many of each unit make a second. */
-export const TIME_UNITS = {
+const TIME_UNITS = {
   seconds: 1n,
   milliseconds: 1_000n,
   microseconds: 1_000_000n,
@@ -43,6 +40,8 @@ export const TIME_UNITS = {
 };
 
 export type TimeUnit = keyof typeof TIME_UNITS;
+
+export const UNITS = Object.keys(TIME_UNITS) as TimeUnit[];
 
 /**
  * The range of seconds for numbers whose unit the operator does not give: from 2000-01-01 to 2033-05-18. It ends at
@@ -55,33 +54,21 @@ const DECIDED = [0n, 253_402_300_800n] as const;
 
 const LAST = 2n ** 63n - 1n;
 
-/** How a number in one unit is read as an instant. */
-export interface UnitRange {
-  readonly unit: TimeUnit;
-  /** SQL: whether the number can be an instant in this unit. */
-  readonly holds: string;
-  /** SQL: the milliseconds since 1970. Finer parts are cut off. */
-  readonly milliseconds: string;
-}
-
 /**
- * The units that a number may have. If the operator has named a unit, it is the only one. Otherwise the ranges of the
- * units do not overlap.
+ * The units that a number may have, each with SQL that tells whether the number can be an instant in it, and for the
+ * milliseconds since 1970, without finer parts. A unit that the operator has named is the only one. Otherwise the ranges
+ * of the units do not overlap.
  *
  * @param number SQL for the number's whole part, a BIGINT
  * @param thousandths SQL for the number's first three digits after the point, an integer
  */
-export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined): UnitRange[] {
+export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined) {
   const [from, to] = decided ? DECIDED : JUDGED;
-  const units = decided ? [decided] : (Object.keys(TIME_UNITS) as TimeUnit[]);
-  return units.map((unit) => {
+  return (decided ? [decided] : UNITS).map((unit) => {
     const perSecond = TIME_UNITS[unit];
     const end = to * perSecond;
-    return {
-      unit,
-      holds: `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`,
-      milliseconds:
-        perSecond === 1n ? `${number} * 1000 + ${thousandths}` : `${number} // ${perSecond / 1000n}`,
-    };
+    const holds = `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`;
+    const whole = `${number} // ${perSecond / 1000n}`;
+    return { unit, holds, milliseconds: perSecond === 1n ? `${number} * 1000 + ${thousandths}` : whole };
   });
 }

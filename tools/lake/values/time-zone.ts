@@ -1,13 +1,8 @@
 /** Which instant is meant by a local time that occurs twice. */
 export type Ambiguous = 'earlier' | 'later';
 
-/** A change of a zone's clocks. Offsets are milliseconds to the east of UTC. */
-export interface ClockChange {
-  /** The instant of the change, in milliseconds since 1970 in UTC. */
-  readonly at: number;
-  readonly before: number;
-  readonly after: number;
-}
+/** A change of a zone's clocks: its instant, and the offsets before and after it in milliseconds to the east of UTC. */
+type ClockChange = Readonly<Record<'at' | 'before' | 'after', number>>;
 
 /** A zone's clocks from 1970 to 2100. After 2100 the last offset stays. */
 export interface ZoneClocks {
@@ -25,12 +20,8 @@ const known = new Map<string, ZoneClocks>();
 
 /** Finds and keeps a zone's clocks, which takes a tenth of a second. Throws a RangeError if the zone is unknown. */
 export function zoneClocks(zone: string): ZoneClocks {
-  const clocks = known.get(zone) ?? findChanges(zone);
-  known.set(zone, clocks);
-  return clocks;
-}
-
-function findChanges(zone: string): ZoneClocks {
+  const kept = known.get(zone);
+  if (kept) return kept;
   const offsetAt = offsets(zone);
   const changes: ClockChange[] = [];
   for (let from = 0; from < END; from += STEP) {
@@ -45,15 +36,22 @@ function findChanges(zone: string): ZoneClocks {
     }
     changes.push({ at: high, before, after });
   }
-  return { zone, first: offsetAt(0), changes };
+  const clocks = { zone, first: offsetAt(0), changes };
+  known.set(zone, clocks);
+  return clocks;
 }
 
-/** The clock change that makes a local time occur never or twice. `local` is given as if it were UTC. */
-export const changeAround = ({ changes }: ZoneClocks, local: number): ClockChange | undefined =>
-  changes.find(({ at, before, after }) => {
-    const [from, to] = [at + Math.min(before, after), at + Math.max(before, after)];
-    return local >= from && local < to;
-  });
+/** The zone, and the clock change that makes a local time occur never or twice. @param text the local time */
+export function changeWords({ zone, changes }: ZoneClocks, text: string): string {
+  const time = text.trim().replace(' ', 'T');
+  const local = Date.parse(`${time.length === 10 ? `${time}T00:00` : time}Z`);
+  const change = changes.find(
+    ({ at, before, after }) => local >= at + Math.min(before, after) && local < at + Math.max(before, after),
+  );
+  if (!change) return zone;
+  const { at, before, after } = change;
+  return `${zone}, where clocks went ${after > before ? 'forward' : 'back'} from ${wallClock(at + before)} to ${wallClock(at + after)}`;
+}
 
 /**
  * SQL: the zone's offset at a local time, in seconds. NULL for a local time that does not exist. Without `ambiguous`,
@@ -77,10 +75,7 @@ export function offsetOf(local: string, { first, changes }: ZoneClocks, ambiguou
  * The local times from `from` to the beginning of the next span. Without `offset`, they do not exist, or they occur
  * twice and nobody has said which instant is meant.
  */
-interface Span {
-  readonly from: number;
-  readonly offset: number | undefined;
-}
+type Span = Readonly<{ from: number; offset: number | undefined }>;
 
 /** SQL for a binary search, so that a record passes about nine comparisons instead of five hundred. */
 function search(local: string, spans: readonly Span[]): string {
@@ -92,24 +87,11 @@ function search(local: string, spans: readonly Span[]): string {
 }
 
 /** Writes a local time that is given as if it were UTC, such as `2026-03-29 02:00:00`. */
-export const wallClock = (local: number): string =>
-  new Date(local).toISOString().slice(0, 19).replace('T', ' ');
+const wallClock = (local: number): string => new Date(local).toISOString().slice(0, 19).replace('T', ' ');
 
 /** A function that gives the zone's offset at an instant. */
 function offsets(zone: string): (at: number) => number {
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (at) => {
-    const shown = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 1, day, hour, minute, second } = shown;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - at;
-  };
+  // Sweden writes local times in the form of ISO 8601.
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  return (at) => Date.parse(`${clock.format(at).replace(' ', 'T')}Z`) - at;
 }

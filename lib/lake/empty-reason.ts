@@ -1,0 +1,44 @@
+import type { ReportRequest } from '../report/parse-request.ts';
+import { daysBetween, daysOf, utcDay, type Window } from '../report/utc-time.ts';
+
+/**
+ * Why a report has no rows (docs/contract.md#a-report-without-rows). `outside-window`: a filter on the time lets no
+ * instant of the window pass; `no-records`: the lake has no file of the days that are left; `open-days`: it has, and
+ * more may come; `no-match`: no record of these days passes the filters and is the caller's.
+ */
+export const EMPTY_REASONS = ['outside-window', 'no-records', 'open-days', 'no-match'] as const;
+export type EmptyReason = (typeof EMPTY_REASONS)[number];
+
+/**
+ * Finds out why a request's report has no rows, if it has none, by what every caller may know: the request, and which
+ * days have files and markers. It never depends on the rows of a company.
+ *
+ * @param days the days of the window that have files or markers; undefined if the lake can't be listed
+ */
+export function emptyReason(
+  { window, filters }: Pick<ReportRequest, 'window' | 'filters'>,
+  days: readonly { day: string; files: number; isMarkedComplete: boolean }[] | undefined,
+): EmptyReason {
+  const { first, last } = daysOf(window);
+  const read = filters.reduce(
+    (left, filter) => {
+      if (filter.kind === 'column') return left;
+      const instants = filter.values.filter((time) => isInside(time, filter.dimension.grain, window));
+      return left.intersection(new Set(instants.map(utcDay)));
+    },
+    new Set(daysBetween(first, last)),
+  );
+  if (read.size === 0) return 'outside-window';
+  if (!days) return 'no-match';
+  const withFiles = days.filter(({ day, files }) => files > 0 && read.has(day));
+  if (withFiles.length === 0) return 'no-records';
+  // Without a marker in the window, nothing shows that the lake's writers mark complete days.
+  const areMarked = days.some(({ isMarkedComplete }) => isMarkedComplete);
+  return areMarked && withFiles.some(({ isMarkedComplete }) => !isMarkedComplete) ? 'open-days' : 'no-match';
+}
+
+const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 };
+
+/** Whether the hour or day that begins at `time` has an instant of the window. */
+const isInside = (time: number, grain: keyof typeof GRAIN_MS, { start, end }: Window): boolean =>
+  time < end && time + GRAIN_MS[grain] > start;
