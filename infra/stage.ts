@@ -10,7 +10,7 @@ import {
   isTokenEndpoint,
   TOKEN_ENDPOINT_FORM,
 } from '../lib/access/access-details.ts';
-import { MOST_FINAL_AFTER_HOURS } from '../lib/lake/day-states.ts';
+import { MOST_FINAL_AFTER_HOURS } from '../lib/names.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';

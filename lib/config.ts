@@ -8,8 +8,7 @@ import {
 } from './access/access-details.ts';
 import type { EntitlementTerms } from './access/whose-rows.ts';
 import { QUERY_WAIT_MS } from './function-settings.ts';
-import { MOST_FINAL_AFTER_HOURS } from './lake/day-states.ts';
-import { ENV } from './names.ts';
+import { ENV, MOST_FINAL_AFTER_HOURS } from './names.ts';
 import { byOwner, ownerNames } from './report/catalogue.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());

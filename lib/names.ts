@@ -51,6 +51,9 @@ export const DOWNLOAD_CORS = {
   maxAgeSeconds: 7_200,
 } as const;
 
+/** The most hours after a day's end for which an operator may promise that the day is final: ten days. */
+export const MOST_FINAL_AFTER_HOURS = 240;
+
 /**
  * How many days the results bucket keeps reports, Athena's results and the records of jobs. All of them can be made
  * again from the events. `infra/data/results-bucket.ts` keeps some prefixes for a shorter time.

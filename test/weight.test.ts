@@ -11,10 +11,10 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_598,
+  lib: 8_597,
   'files of lib': 97,
   infra: 3_605,
-  local: 6_185,
+  local: 6_184,
   'lake-check': 1_990,
   tools: 6_063,
   page: 8_597,

@@ -26,11 +26,8 @@ export interface DayState {
   readonly finalSince?: string;
 }
 
-/** The most hours after a day's end that an operator may promise: ten days. */
-export const MOST_FINAL_AFTER_HOURS = 240;
-
 /** When a day that ends at `nextMidnight` should be final, in milliseconds since 1970. */
-export const expectedAt = (nextMidnight: number, finalAfterHours: number): number =>
+const expectedAt = (nextMidnight: number, finalAfterHours: number): number =>
   nextMidnight + finalAfterHours * 3_600_000;
 
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */

@@ -85,10 +85,9 @@ describe('the file of a stack', () => {
     // Its address leads nowhere from here.
     expect(await runningStack(home)).toBeUndefined();
     // A third container has the same port too.
-    expect(await Promise.all([write(8080), write(8080, { ...elsewhere, run: ONE })])).toEqual([
-      { path: join(home, 'stack-8080.json'), port: '8080' },
-      { path: join(home, `stack-8080-${ONE}.json`), port: '8080' },
-    ]);
+    const both = await Promise.all([write(8080), write(8080, { ...elsewhere, run: ONE })]);
+    expect(new Set(both.map(({ path }) => path)).size).toBe(2);
+    expect((await readdir(home)).filter((name) => name.startsWith('stack-'))).toHaveLength(2);
   });
 
   it.each<[string, Owner, number]>([

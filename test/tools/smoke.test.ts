@@ -27,19 +27,9 @@ async function outcomes(changes: Partial<SmokeParts> = {}): Promise<Readonly<Rec
 
 describe('the steps of npm run smoke', () => {
   it('succeed on a service that delivers, and its report is made by a new query each time', async () => {
-    const firewalled = (what: string) => [`through the firewall: ${what}`, '303'];
-    expect(Object.entries(await outcomes())).toEqual([
-      ['a token', 'given'],
-      ['a report of yesterday, by a new query', 'delivered, rows: 0'],
-      ['the days of the report', '200'],
-      ['the waiting room', '404'],
-      ['the page', '200'],
-      ['a report without a token', '401'],
-      firewalled("an apostrophe, in brackets' values"),
-      firewalled('angle brackets'),
-      firewalled('a URL with an IP address'),
-      firewalled('a long query'),
-    ]);
+    expect(Object.values(await outcomes()).join(', ')).toBe(
+      'given, delivered, rows: 0, 200, 404, 200, 401, 303, 303, 303, 303',
+    );
     const started = () =>
       service.stack.athenaCalls().filter(({ operation }) => operation === 'StartQueryExecution').length;
     const before = started();

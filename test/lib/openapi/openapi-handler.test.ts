@@ -5,7 +5,18 @@ import { openApiHandler, serviceUrl } from '../../../lib/openapi/public-handlers
 import { functionSetting, invoke, requestEvent } from '../http/setting.ts';
 
 const SCOPE = 'api://reports/.default';
-const documentAt = (url: string) => JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown' }));
+const { access, longestQueryMs, queriesPerPartner } = functionSetting().dependencies.config;
+const documentAt = (url: string) =>
+  JSON.stringify(
+    openApiDocument({
+      url,
+      scope: SCOPE,
+      commit: 'unknown',
+      tokenEndpoint: access.tokenEndpoint,
+      queriesAtATime: queriesPerPartner,
+      longestReportSeconds: longestQueryMs / 1_000,
+    }),
+  );
 const ask = async (domainName?: string) => {
   const { dependencies, lines } = functionSetting();
   const event = requestEvent({ path: '/openapi.json' });
