@@ -47,7 +47,7 @@ const projects = {
     testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
   },
-  // The first run installs Python packages.
+  // The first run installs packages of Python and of npm.
   connectors: {
     include: ['test/connectors/**/*.test.ts'],
     ...oneByOne,

@@ -11,16 +11,16 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_737,
+  lib: 8_738,
   'files of lib': 97,
   infra: 3_605,
   local: 6_184,
   'lake-check': 1_990,
   tools: 6_063,
   page: 8_808,
-  connectors: 1_467,
+  connectors: 2_209,
   bench: 4_544,
-  test: 52_930,
+  test: 53_633,
   docs: 7_276,
 };
 

@@ -18,10 +18,12 @@ export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>
 
 /** Runs a command. If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. */
 export async function reportingFaults(command: () => Promise<void>): Promise<void> {
-  // If nobody reads the output any more, as after `| head`, the command still finishes its work.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  // If nobody reads the output any more, as after `| head`, the command still finishes its work. `npm start` has said
+  // itself what it does then.
+  if (process.stdout.listenerCount('error') === 0)
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
   try {
     await command();
   } catch (error) {
