@@ -297,7 +297,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     [
       'a window of over 32 days for a report without the field Day',
       { publisher_fields: 'DeviceOrProxy,Clicks', end: '2026-02-03T00:00:00Z' },
-      'Invalid request: endExclusive: The window is longer than 32 days.',
+      'Invalid request: endExclusive: The window is longer than 32 days. Send 2 requests',
     ],
     [
       'a report without fields',

@@ -19,6 +19,9 @@ const query = queryOf(question);
 const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
+/** On the lane, the functions don't know the host name under which the emulator serves them. */
+const helpOf = (slug: string) => expect.stringMatching(RegExp(`^(https?://[^/]+)?/docs/problems#${slug}$`));
+
 let service: Service;
 beforeAll(async () => {
   service = await startService(events);
@@ -262,6 +265,7 @@ describe('the answer to a bad request', () => {
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(await response.json()).toEqual({
       type: 'urn:problem-type:performance-reports:invalid-request',
+      help: helpOf('invalid-request'),
       title: 'Invalid request',
       status: 400,
       detail: 'requestedFields: Unknown field "Click". Did you mean "Clicks"? (4 more in errors)',
@@ -503,6 +507,7 @@ describe('the answer to a caller', () => {
 describe('the answer while a part of the service is broken', () => {
   const opaque = {
     type: 'urn:problem-type:performance-reports:internal-error',
+    help: helpOf('internal-error'),
     title: 'Internal error',
     status: 500,
     detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',

@@ -286,7 +286,9 @@ describe('GET /reporting/{report}/days', () => {
       errors: ['endExclusive: Must be later than startInclusive.'],
     });
     expect(await window('2025-01-01', '2026-02-06')).toMatchObject({
-      errors: ['endExclusive: The window is longer than 400 days.'],
+      errors: [
+        'endExclusive: The window is longer than 400 days. Send 2 requests: the first ends at 2026-02-05T00:00:00Z, and each next one begins where the one before it ends.',
+      ],
     });
     expect((await window('2025-01-01', '2026-02-05')).status).toBe(200);
   });

@@ -69,6 +69,7 @@ describe('the firewall', () => {
   it('answers a caller over its limit with a problem document, as the gateway does', () => {
     expect(JSON.parse(responseBodies['too-many-requests']?.content ?? '')).toEqual({
       type: 'urn:problem-type:performance-reports:too-many-requests',
+      help: '/docs/problems#too-many-requests',
       title: 'Too many requests',
       status: 429,
       detail: 'There were too many requests from this address. Try again in five minutes.',

@@ -92,7 +92,7 @@ describe('diagnose', () => {
       { requests: quota(30) },
       {},
       /all of the account's APIs together 30/,
-      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 230`,
+      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 317`,
     ],
   ])('says what to do if %s', (_, quotas, more, finding, remedy) => {
     const { findings } = diagnose({ ...grown, ...quotas }, { ...stage, ...more } as typeof stage, 8);
