@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_209,
   bench: 4_544,
   test: 53_641,
-  docs: 7_276,
+  docs: 7_279,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -74,7 +74,7 @@ function factsOf({ token, access, queriesPerPartner, longestQueryMs }: Config) {
     tokenEndpoint: access.tokenEndpoint ?? 'https://your-token-endpoint.example',
     scope: scopeOf(token),
     contact: access.contact ?? 'the operator',
-    slots: `${queriesPerPartner ?? 'all'} at one time`,
+    slots: queriesPerPartner === undefined ? 'without a limit' : `${queriesPerPartner} at one time`,
     longest: `${minutes} minutes in the queue and ${minutes} running`,
   };
 }

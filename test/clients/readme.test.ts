@@ -85,7 +85,7 @@ it('the commands in README.md, docs/local.md and docs/security.md print what the
   expect(
     answers.map((answer, index) => ({
       command: shown[index]?.command,
-      answer: withoutInstance(answer).trimEnd(),
+      answer: withoutInstance(answer).replaceAll(apiUrl, README_URL).trimEnd(),
     })),
   ).toEqual(shown.map(({ command, answer }) => ({ command, answer: withoutInstance(answer).trimEnd() })));
 });
