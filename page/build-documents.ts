@@ -28,6 +28,7 @@ const FILLED_IN = {
   'https://login.example/token': 'tokenEndpoint',
   'api://performance-reports/.default': 'scope',
   'reports@example.com': 'contact',
+  'in EUR': 'currency',
   '5 at one time': 'slots',
   '10 minutes in the queue and 10 running': 'longest',
 };

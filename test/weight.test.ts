@@ -11,16 +11,16 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_738,
+  lib: 8_739,
   'files of lib': 97,
   infra: 3_605,
   local: 6_184,
   'lake-check': 1_990,
   tools: 6_063,
-  page: 8_808,
+  page: 8_812,
   connectors: 2_209,
   bench: 4_544,
-  test: 53_641,
+  test: 53_646,
   docs: 7_279,
 };
 

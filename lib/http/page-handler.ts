@@ -68,12 +68,13 @@ function addressesOf(event: APIGatewayProxyEvent) {
 }
 
 /** What the documents say of this deployment. */
-function factsOf({ token, access, queriesPerPartner, longestQueryMs }: Config) {
+function factsOf({ token, access, currency, queriesPerPartner, longestQueryMs }: Config) {
   const minutes = Math.ceil(longestQueryMs / 60_000);
   return {
     tokenEndpoint: access.tokenEndpoint ?? 'https://your-token-endpoint.example',
     scope: scopeOf(token),
-    contact: access.contact ?? 'the operator',
+    contact: access.contact ?? 'the operator who gave you the client',
+    currency: currency === undefined ? 'as the operator says' : `in ${currency}`,
     slots: queriesPerPartner === undefined ? 'without a limit' : `${queriesPerPartner} at one time`,
     longest: `${minutes} minutes in the queue and ${minutes} running`,
   };

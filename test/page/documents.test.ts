@@ -58,7 +58,11 @@ describe('the documents that the service serves', () => {
   });
 
   it('fill in addresses, scope, limits and contact, and leave nothing open', async () => {
-    const { body } = await get('/docs', { QUERIES_PER_PARTNER: '7', ACCESS_CONTACT: 'help@reports.example' });
+    const { body } = await get('/docs', {
+      QUERIES_PER_PARTNER: '7',
+      ACCESS_CONTACT: 'help@reports.example',
+      CURRENCY: 'CHF',
+    });
     for (const text of [
       'export API_URL=https://api.example/prod\n',
       'export TOKEN_URL=https://login.example/t?a=1&#38;b\n',
@@ -66,6 +70,7 @@ describe('the documents that the service serves', () => {
       'help@reports.example',
       '7 at one time',
       '10 minutes in the queue and 10 running',
+      'six places, in CHF;',
     ])
       expect(body).toContain(text);
     for (const page of [...pages.map(pathOf), '/llms.txt'])
