@@ -35,8 +35,8 @@ export async function pageFault(
     const bytes = bytesOf(file);
     for (const chunk of footer.chunks) {
       const rows = footer.rowGroupRows[chunk.rowGroup] ?? 0;
-      const found = chunkFault(bytes, chunk, rows, ranges[chunk.rowGroup]);
-      if (found) return { severity: 'wrong', found, cure: CURE };
+      const fault = chunkFault(bytes, chunk, rows, ranges[chunk.rowGroup]);
+      if (fault) return { severity: 'wrong', found: fault, cure: CURE };
       await nextTurn();
     }
     return undefined;
@@ -72,10 +72,10 @@ function chunkFault(
   ranges?: Record<string, unknown>,
 ): string | undefined {
   const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
-  let found = 0;
+  let counted = 0;
   let range: ReturnType<typeof dictionaryRange>;
   try {
-    for (let at = chunk.start; found < chunk.values; ) {
+    for (let at = chunk.start; counted < chunk.values; ) {
       const { struct, length } = headerAt(bytes, at);
       const { field_1: kind, field_2: plainSize, field_3: size, field_4: checksum } = struct;
       const page = struct['field_5'] ?? struct['field_8'];
@@ -88,7 +88,7 @@ function chunkFault(
       else if (count > 0 && !OF_DICTIONARY.includes(struct['field_5']?.field_2 ?? page.field_4))
         range = undefined;
       at += size;
-      found += count;
+      counted += count;
     }
   } catch {
     return `${where}: a page is damaged`;
@@ -96,8 +96,8 @@ function chunkFault(
   const said = chunk.isFlat ? rows : chunk.values;
   const name = chunk.column.toLowerCase();
   if (ranges && range) [ranges[`lowest ${name}`], ranges[`highest ${name}`]] = range;
-  if (found === chunk.values && found === said) return undefined;
-  return `${where}: the pages hold ${found} values, and the footer says ${said}`;
+  if (counted === chunk.values && counted === said) return undefined;
+  return `${where}: the pages hold ${counted} values, and the footer says ${said}`;
 }
 
 function headerAt(bytes: Bytes, at: number): ReturnType<typeof parse> {

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_739,
+  lib: 8_740,
   'files of lib': 97,
   infra: 3_605,
   local: 6_184,
@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_812,
   connectors: 2_209,
   bench: 4_544,
-  test: 53_646,
+  test: 53_645,
   docs: 7_279,
 };
 

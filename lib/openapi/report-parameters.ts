@@ -81,7 +81,7 @@ function filterParameters(report: Report): Part[] {
   const examples = Object.values(exampleRequests(report));
   return dimensionsOf(report).map((dimension) => {
     const { name: field, meaning } = dimension;
-    const asked = examples.map(({ filter }) => filter?.[field]).find((values) => values);
+    const example = examples.map(({ filter }) => filter?.[field]).find((values) => values);
     return {
       name: filterParameter(field),
       in: 'query',
@@ -91,7 +91,7 @@ function filterParameters(report: Report): Part[] {
       style: 'form',
       explode: true,
       schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-      example: asked ?? [exampleValue(dimension)],
+      example: example ?? [exampleValue(dimension)],
     };
   });
 }

@@ -25,7 +25,7 @@ const every = {
 
 const open = {
   ...every,
-  /** The lease: how long after this write its writer asks Athena for all who wait. Absent: any request may take over. */
+  /** The lease: for so long after this write, its writer asks Athena for all who wait. Absent: any may take over. */
   leaseMs: v.optional(v.number()),
 };
 
@@ -45,7 +45,7 @@ const ended = {
 
 const succeeded = {
   ...ended,
-  /** How long after the query's end was recorded new callers may get the report, even without a data version. */
+  /** For so long after the query's end was recorded, new callers get the report, even without a data version. */
   goodForMs: v.optional(v.number()),
   /** The sizes of the report's files that exist, in bytes. */
   files: v.object({ plain: v.optional(v.number()), gzip: v.optional(v.number()) }),

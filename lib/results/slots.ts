@@ -131,12 +131,12 @@ export async function takeSlot(
   const wanted: Slot = { id: randomUUID(), record: key, heldMs: 0 };
   const document = slotsKey(client);
   for (let stored = await (read ?? results.read(document)); ; stored = await results.read(document)) {
-    const held = readSlots(stored);
-    let verdict = judgeSlot(held, wanted, latest, limits);
+    const slots = readSlots(stored);
+    let verdict = judgeSlot(slots, wanted, latest, limits);
     // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
     // not needed.
     if (verdict.next === 'wait')
-      verdict = judgeSlot(await slotsUnderWay(results, held), wanted, latest, limits);
+      verdict = judgeSlot(await slotsUnderWay(results, slots), wanted, latest, limits);
     if (verdict.next === 'wait') return undefined;
     if (verdict.next === 'share') return verdict.slot.id;
     const next: SlotsDocument = { form: 2, slots: [...verdict.others, verdict.slot] };

@@ -25,18 +25,17 @@ const SUITES: readonly (readonly Suite[])[] = [
         'test/deployed/beside-reports.test.ts',
       ],
     },
-    { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
+    {
+      stage: 'pool',
+      files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts', 'test/deployed/operating.test.ts'],
+    },
     // This file deploys its own stage.
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
     {
       stage: 'pool',
-      files: [
-        'test/deployed/s3.test.ts',
-        'test/deployed/partners.test.ts',
-        'test/deployed/operating.test.ts',
-      ],
+      files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'],
     },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
     // This file deploys releases to its own stage.
