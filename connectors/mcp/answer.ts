@@ -23,7 +23,7 @@ const escaped = (text: string) =>
   );
 
 /** A foreign text in a sentence, such as the name of a column or an error of DuckDB. */
-export const escaped = (text: unknown, most = 300): string => {
+export const foreignText = (text: unknown, most = 300): string => {
   const line = escaped(String(text ?? '').replace(/\s+/g, ' ')).replaceAll('\\"', '"');
   return line.length > most ? `${line.slice(0, most).toWellFormed()} …` : line;
 };

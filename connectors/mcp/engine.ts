@@ -41,8 +41,8 @@ async function runNow(job: Job, folder: string, signal: AbortSignal): Promise<re
   };
   try {
     const { stdout } = await promisify(execFile)(process.execPath, PROGRAM, options).catch(ended);
-    const { tables, fault } = JSON.parse(stdout);
-    if (tables) return tables;
+    const { results, fault } = JSON.parse(stdout);
+    if (results) return results;
     throw new Failure(fault.startsWith('Out of Memory') ? TOO_MUCH : fault);
   } finally {
     await rm(spill, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { escaped, Failure, type Table } from './answer.ts';
+import { Failure, foreignText, type Table } from './answer.ts';
 import { daysOf, statesOf } from './days.ts';
 import { runEngine, sqlText } from './engine.ts';
 import { type Errand, type Field, NAME, type Service, type Window } from './service.ts';
@@ -84,9 +84,9 @@ export async function makeReport(
     const selects = [`SELECT ${['count(*)', ...metrics.map(sum)]} FROM ${table}`, `FROM ${table} LIMIT 500`];
     const tables = { [table]: join(making, PARQUET) };
     const job = { before: loading(parts, making, columns), tables, selects, seconds: LOAD_SECONDS };
-    const tables = await runEngine(job, folder, errand.signal);
-    const [rowsInAll, ...totals] = tables[0]?.rows[0] ?? [];
-    const first: Table = { columns: [], rows: [], ...tables[1], rowsInAll: Number(rowsInAll) };
+    const results = await runEngine(job, folder, errand.signal);
+    const [rowsInAll, ...totals] = results[0]?.rows[0] ?? [];
+    const first: Table = { columns: [], rows: [], ...results[1], rowsInAll: Number(rowsInAll) };
     if (parts.length === 1) await rename(String(parts[0]), join(making, CSV));
     else for (const part of parts) await rm(part);
     const sha256 = createHash('sha256');
@@ -96,7 +96,7 @@ export async function makeReport(
       ...{ table, report, 'rows in all': String(rowsInAll) },
       'exact totals of all rows': metrics.map(({ name }, nth) => `${name} ${totals[nth] ?? 0}`).join(', '),
       'window (UTC)': window.join(' to '),
-      filter: escaped(filters.map((one) => one.join(' = ')).join(', ')),
+      filter: foreignText(filters.map((one) => one.join(' = ')).join(', ')),
       ...{ currency, ...statesOf(daysOf(window), days) },
       'joined of': parts.length > 1 ? `${parts.length} reports, each with its own look-up of containers` : '',
       'data version': versions.slice(0, 3).join(' + ') + (versions.length > 3 ? ' and others' : ''),
