@@ -22,8 +22,8 @@ const escaped = (text: string) =>
     /["\\]/.test(unsafe) ? `\\${unsafe}` : `\\u{${unsafe.codePointAt(0)?.toString(16)}}`,
   );
 
-/** A foreign text in a sentence, such as the name of a column or an error of DuckDB. */
-export const foreignText = (text: unknown, most = 300): string => {
+/** A foreign text, made inert for a sentence: the name of a column, or an error of DuckDB. */
+export const inert = (text: unknown, most = 300): string => {
   const line = escaped(String(text ?? '').replace(/\s+/g, ' ')).replaceAll('\\"', '"');
   return line.length > most ? `${line.slice(0, most).toWellFormed()} …` : line;
 };

@@ -1,6 +1,6 @@
 /** The process of DuckDB: does the job in its environment, and prints the results or the fault, as JSON. */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { dataCell, Failure, foreignText, MOST_CHARACTERS, type Table } from './answer.ts';
+import { dataCell, Failure, inert, MOST_CHARACTERS, type Table } from './answer.ts';
 import { type Job, sqlText } from './engine.ts';
 
 /** DuckDB counts only its buffers, so the whole process is watched: with the server it stays below 400 MB. */
@@ -20,12 +20,12 @@ function checkSql(tree: string): void {
   const { statements, error_message: fault } = JSON.parse(tree, (_, node) => {
     const name = String(node?.function?.function_name ?? '');
     if (node?.type === 'TABLE_FUNCTION' && !TABLE_FUNCTIONS.includes(name.toLowerCase()))
-      refuse(`${foreignText(name)} is not allowed in FROM`);
+      refuse(`${inert(name)} is not allowed in FROM`);
     if (node?.function_name === 'current_setting' || node?.schema_name)
       refuse('That reads no table of yours');
     return node;
   });
-  if (statements?.length !== 1) refuse(`DuckDB finds no single SELECT. ${foreignText(fault)}`);
+  if (statements?.length !== 1) refuse(`DuckDB finds no single SELECT. ${inert(fault)}`);
 }
 
 function cellOf(value: unknown, type: string): string | null {
@@ -37,7 +37,7 @@ function cellOf(value: unknown, type: string): string | null {
 /** The first rows that can fit into an answer. All others are only counted. */
 async function tableOf(connection: DuckDBConnection, sql: string): Promise<Table> {
   const result = await connection.stream(sql);
-  const columns = result.columnNames().map((name) => foreignText(name, 80));
+  const columns = result.columnNames().map((name) => inert(name, 80));
   const types = result.columnTypes().map(String);
   const rounded = columns.filter((_, nth) => /DOUBLE|FLOAT/.test(types[nth] ?? ''));
   const rows: Table['rows'] = [];
@@ -82,7 +82,6 @@ setInterval(() => process.memoryUsage.rss() > MOST_BYTES && end(), 10);
 // It ends with the server.
 process.stdin.on('end', end).resume();
 // An error of DuckDB may quote a text of the traffic.
-const faultOf = (error: Error) =>
-  error instanceof Failure ? error.message : foreignText(error.message, 600);
+const faultOf = (error: Error) => (error instanceof Failure ? error.message : inert(error.message, 600));
 const reply = await run(JSON.parse(String(process.env['JOB']))).catch((error) => ({ fault: faultOf(error) }));
 process.stdout.write(JSON.stringify(reply), () => process.exit());

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { Failure, foreignText, type Table } from './answer.ts';
+import { Failure, inert, type Table } from './answer.ts';
 import { daysOf, statesOf } from './days.ts';
 import { runEngine, sqlText } from './engine.ts';
 import { type Errand, type Field, NAME, type Service, type Window } from './service.ts';
@@ -96,7 +96,7 @@ export async function makeReport(
       ...{ table, report, 'rows in all': String(rowsInAll) },
       'exact totals of all rows': metrics.map(({ name }, nth) => `${name} ${totals[nth] ?? 0}`).join(', '),
       'window (UTC)': window.join(' to '),
-      filter: foreignText(filters.map((one) => one.join(' = ')).join(', ')),
+      filter: inert(filters.map((one) => one.join(' = ')).join(', ')),
       ...{ currency, ...statesOf(daysOf(window), days) },
       'joined of': parts.length > 1 ? `${parts.length} reports, each with its own look-up of containers` : '',
       'data version': versions.slice(0, 3).join(' + ') + (versions.length > 3 ? ' and others' : ''),

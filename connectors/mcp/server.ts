@@ -5,7 +5,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { answer, foreignText, sentence } from './answer.ts';
+import { answer, inert, sentence } from './answer.ts';
 import { daysOf, restated, statesOf } from './days.ts';
 import { runEngine } from './engine.ts';
 import { makeReport, openFolder, type Pulled, QUESTION, WINDOW } from './report.ts';
@@ -66,17 +66,11 @@ const NOTHING = z.strictObject({}).describe('The reports, their fields and limit
 tool('describe', NOTHING, async (_, errand) => {
   const { reports, limits, currency } = await service.catalogue(errand);
   const rows = reports.flatMap((report) =>
-    report.fields.map(({ name, role, type, meaning }) => [
-      report.name,
-      name,
-      role,
-      type,
-      foreignText(meaning),
-    ]),
+    report.fields.map(({ name, role, type, meaning }) => [report.name, name, role, type, inert(meaning)]),
   );
   const facts = {
-    ...{ 'now (UTC)': new Date().toISOString(), client: foreignText(service.clientId, 80), currency },
-    'limits of the service': foreignText(JSON.stringify(limits), 400),
+    ...{ 'now (UTC)': new Date().toISOString(), client: inert(service.clientId, 80), currency },
+    'limits of the service': inert(JSON.stringify(limits), 400),
   };
   return answer(sentence(facts), { columns: ['report', 'field', 'role', 'type', 'meaning'], rows });
 });
@@ -102,7 +96,7 @@ tool('report', QUESTION, async (question, errand) => {
 
 /** Which days of a table are other now, in words. */
 async function restatedSince({ table, report, window, days }: Pulled, errand: Errand): Promise<string> {
-  const now = await service.days(report, window, errand).catch((error) => foreignText(error.message));
+  const now = await service.days(report, window, errand).catch((error) => inert(error.message));
   if (typeof now === 'string') return `Whether ${table} was restated since is UNKNOWN: ${now}. `;
   const others = restated(window, days, now);
   return others && `RESTATED since ${table} was pulled (pull it again): ${others}. `;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
-import { Failure, foreignText } from './answer.ts';
+import { Failure, inert } from './answer.ts';
 
 const TRIES = 5;
 const RETRIED = [429, 500, 502, 503, 504];
@@ -87,7 +87,7 @@ export class Service {
         const { answer, version } = await follow(`${this.#apiUrl}${path}?${query}`, token, errand);
         if (answer.status === 200) return await use(answer, version);
         // The service's problem, with its cure and help (docs/problems.md).
-        const problem = foreignText((await answer.text()).replaceAll('\\"', "'"), 8_000);
+        const problem = inert((await answer.text()).replaceAll('\\"', "'"), 8_000);
         fault = `${path}: ${answer.status} ${problem.replaceAll(token || this.#secret, '…')}`;
         if (answer.status === 401 && !isRenewed) [this.#token, isRenewed, wait] = ['', true, 0];
         else if (!RETRIED.includes(answer.status)) throw new Failure(fault);
@@ -98,7 +98,7 @@ export class Service {
         if (error instanceof Failure) throw error;
         // The text of other errors may contain a link, so only their codes are shown.
         const { cause, name } = error as Error & { cause?: { code?: string } };
-        const code = foreignText(cause?.code ?? name, 40);
+        const code = inert(cause?.code ?? name, 40);
         fault = `${path}: the connection failed, ${code}. Can this machine reach the service?`;
       }
       if (attempt === TRIES) throw new Failure(`${fault} Tried ${TRIES} times.`);
