@@ -101,13 +101,23 @@ it('the stage has a page whose files all load; the page may connect to the resul
   expect(page.headers['content-security-policy']).toMatch(
     RegExp(`connect-src 'self' https://(${ResultsBucket}\\.)?[^ ]+ ${api['DownloadsEdge']};`),
   );
-  const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+  const loaded = [...page.body.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)].map(
+    ([, path = '']) => path,
+  );
   expect(loaded.length).toBeGreaterThanOrEqual(3);
   for (const path of loaded) {
     expect(path).toMatch(RegExp(`^/${lane.stage}/page/`));
     const file = await ask(path.slice(`/${lane.stage}`.length));
     expect({ path, status: file.status }).toEqual({ path, status: 200 });
     expect(file.body.length).toBeGreaterThan(100);
+  }
+  for (const path of ['/docs', '/docs/problems', '/llms.txt']) {
+    const { status, body } = await ask(path);
+    expect({ path, status, base: body.includes(`/${lane.stage}/docs`) }).toEqual({
+      path,
+      status: 200,
+      base: true,
+    });
   }
 });
 

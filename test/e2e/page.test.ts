@@ -28,12 +28,17 @@ describe('GET /', () => {
     );
     const html = await response.text();
     expect(html).not.toMatch(/https?:\/\//);
-    const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    const loaded = [...html.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)].map(
+      ([, path = '']) => path,
+    );
     expect(loaded.map((path) => path.replace(/\?v=[0-9a-f]{12}$/, ''))).toEqual([
       '/page/icon.svg',
       '/page/page.css',
       '/page/page.js',
     ]);
+    // Without JavaScript, the page leads to the documents.
+    const [, documents = ''] = /<a href="([^"]+)"/.exec(html) ?? [];
+    expect([documents, (await get(documents)).status]).toEqual(['/docs', 200]);
     for (const path of [...loaded, '/page/reader.js']) {
       const file = await get(path);
       expect(file.status, path).toBe(200);

@@ -57,6 +57,7 @@ export const keptWithCognito = {
   keepData: true,
   access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
   events: { ...newAccount.events, currency: 'EUR' },
+  reports: { ...newAccount.reports, finalAfterHours: 6 },
   alarms: {
     gigabytesScannedPerHour: 20,
     topicArn: 'arn:aws:sns:eu-west-1:123456789012:pages',
