@@ -78,6 +78,8 @@ const environment = v.object({
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
   /** How many slots each client has; 0 means no limit. In a deployment: the stage's `queries.underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
+  /** How many requests a second the gateway accepts for one report, of all callers together. Only told, not kept here. */
+  [ENV.requestsPerSecond]: v.optional(v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number))),
   /** How long a download URL is valid. It expires with its role's credentials, far sooner than SigV4's week. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
   /** The origin of the edge in front of the results bucket (`https://host`), if the stage has an edge. */
@@ -168,6 +170,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     longestQueueMs: values[ENV.longestQueryMs],
     scanLimit: values[ENV.maxBytesScanned] || undefined,
     queriesPerPartner: values[ENV.queriesPerPartner] || undefined,
+    requestsPerSecond: values[ENV.requestsPerSecond],
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
     downloadsEdgeOrigin: values[ENV.downloadsEdgeOrigin],
     /** The edge's origin if links lead to the edge, otherwise undefined. */

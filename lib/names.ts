@@ -23,6 +23,7 @@ export const ENV = {
   listingSeconds: 'LISTING_SECONDS',
   maxBytesScanned: 'MAX_BYTES_SCANNED',
   queriesPerPartner: 'QUERIES_PER_PARTNER',
+  requestsPerSecond: 'REQUESTS_PER_SECOND',
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',

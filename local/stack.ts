@@ -243,6 +243,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
     [ENV.corsOrigins]: corsOrigins.join(','),
+    ...(options.throttling && { [ENV.requestsPerSecond]: String(options.throttling.perSecond) }),
     ...(functionModule === sourceOf && { [ENV.pageFiles]: pageIn(join(directory, 'page')) }),
     ...functionEnv,
   };

@@ -4,6 +4,7 @@ import { byOwner } from '../../lib/report/catalogue.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
+import { requestsForAReport } from './method-limits.ts';
 
 /** Every variable that `lib/config.ts` knows must be listed. For undefined, `lib/config.ts` uses the default. */
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
@@ -11,7 +12,15 @@ type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefi
 export interface EnvironmentParts {
   readonly stage: Pick<
     Stage,
-    'access' | 'apiScope' | 'corsOrigins' | 'downloads' | 'entitlements' | 'events' | 'queries' | 'reports'
+    | 'access'
+    | 'apiScope'
+    | 'corsOrigins'
+    | 'downloads'
+    | 'entitlements'
+    | 'events'
+    | 'executions'
+    | 'queries'
+    | 'reports'
   >;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
@@ -26,7 +35,7 @@ export interface EnvironmentParts {
 
 /** The environment of the functions: the same for all. */
 export function functionEnvironment({
-  stage: { access, apiScope, corsOrigins, downloads, entitlements, events, queries, reports },
+  stage: { access, apiScope, corsOrigins, downloads, entitlements, events, executions, queries, reports },
   names,
   tokenIssuer,
   resultsBucketName,
@@ -56,6 +65,7 @@ export function functionEnvironment({
     [ENV.listingSeconds]: String(reports.listingSeconds),
     [ENV.maxBytesScanned]: String(bytesOf(queries.maxGigabytesScanned)),
     [ENV.queriesPerPartner]: String(queries.underWayPerPartner),
+    [ENV.requestsPerSecond]: String(requestsForAReport(executions)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),

@@ -1,4 +1,5 @@
-import { PREFLIGHT_METHOD, routes } from '../../lib/routes.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { PREFLIGHT_METHOD, reportPath, routes } from '../../lib/routes.ts';
 import { serviceFunctions } from './service-functions.ts';
 
 /** A token bucket of API Gateway. It holds `burst` requests, and `requestsPerSecond` fills it again. */
@@ -78,4 +79,12 @@ export const limitsOfRoutes = (executions: number): ReadonlyMap<string, MethodLi
         [`${path}/${PREFLIGHT_METHOD}`, scaled(load ? PREFLIGHT : OTHERS, executions)] as const,
       ];
     }),
+  );
+
+/** How many requests a second each report's GET accepts. The service tells it to callers. */
+export const requestsForAReport = (executions: number): number =>
+  Math.min(
+    ...reports.map(
+      (report) => limitsOfRoutes(executions).get(`${reportPath(report)}/GET`)?.requestsPerSecond ?? 0,
+    ),
   );

@@ -30,6 +30,8 @@ export interface Deployment {
   readonly tokenEndpoint?: string | undefined;
   /** How many queries of one client may be under way at a time; absent without a limit. */
   readonly queriesAtATime?: number | undefined;
+  /** How many requests a second the gateway accepts for one report, of all clients together; absent if not known. */
+  readonly requestsPerSecond?: number | undefined;
   /** How long a query may run; absent in the documentation. */
   readonly longestReportSeconds?: number;
   /** The deployed commit. Absent if it is not known, as in the documentation. */
@@ -239,8 +241,9 @@ const securityOf = (scope: string, tokenEndpoint?: string): Part[] => [
 /** What a caller may ask for at most, in numbers. */
 const limitsText = ({
   queriesAtATime,
+  requestsPerSecond,
   longestReportSeconds,
-}: Pick<Deployment, 'queriesAtATime' | 'longestReportSeconds'>): string =>
+}: Pick<Deployment, 'queriesAtATime' | 'requestsPerSecond' | 'longestReportSeconds'>): string =>
   [
     `A window has at most ${MAX_WINDOW_DAYS} days.`,
     ...(queriesAtATime === undefined
@@ -249,7 +252,9 @@ const limitsText = ({
     ...(longestReportSeconds === undefined
       ? []
       : [`A query that runs longer than ${longestReportSeconds} seconds is given up (503).`]),
-    'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.',
+    requestsPerSecond === undefined
+      ? 'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.'
+      : `The gateway accepts ${requestsPerSecond} requests a second for each report, of all clients together; others are answered 429: wait and ask again.`,
   ].join(' ');
 
 const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>

@@ -31,6 +31,7 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
           commit: config.commit,
           tokenEndpoint: config.access.tokenEndpoint,
           queriesAtATime: config.queriesPerPartner,
+          requestsPerSecond: config.requestsPerSecond,
           longestReportSeconds: Math.ceil(config.longestQueryMs / 1_000),
         }),
       ),
@@ -65,7 +66,11 @@ export const describeFields = ({
   longestQueryMs,
   finalAfterHours,
   queriesPerPartner,
-}: Pick<Config, 'currency' | 'access' | 'longestQueryMs' | 'finalAfterHours' | 'queriesPerPartner'>) => ({
+  requestsPerSecond,
+}: Pick<
+  Config,
+  'currency' | 'access' | 'longestQueryMs' | 'finalAfterHours' | 'queriesPerPartner' | 'requestsPerSecond'
+>) => ({
   apiVersions: API_VERSIONS,
   timeZone: 'UTC',
   timeForm: UTC_TIME_FORM,
@@ -76,6 +81,7 @@ export const describeFields = ({
     windowDays: MAX_WINDOW_DAYS,
     longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
     ...(queriesPerPartner !== undefined && { queriesAtATime: queriesPerPartner }),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },

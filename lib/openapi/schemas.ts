@@ -113,6 +113,11 @@ export const fieldsAnswer: Part = object({
       'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
     ),
     'queriesAtATime?': integer('How many queries of one client may be under way; absent without a limit.'),
+    'requestsPerSecond?': {
+      type: 'number',
+      description:
+        'How many requests a second are accepted for each report, of all clients together; others get 429.',
+    },
     filterTextCharacters: integer('The longest text of a filter.'),
     filterTimeForms: {
       type: 'object',

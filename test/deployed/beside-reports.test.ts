@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestsForAReport } from '../../infra/api/method-limits.ts';
 import { openApiDocument } from '../../lib/openapi/document.ts';
 import { describeFields } from '../../lib/openapi/public-handlers.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -75,6 +76,7 @@ it('the stage describes its fields without a token', async () => {
         longestQueryMs,
         finalAfterHours: stages[lane.stage]?.reports.finalAfterHours,
         queriesPerPartner: stages[lane.stage]?.queries.underWayPerPartner ?? 5,
+        requestsPerSecond: requestsForAReport(stages[lane.stage]?.executions ?? 0),
       }),
     ),
   );

@@ -386,6 +386,12 @@ describe('the API', () => {
     const throttling = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 3 };
     const unlogged = { LoggingLevel: 'OFF', DataTraceEnabled: false };
     expect(others).toEqual({ HttpMethod: '*', ResourcePath: '/*', ...throttling, ...unlogged });
+    const isReport = ({ HttpMethod, ResourcePath }: MethodSetting) =>
+      HttpMethod === 'GET' && ResourcePath.endsWith('performance');
+    const told = serving(ofType(made, 'AWS::Lambda::Function')).map(
+      (each) => readConfig(environment(each)).requestsPerSecond,
+    );
+    expect(new Set(told)).toEqual(new Set(named.filter(isReport).map((one) => one.ThrottlingRateLimit)));
   });
 
   it.each([

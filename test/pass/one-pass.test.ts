@@ -180,6 +180,7 @@ it('the service answers requests above its rate with 429', async () => {
   try {
     const both = [await get('/openapi.json', {}, busy.stack), await get('/openapi.json', {}, busy.stack)];
     expect(both.map(({ status }) => status)).toEqual([200, 429]);
+    expect(both[0]?.body).toContain('accepts 0.001 requests a second for each report');
   } finally {
     await busy.close();
   }

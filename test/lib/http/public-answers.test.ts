@@ -15,6 +15,7 @@ describe('GET /reporting/fields', () => {
       ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
       ACCESS_CONTACT: 'reports@example.com',
       LONGEST_QUERY_MS: '1500',
+      REQUESTS_PER_SECOND: '20.25',
     });
     const { body, ...answer } = await invoke(
       fieldsHandler(dependencies),
@@ -25,7 +26,7 @@ describe('GET /reporting/fields', () => {
     expect(described).toMatchObject({
       currency: 'EUR',
       access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
-      limits: { longestReportSeconds: 2 },
+      limits: { longestReportSeconds: 2, requestsPerSecond: 20.25 },
     });
     expect(answer).toMatchObject({
       statusCode: 200,

@@ -6,7 +6,8 @@ import { openApiHandler } from '../../../lib/openapi/public-handlers.ts';
 import { functionSetting, invoke, requestEvent } from '../http/setting.ts';
 
 const SCOPE = 'api://reports/.default';
-const { access, longestQueryMs, queriesPerPartner } = functionSetting().dependencies.config;
+const { access, longestQueryMs, queriesPerPartner, requestsPerSecond } =
+  functionSetting().dependencies.config;
 const documentAt = (url: string) =>
   JSON.stringify(
     openApiDocument({
@@ -15,6 +16,7 @@ const documentAt = (url: string) =>
       commit: 'unknown',
       tokenEndpoint: access.tokenEndpoint,
       queriesAtATime: queriesPerPartner,
+      requestsPerSecond,
       longestReportSeconds: longestQueryMs / 1_000,
     }),
   );
