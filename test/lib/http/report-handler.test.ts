@@ -296,20 +296,37 @@ describe('a report route, with a register of partners,', () => {
     expect(JSON.stringify(made.lines)).not.toContain('partner.example');
   });
 
-  it.each<[string, Partial<PartnerRecord> | undefined, object]>([
+  const other = { publisherCompanies: [], advertiserCompanies: ['3'] };
+  it.each<[string, Partial<PartnerRecord> | undefined, object, string[]?]>([
+    [
+      'of the other report',
+      other,
+      { refusal: 'no-companies', partner: 'first-partner' },
+      ['advertiserperformance'],
+    ],
+    [
+      'inactive, of both reports',
+      { ...other, publisherCompanies: ['7'], active: false },
+      { refusal: 'inactive-client' },
+    ],
     ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
     ['inactive', { active: false }, { refusal: 'inactive-client', partner: 'first-partner' }],
     ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
-  ])('refuses a client that is %s, and gives the reason only in the log', async (_, facts, logged) => {
-    const made = service({ env, claims: { client_id: 'client-1' } });
-    if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
-    const answer = await made.ask();
-    expect(answer.statusCode).toBe(401);
-    expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
-    expect(made.lines).toMatchObject([
-      { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
-    ]);
-  });
+  ])(
+    'refuses a client that is %s, and gives the reason only in the log',
+    async (_, facts, logged, reports) => {
+      const made = service({ env, claims: { client_id: 'client-1' } });
+      if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
+      const answer = await made.ask();
+      expect(answer.statusCode).toBe(401);
+      expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
+      // Only this member tells a client of the other report from the rest, and it is absent where it would be empty.
+      expect(JSON.parse(answer.body).reports).toEqual(reports);
+      expect(made.lines).toMatchObject([
+        { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
+      ]);
+    },
+  );
 });
 
 describe('a request that gets no report', () => {

@@ -19,6 +19,14 @@ describe('failureWords', () => {
       if (status === 429 || status === 503) expect(cure).toBe('run again');
     },
   );
+
+  it('offers the reports that the client may request, and no other token, where the problem names them', () => {
+    const problem = { status: 401, title: '', detail: '', reports: ['advertiserperformance'] };
+    expect(failureWords(problem)).toEqual({
+      sentence: 'This client may see no row of this report.',
+      cure: 'another report',
+    });
+  });
 });
 
 describe('waitingWords', () => {

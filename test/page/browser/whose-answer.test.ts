@@ -42,6 +42,26 @@ describe('an answer, after the user has chosen another caller', () => {
   });
 });
 
+describe('a report of which the caller may see no row', () => {
+  it('leads to the report that it may request, and asks for no other token', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,ServedAds', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    await unfold(page);
+    await page.getByLabel('advertiser').last().check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    const failure = page.locator('.failure');
+    await failure
+      .getByText('This client may see no row of this report. It may request another one.')
+      .waitFor();
+    expect(await failure.innerText()).not.toContain('token');
+    await failure.getByRole('button', { name: 'Choose the advertiser performance report' }).click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await answered(page);
+    await watched.close();
+  });
+});
+
 describe('an answer that has little to show', () => {
   it('shows rows of only one period, explains a row of zeros, and says that no day is compared', async () => {
     // Campaign 27 has rows only in the week before.
