@@ -201,4 +201,35 @@ describe('the daily job of docs/first-report.md', () => {
       );
     expect(await run(name, parameters)).toBe('');
   });
+
+  it.each([['daily.mjs', process.execPath] as const, ...(python ? [['daily.py', python] as const] : [])])(
+    'goes on after a 503 and a connection that is dropped: %s',
+    async (name, command) => {
+      const asked: string[] = [];
+      const busy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
+        const path = url.replace(/\?.*/, '').replace(/.*\//, '');
+        asked.push(path);
+        if (asked.length === 1) return response.writeHead(503, { 'retry-after': '1' }).end('{}');
+        if (asked.length === 4) return response.destroy();
+        const answer = await fetch(service.stack.apiUrl + url, {
+          redirect: 'manual',
+          headers: { authorization },
+        });
+        const location = answer.headers.get('location');
+        response.writeHead(answer.status, location ? { location } : {}).end(await answer.text());
+      }).listen(0, '127.0.0.1');
+      await once(busy, 'listening');
+      const API_URL = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+      try {
+        const printed = await run(name, [command, 'reports', '2026-01-01'], { API_URL });
+        const files = await csvFiles();
+        expect(printed.trim().split('\n').length).toBe(files.length);
+        expect(files.length).toBeGreaterThan(5);
+        expect(asked.slice(0, 3)).toEqual(['days', 'days', 'publisherperformance']);
+        expect(asked.length).toBe(3 + files.length);
+      } finally {
+        busy.close();
+      }
+    },
+  );
 });
