@@ -16,6 +16,7 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
     .map((name) => [`docs/programs/${name}.md`, name] as const),
   ['connectors/dlt/README.md', 'dlt'],
   ['connectors/airbyte/README.md', 'airbyte'],
+  ['connectors/mcp/README.md', 'mcp'],
   ['CHANGELOG.md', 'changes'],
 ]);
 
@@ -57,7 +58,7 @@ export function makeDocuments(read: (file: string) => string): Readonly<Record<s
     name,
     text: textOf(file, filledIn(read(file))),
   }));
-  const entries = texts.map(({ name, text }) => ({ name, title: /^# (.*)$/m.exec(text)?.[1] ?? name }));
+  const entries = texts.map(({ name, text }) => ({ name, title: titleOf(text) }));
   const navigation = entries
     .map(({ name, title }) => `<li><a href="${urlOf(name)}">${title}</a></li>`)
     .join('');
@@ -68,7 +69,7 @@ export function makeDocuments(read: (file: string) => string): Readonly<Record<s
   return {
     ...Object.fromEntries(
       texts.map(({ file, name, text }, index) => {
-        const filling = { ...rendered(file, text), title: entries[index]?.title, navigation };
+        const filling = { ...rendered(file, text, read), title: entries[index]?.title, navigation };
         const html = template.replaceAll(
           /<!-- (\w+) -->/g,
           (_, key: keyof typeof filling) => filling[key] ?? '',
@@ -80,6 +81,8 @@ export function makeDocuments(read: (file: string) => string): Readonly<Record<s
     'docs/llms.txt': `${filledIn(read('docs/llms.txt'))}${list}\n`,
   };
 }
+
+const titleOf = (text: string): string => /^# (.*)$/m.exec(text)?.[1] ?? '';
 
 const filledIn = (text: string) =>
   Object.entries(FILLED_IN).reduce((all, [example, name]) => all.replaceAll(example, `{{${name}}}`), text);
@@ -95,8 +98,18 @@ function textOf(file: string, text: string): string {
   return ['# What changed for callers\n', ...parts].join('\n');
 }
 
-/** A document in HTML, and its contents. */
-function rendered(file: string, text: string): { readonly body: string; readonly contents: string } {
+/** Commands of the repository, which callers don't have. */
+const OF_REPOSITORY = /^(npm (run|start)|\.ci\/)/;
+
+/**
+ * A document in HTML, and its contents. A paragraph that begins with a command of the repository is left out. A link
+ * that has the name of a document has its title instead.
+ */
+function rendered(
+  file: string,
+  text: string,
+  read: (file: string) => string,
+): { readonly body: string; readonly contents: string } {
   const ids = new Set<string>();
   const sections: string[] = [];
   let tables = 0;
@@ -115,8 +128,18 @@ function rendered(file: string, text: string): { readonly body: string; readonly
       if (level === 2) sections.push(`<li><a href="#${id}">${inline}</a></li>`);
       return `<h${level} id="${id}">${inline}</h${level}>`;
     },
-    link({ href, tokens }: Tokens.Link) {
-      const inline = this.parser?.parseInline(tokens) ?? '';
+    paragraph(token: Tokens.Paragraph) {
+      const [first] = token.tokens;
+      const isOfRepository = first?.type === 'codespan' && OF_REPOSITORY.test(first.text);
+      return isOfRepository ? '' : plain.paragraph.call(this as Renderer, token);
+    },
+    codespan(token: Tokens.Codespan) {
+      return plain.codespan(token) + (OF_REPOSITORY.test(token.text) ? ' (for operators)' : '');
+    },
+    link({ href, text, tokens }: Tokens.Link) {
+      const inline = text.endsWith('.md')
+        ? titleOf(read(join(file, '..', href.replace(/#.*/, ''))))
+        : this.parser?.parseInline(tokens);
       const target = served(file, href);
       const reader = /decisions|CONTRIBUTING|architecture/.test(href) ? 'developers' : 'operators';
       return target ? `<a href="${target}">${inline}</a>` : `${inline} (for ${reader})`;

@@ -73,8 +73,14 @@ describe('the documents that the service serves', () => {
       'six places, in CHF;',
     ])
       expect(body).toContain(text);
-    for (const page of [...pages.map(pathOf), '/llms.txt'])
-      expect((await get(page)).body).not.toMatch(/{{\w+}}|127\.0\.0\.1|<script/);
+    for (const page of [...pages.map(pathOf), '/llms.txt']) {
+      const { body } = await get(page);
+      expect(body).not.toMatch(/{{\w+}}|127\.0\.0\.1|<script/);
+      // Neither commands of the repository nor names of its documents.
+      expect(body).not.toMatch(
+        />(npm (run|start)|\.ci)[^<]*<\/code>(?! \(for operators\))|\.md(<\/a>| \(for)/,
+      );
+    }
     expect((await get('/llms.txt')).body).toContain('(https://api.example/prod/docs/problems)');
   });
 
