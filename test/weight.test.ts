@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_740,
+  lib: 8_760,
   'files of lib': 97,
-  infra: 3_605,
-  local: 6_184,
+  infra: 3_624,
+  local: 6_185,
   'lake-check': 1_990,
   tools: 6_063,
-  page: 8_812,
+  page: 8_835,
   connectors: 2_209,
   bench: 4_544,
-  test: 53_661,
-  docs: 7_279,
+  test: 53_757,
+  docs: 7_289,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
