@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { downloadOrigins } from '../lib/aws/download-origins.ts';
+import { downloadOrigins } from '../lib/aws/results-bucket.ts';
 import { readConfig } from '../lib/config.ts';
 import { pageHandler, readPageFiles } from '../lib/http/page-handler.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';

@@ -1,6 +1,6 @@
 import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
-import { isYounger } from '../is-younger.ts';
+import { isYounger } from '../report/utc-time.ts';
 
 /** The key set could not be read. This is our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}

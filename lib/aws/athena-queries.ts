@@ -8,10 +8,9 @@ import {
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
-import { dateOf } from './answer-date.ts';
-import { metadataOf } from './aws-call-failed.ts';
+import { metadataOf, withoutValues } from './aws-call-failed.ts';
 import { call } from './call.ts';
-import { withoutValues } from './without-values.ts';
+import { dateOf } from './clients.ts';
 
 /**
  * Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970.

@@ -1,5 +1,5 @@
 import { AthenaServiceException } from '@aws-sdk/client-athena';
-import { withoutValues } from './without-values.ts';
+import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
 /**
  * A failed call to AWS, with the facts that the log needs and that AWS's support asks for. The log shows every member.
@@ -46,3 +46,71 @@ interface Metadata {
 /** The metadata that the SDK adds to each of its errors. */
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};
+
+/** The text that stands in place of each removed value. */
+const LEFT_OUT = '…';
+
+/** The most characters that are read. A location has at most 1,024 (S3), the words around it some hundred. */
+const LONGEST_TEXT = 2_000;
+
+const TABLE = tables.map(({ name }) => name).join('|');
+const COLUMN = [PARTITION_COLUMN, ...tables.flatMap(({ columns }) => columns.map(({ name }) => name))].join(
+  '|',
+);
+const DAY = `${PARTITION_COLUMN}=\\d{4}-\\d\\d-\\d\\d`;
+const SCALAR = 'bigint|integer|int|double|real|float|boolean|binary|varchar|string|date|timestamp';
+const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';
+/** A file or folder of a table, or a result of Athena. None of these names contains a row's value. */
+const LOCATION = `[\\w./:-]*/(?:(?:${TABLE})(?:/${DAY}(?:/[\\w.=%-]*\\w)?)?|athena/[\\w-]+(?:\\.\\w+)*)/?(?![\\w/])`;
+const NAME = `(?:\\w+\\.)*(?:${TABLE})|${COLUMN}|${DAY}|${SCALAR}`;
+
+/** Text that is kept, although it is quoted or has digits. */
+const KEPT = new RegExp(
+  [
+    `(["'\`]?)(?:${LOCATION}|${SIZED})\\1`,
+    `(["'\`])(?:${NAME})\\2`,
+    String.raw`\bline \d+:\d+`,
+    String.raw`\bStatus Code: \d{3}\b`,
+    // An apostrophe within words such as "can't" or "the column's type" is no quote.
+    String.raw`(?<=[a-z])'[st]\b`,
+  ].join('|'),
+  'gi',
+);
+
+/** The first mark for a kept piece while values are removed. Unicode gives these characters no meaning. */
+const FIRST_MARK = 0xe000;
+const MARKS = /[\uE000-\uF8FF]/g;
+
+/**
+ * Patterns of the values in engines' messages. A value may contain quotes and the engine's own words. So each pattern
+ * matches as much as it can: up to the last possible end, or else to the end of the text.
+ */
+const VALUES: readonly RegExp[] = [
+  // Values in quotes.
+  /(["'`])(?:.*\1|.*)/gs,
+  // Trino: "Value cannot be cast to date: abc", "Expected magic number: PAR1 got: abcd [s3://…]"
+  /(?<=\b(?:cast to [^:]*|got|string|format|value): ).*?(?= \[[\uE000-\uF8FF]\]$|$)/gis,
+  // Athena: "Cannot convert value abc of type String to a REAL value"
+  /(?<=\bconvert value )(?:.*(?= of type\b)|.*)/gis,
+  // DuckDB: "Type INT64 with value 300 can't be cast"
+  /(?<=\bwith value )(?:.*(?= can)|.*)/gis,
+  // Numbers, dates and times anywhere in the text.
+  /(?<![\w\uE000-\uF8FF])[-+]?\.?\d[\w.:+-]*/g,
+];
+
+/**
+ * The first line of an engine's error message, for the log. It keeps the kind of error, the engine's words, locations
+ * in the lake and names of tables, columns and types. It leaves out all values of rows and filters, which belong to a
+ * partner. The other lines are dropped, because DuckDB quotes values there.
+ */
+export function withoutValues(text: string): string {
+  const [line = ''] = text.replace(MARKS, '').split(/[\r\n]/, 1);
+  const kept: string[] = [];
+  const told = line
+    .slice(0, LONGEST_TEXT)
+    .replace(KEPT, (piece) => String.fromCharCode(FIRST_MARK + kept.push(piece) - 1));
+  const left = VALUES.reduce((rest, values) => rest.replace(values, LEFT_OUT), told)
+    .replace(MARKS, (mark) => kept[mark.charCodeAt(0) - FIRST_MARK] ?? LEFT_OUT)
+    .trim();
+  return line.length > LONGEST_TEXT ? left + LEFT_OUT : left;
+}

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../csv/retype-csv.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import { call } from './call.ts';
 import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';

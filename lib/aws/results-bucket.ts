@@ -7,7 +7,7 @@ import {
   NoSuchKey,
   NotFound,
   PutObjectCommand,
-  type S3Client,
+  S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
@@ -18,9 +18,9 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../results/results-bucket.ts';
-import { dateOf } from './answer-date.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
+import { dateOf } from './clients.ts';
 
 /** Time limit of one try to read a small result or to write a small file. */
 const CONTENT_TRY_MS = 5_000;
@@ -183,4 +183,13 @@ function parsed(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The origins of a bucket's download URLs: the bucket's own origin, and the edge's origin if files come through an
+ * edge. Makes no call: it signs a URL and reads the bucket's origin from it.
+ */
+export async function downloadOrigins(bucket: string, edgeOrigin?: string): Promise<string[]> {
+  const url = await getSignedUrl(new S3Client({}), new GetObjectCommand({ Bucket: bucket, Key: 'any' }));
+  return [new URL(url).origin, ...(edgeOrigin === undefined ? [] : [edgeOrigin])];
 }

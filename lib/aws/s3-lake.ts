@@ -1,8 +1,7 @@
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
-import { isYounger } from '../is-younger.ts';
 import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import { daysBetween, daysOf } from '../report/utc-time.ts';
+import { daysBetween, daysOf, isYounger } from '../report/utc-time.ts';
 import { AwsCallFailed } from './aws-call-failed.ts';
 import { call } from './call.ts';
 import { etagOf } from './results-bucket.ts';

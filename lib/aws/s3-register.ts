@@ -1,7 +1,13 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import { type PartnerRecord, parseDocument, readPartner } from '../access/partner-record.ts';
-import { partnerKey, RECORD_KEPT_MS, type Register } from '../access/register.ts';
-import { isYounger } from '../is-younger.ts';
+import {
+  type PartnerRecord,
+  parseDocument,
+  partnerKey,
+  RECORD_KEPT_MS,
+  type Register,
+  readPartner,
+} from '../access/partner-record.ts';
+import { isYounger } from '../report/utc-time.ts';
 import { call } from './call.ts';
 
 /**

@@ -1,14 +1,14 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Claims, callerOf } from '../access/claims.ts';
-import type { Register } from '../access/register.ts';
+import type { Register } from '../access/partner-record.ts';
 import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
 import { whoseRows } from '../access/whose-rows.ts';
 import type { Config } from '../config.ts';
 import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { type LoggedFacts, noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
+import { type LoggedFacts, noteCaller } from './request-log.ts';
 
 /**
  * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized

@@ -14,9 +14,9 @@ import {
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { auditedFacts, type LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
+import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
 /**
  * How much longer a caller may wait for the publication of a large result than for its query: as long as the publishing

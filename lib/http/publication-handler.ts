@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { type Publication, publishLarge, readPublication } from '../delivery/files.ts';
+import { abandonPublication, type Publication, publishLarge, readPublication } from '../delivery/files.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
@@ -44,5 +44,30 @@ export function publicationHandler({
       log.error('publication', { ...facts(), error });
       throw error;
     }
+  };
+}
+
+/**
+ * Lambda's event for an asynchronous invocation whose last retry has failed: only the members that the function reads.
+ */
+export interface FailedInvocation {
+  readonly requestContext: { readonly condition: string };
+  readonly requestPayload: ObjectCreated;
+}
+
+/**
+ * Tells the requests that wait for a large result that its publication has been given up. An alarm fires when this
+ * function runs.
+ */
+export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
+  return async (
+    { requestPayload, requestContext }: FailedInvocation,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const { key } = requestPayload.detail.object;
+    const { results } = backendsUntil(Date.now() + context.getRemainingTimeInMillis() - LOG_MS);
+    const told = await abandonPublication(results, key);
+    const { condition } = requestContext;
+    log.error('publication abandoned', { publication: key, ...told, condition });
   };
 }

@@ -1,7 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { NoRecords } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import type { ReportRequest } from '../report/parse-request.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import type { EmptyReason } from './empty-reason.ts';
-import type { LakeListing, LakeObject } from './lake.ts';
+import type { Window } from '../report/utc-time.ts';
+import { type EmptyReason, emptyReason } from './empty-reason.ts';
+import type { Lake, LakeListing, LakeObject } from './lake.ts';
 
 /** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
 const SUCCESS_MARKER = '_SUCCESS';
@@ -118,3 +122,34 @@ const countsForFingerprint = (path: string): boolean =>
 /** Half of SHA-256 in hexadecimal: long enough that no two states of a lake have the same digest. */
 const digest = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
+
+/**
+ * The state of the data in a report's window; undefined if the report's table is missing.
+ *
+ * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
+ */
+export async function findDataState(
+  lake: Lake,
+  report: Report,
+  window: Window,
+  maxAgeMs: number,
+): Promise<DataState | undefined> {
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) return undefined;
+  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
+}
+
+/** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
+export async function readDataState(
+  lake: Lake,
+  request: ReportRequest,
+  maxAgeMs: number,
+): Promise<DataState> {
+  const { report, window } = request;
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) throw new NoRecords(report.title);
+  if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
+  const folder = lake.folderOf(report);
+  const days = lakeDays(listing, folder);
+  return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
+}

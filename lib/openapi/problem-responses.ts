@@ -4,7 +4,7 @@ import {
   refusedByFirewall,
   requestTooLarge,
 } from '../problems/gateway-problems.ts';
-import { type KnownProblem, knownProblems } from '../problems/known-problems.ts';
+import { type KnownProblem, knownProblems } from '../problems/problem-response.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { headersNamed, type Part, reference } from './schemas.ts';
 

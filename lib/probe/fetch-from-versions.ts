@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { InvokeVersion } from '../aws/invoke-version.ts';
+import type { InvokeVersion } from '../aws/release-calls.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
 import { routes } from '../routes.ts';
 

@@ -1,10 +1,10 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as v from 'valibot';
 import type { LineLog, MetricSink } from '../http/request-log.ts';
-import { isYounger } from '../is-younger.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
+import { isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { pageHandler } from '../../lib/http/page-handler.ts';
-import { knownProblems } from '../../lib/problems/known-problems.ts';
+import { knownProblems } from '../../lib/problems/problem-response.ts';
 import { makePage } from '../../page/build-page.ts';
 import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
 

@@ -7,14 +7,14 @@ export interface ServiceCode {
   readonly reportHandler: typeof import('../../lib/http/report-handler.ts').reportHandler;
   readonly downloadsHandler: typeof import('../../lib/http/downloads-handler.ts').downloadsHandler;
   readonly publicationHandler: typeof import('../../lib/http/publication-handler.ts').publicationHandler;
-  readonly abandonmentHandler: typeof import('../../lib/http/publication-abandoned-handler.ts').abandonmentHandler;
+  readonly abandonmentHandler: typeof import('../../lib/http/publication-handler.ts').abandonmentHandler;
   readonly athenaQueries: typeof import('../../lib/aws/athena-queries.ts').athenaQueries;
-  readonly keepAnswerDates: typeof import('../../lib/aws/answer-date.ts').keepAnswerDates;
+  readonly keepAnswerDates: typeof import('../../lib/aws/clients.ts').keepAnswerDates;
   readonly s3Lake: typeof import('../../lib/aws/s3-lake.ts').s3Lake;
   readonly s3LargeFiles: typeof import('../../lib/aws/large-files.ts').s3LargeFiles;
   readonly s3ResultsBucket: typeof import('../../lib/aws/results-bucket.ts').s3ResultsBucket;
   readonly s3Register: typeof import('../../lib/aws/s3-register.ts').s3Register;
-  readonly partnerKey: typeof import('../../lib/access/register.ts').partnerKey;
+  readonly partnerKey: typeof import('../../lib/access/partner-record.ts').partnerKey;
   readonly readConfig: typeof import('../../lib/config.ts').readConfig;
   readonly publisherReport: typeof import('../../lib/report/catalogue.ts').publisherReport;
 }

@@ -6,8 +6,12 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
-import { type PartnerRecord, parseDocument, readPartner } from '../../lib/access/partner-record.ts';
-import { partnerKey } from '../../lib/access/register.ts';
+import {
+  type PartnerRecord,
+  parseDocument,
+  partnerKey,
+  readPartner,
+} from '../../lib/access/partner-record.ts';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 

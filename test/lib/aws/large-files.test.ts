@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
-import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { LargeFiles } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
