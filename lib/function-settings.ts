@@ -1,5 +1,5 @@
 import { reports } from './report/catalogue.ts';
-import { daysFunction, NOT_FOUND_FUNCTION } from './routes.ts';
+import { daysFunction, PUBLIC_FUNCTION } from './routes.ts';
 
 /**
  * Each function's time-out, memory and trigger. `infra/` deploys the functions with these settings. The one-machine
@@ -76,10 +76,7 @@ export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<s
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),
   ['downloads', waiting],
-  ['openapi', answering],
-  ['fields', answering],
-  ['page', answering],
-  [NOT_FOUND_FUNCTION, answering],
+  [PUBLIC_FUNCTION, answering],
   ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB, trigger: 'publication' }],
   // It makes two small calls to S3, and repeats them while S3 throttles.
   ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],

@@ -17,8 +17,11 @@ export const ROUTE_METHODS = ['GET', 'HEAD'];
 /** Name of the function that answers with the states of a report's days. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
-/** Name of the function that answers every path and method that no route takes. */
-export const NOT_FOUND_FUNCTION = 'notfound';
+/**
+ * Name of the function for what needs no right: the page, the documents, the descriptions of the service, and the 404
+ * for every path and method that no route takes.
+ */
+export const PUBLIC_FUNCTION = 'public';
 
 /** The gateway gzips bodies of at least this size, such as the page's files, if the caller accepts gzip. */
 export const MIN_GZIP_BYTES = 10_240;
@@ -37,24 +40,20 @@ export const daysPath = (report: Pick<Report, 'name'>): string => `${reportPath(
 export const downloadPath = (ticket: string, hop: number | string): string =>
   `${BASE_PATH}/downloads/${ticket}/${hop}`;
 
+export const OPENAPI_PATH = '/openapi.json';
+export const FIELDS_PATH = `${BASE_PATH}/fields`;
+
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: reportPath(report), functionName: report.name, report })),
   ...reports.map((report) => ({ path: daysPath(report), functionName: daysFunction(report) })),
   { path: downloadPath('{ticket}', '{hop}'), functionName: 'downloads' },
-  { path: '/openapi.json', functionName: 'openapi' },
-  { path: `${BASE_PATH}/fields`, functionName: 'fields' },
+  { path: OPENAPI_PATH, functionName: PUBLIC_FUNCTION },
+  { path: FIELDS_PATH, functionName: PUBLIC_FUNCTION },
   // The page for people, and the files that it loads.
-  { path: '/', functionName: 'page' },
-  { path: '/page/{file}', functionName: 'page' },
+  { path: '/', functionName: PUBLIC_FUNCTION },
+  { path: '/page/{file}', functionName: PUBLIC_FUNCTION },
   // The documents for callers, and the description for programs that read.
-  { path: DOCUMENTS_PATH, functionName: 'page' },
-  { path: `${DOCUMENTS_PATH}/{document}`, functionName: 'page' },
-  { path: '/llms.txt', functionName: 'page' },
+  { path: DOCUMENTS_PATH, functionName: PUBLIC_FUNCTION },
+  { path: `${DOCUMENTS_PATH}/{document}`, functionName: PUBLIC_FUNCTION },
+  { path: '/llms.txt', functionName: PUBLIC_FUNCTION },
 ];
-
-/** The path of a function that has one route. */
-export function pathOf(functionName: string): string {
-  const route = routes.find((candidate) => candidate.functionName === functionName);
-  if (!route) throw new TypeError(`no route leads to ${functionName}`);
-  return route.path;
-}

@@ -20,8 +20,8 @@ import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
   downloadPath,
-  NOT_FOUND_FUNCTION,
   PREFLIGHT_METHOD,
+  PUBLIC_FUNCTION,
   ROUTE_METHODS,
   routes as serviceRoutes,
 } from '../lib/routes.ts';
@@ -306,7 +306,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
-    notFound: sandboxOf(NOT_FOUND_FUNCTION),
+    notFound: sandboxOf(PUBLIC_FUNCTION),
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
     log,

@@ -1,8 +1,12 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
+import {
+  COMMON_HEADERS,
+  DATA_VERSION_HEADER,
+  REPORT_EMPTY_HEADER,
+  VERSION_HEADER,
+} from '../response-headers.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
-import { DATA_VERSION_HEADER, REPORT_EMPTY_HEADER } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 
 /** Browsers keep an answer to a preflight no longer than this: two hours. */

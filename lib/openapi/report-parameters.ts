@@ -1,31 +1,8 @@
 import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { UTC_TIME_FORM } from '../report/utc-time.ts';
-import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
-import { oneOf, type Part, parameter, parameterNamed, time } from './schemas.ts';
-
-/** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
-export const commonParameters: Readonly<Record<string, Part>> = {
-  startInclusive: timeParameter('startInclusive', 'Where the window starts: records of this instant count.'),
-  endExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
-  ),
-  daysEndExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
-  ),
-  'api-version': {
-    ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
-    example: API_VERSIONS.at(-1),
-  },
-};
-
-function timeParameter(name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part {
-  const description = `${meaning} UTC, \`${UTC_TIME_FORM}\`.`;
-  return { ...parameter('query', name, description, time(UTC_TIME_FORM)), example: EXAMPLE_WINDOW[name] };
-}
+import { patternOf } from '../report/utc-time.ts';
+import { exampleRequests, examplesOf, exampleValue } from './examples.ts';
+import { type Part, parametersNamed } from './parts.ts';
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export const reportParameters = (report: Report): Part[] => [
@@ -33,13 +10,15 @@ export const reportParameters = (report: Report): Part[] => [
     name: 'requestedFields',
     in: 'query',
     required: true,
-    description:
-      'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
-      `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
+    description: `\
+The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among them; metrics are \
+added up for each row.
+
+${fieldTable(report)}`,
     schema: commaSeparated(report.fields),
     examples: examplesOf(report, ({ requestedFields }) => requestedFields.join(',')),
   },
-  ...['startInclusive', 'endExclusive'].map(parameterNamed),
+  ...parametersNamed('startInclusive', 'endExclusive'),
   {
     name: 'groupBy',
     in: 'query',
@@ -48,8 +27,22 @@ export const reportParameters = (report: Report): Part[] => [
     schema: commaSeparated(dimensionsOf(report)),
     examples: examplesOf(report, ({ groupBy }) => groupBy?.join(',')),
   },
-  parameterNamed('api-version'),
-  ...filterParameters(report),
+  ...parametersNamed('api-version'),
+  // One parameter for each dimension. All generators of clients can repeat a parameter. Few can write several values
+  // for one property of a `deepObject`.
+  ...dimensionsOf(report).map((dimension) => ({
+    name: filterParameter(dimension.name),
+    in: 'query',
+    description: `\
+Counts only the records with this ${dimension.meaning}. Repeated, any of the values will do. Filters on several fields \
+must all hold.`,
+    style: 'form',
+    explode: true,
+    schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+    example: Object.values(exampleRequests(report)).find(({ filter }) => filter?.[dimension.name])?.filter?.[
+      dimension.name
+    ] ?? [exampleValue(dimension)],
+  })),
 ];
 
 /** The fields as a Markdown table: name, role, type and meaning. */
@@ -73,34 +66,11 @@ const commaSeparated = (fields: readonly Field[]): Part => {
   return { type: 'string', pattern: `^${name}(,${name})*$` };
 };
 
-/**
- * The filters: one parameter for each dimension. All generators of clients can repeat a parameter. Few can
- * write several values for one property of a `deepObject`.
- */
-function filterParameters(report: Report): Part[] {
-  const examples = Object.values(exampleRequests(report));
-  return dimensionsOf(report).map((dimension) => {
-    const { name: field, meaning } = dimension;
-    const example = examples.map(({ filter }) => filter?.[field]).find((values) => values);
-    return {
-      name: filterParameter(field),
-      in: 'query',
-      description:
-        `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on several ` +
-        'fields must all hold.',
-      style: 'form',
-      explode: true,
-      schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-      example: example ?? [exampleValue(dimension)],
-    };
-  });
-}
-
 /** The schema of one value of a filter on the dimension, as `lib/report/filter.ts` accepts it. */
 function valueSchema(dimension: Dimension): Part {
   switch (dimension.type) {
     case 'datetime':
-      return time(TIME_FILTER_FORM[dimension.grain]);
+      return { type: 'string', pattern: patternOf(TIME_FILTER_FORM[dimension.grain]) };
     case 'integer':
       return { type: 'integer', format: 'int64' };
     case 'string':

@@ -13,10 +13,7 @@ const days = reportFunctions.map((name) => `${name}-days`);
 const everything = [
   ...querying,
   ...days,
-  'openapi',
-  'fields',
-  'page',
-  'notfound',
+  'public',
   'publish',
   'abandon',
   'probe',
