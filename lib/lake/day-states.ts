@@ -14,9 +14,13 @@ import type { LakeObject } from './lake.ts';
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
 
+// The marks leave the schemas out of the bundle of the days' functions, which need only the type.
+
 /** No `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not allow. */
-const text = (form: string) => v.pipe(v.string(), v.regex(RegExp(patternOf(form))));
-const time = (description: string) => v.pipe(text(UTC_TIME_FORM), v.description(description));
+const text = /* @__NO_SIDE_EFFECTS__ */ (form: string) =>
+  v.pipe(v.string(), v.regex(RegExp(patternOf(form))));
+const time = /* @__NO_SIDE_EFFECTS__ */ (description: string) =>
+  v.pipe(text(UTC_TIME_FORM), v.description(description));
 
 const dayState = v.object({
   day: v.pipe(text('YYYY-MM-DD'), v.description('UTC.')),
@@ -51,7 +55,7 @@ export type DayState = v.InferOutput<typeof dayState>;
 
 /** What `GET /reporting/{report}/days` answers. */
 export const daysAnswer = v.object({
-  report: v.picklist(reports.map(({ name }) => name)),
+  report: v.picklist(/* @__PURE__ */ reports.map(({ name }) => name)),
   startInclusive: text(UTC_TIME_FORM),
   endExclusive: text(UTC_TIME_FORM),
   days: v.array(dayState),
