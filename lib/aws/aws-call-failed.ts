@@ -47,6 +47,20 @@ interface Metadata {
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};
 
+/**
+ * Whether S3 refused a conditional write. 412: the object does not meet the condition. `NoSuchKey`: the object that was
+ * to be replaced is gone; the other errors with status 404, such as `NoSuchBucket`, say nothing about it.
+ */
+export const isRefusedCondition = (error: unknown): boolean =>
+  metadataOf(error).httpStatusCode === 412 || (error as Error | undefined)?.name === 'NoSuchKey';
+
+/**
+ * Whether a conditional write without another try has failed: refused, or 409, another write was under way. After a 409,
+ * only another try would show which of the two succeeded.
+ */
+export const isLostWrite = (error: unknown): boolean =>
+  isRefusedCondition(error) || metadataOf(error).httpStatusCode === 409;
+
 /** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
 

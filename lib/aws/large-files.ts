@@ -3,8 +3,9 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { NotEngineCsv } from '../csv/retype-csv.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
+import { isRefusedCondition } from './aws-call-failed.ts';
 import { call } from './call.ts';
-import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';
+import { getObject, objectOf, stored } from './results-bucket.ts';
 
 /** S3 accepts 10,000 parts of a file, so it may have up to 80 GB. A publication holds a few in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -46,7 +47,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
             const fault = content.fault();
             if (fault) return fault;
             // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+            if (!isRefusedCondition(error)) throw error;
           }
           return content.bytes();
         },

@@ -18,7 +18,7 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../results/results-bucket.ts';
-import { metadataOf } from './aws-call-failed.ts';
+import { isRefusedCondition } from './aws-call-failed.ts';
 import { call } from './call.ts';
 import { dateOf } from './clients.ts';
 
@@ -99,7 +99,7 @@ export function s3ResultsBucket(
             await s3.send(command, { abortSignal });
           } catch (error) {
             // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+            if (!isRefusedCondition(error)) throw error;
           }
         },
         { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
@@ -156,16 +156,6 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
   ContentDisposition: `attachment; filename="${fileName}"`,
   Metadata: { ...metadata },
 });
-
-export const PRECONDITION_FAILED = 412;
-
-/**
- * Whether S3 refused a conditional write. 412: the object does not meet the condition. 404: the object that was to be
- * replaced no longer exists. 409 is no refusal: another write is under way, and only another try shows which of the two
- * succeeded.
- */
-export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
-  statuses.includes(metadataOf(error).httpStatusCode ?? 0);
 
 /** The ETag of an answer. Throws if S3 sends no ETag: without an ETag, no later write could be conditional. */
 export function etagOf({ ETag }: { readonly ETag?: string | undefined }): string {
