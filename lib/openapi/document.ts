@@ -13,11 +13,16 @@ import {
   REPORT_EMPTY_HEADER,
 } from '../response-headers.ts';
 import { daysPath, downloadPath, FIELDS_PATH, OPENAPI_PATH, reportPath } from '../routes.ts';
-import { EXAMPLE_WINDOW, exampleCsv, exampleDays, examplesOf } from './examples.ts';
 import { fieldsAnswer } from './fields.ts';
 import { headersNamed, jsonSchema, type Part, parametersNamed, reference } from './parts.ts';
 import { problemResponses, problemsOf } from './problem-responses.ts';
-import { reportParameters } from './report-parameters.ts';
+import {
+  EXAMPLE_WINDOW,
+  exampleCsv,
+  exampleDays,
+  examplesOf,
+  reportParameters,
+} from './report-parameters.ts';
 
 export interface Deployment {
   /** The service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host. */
@@ -110,20 +115,11 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
         tags: ['Reports'],
         security: [],
         parameters: [
-          {
-            name: 'ticket',
-            in: 'path',
-            required: true,
-            description: 'Identifies the report. Anyone who has it can get the report.',
-            schema: { type: 'string' },
-          },
-          {
-            name: 'hop',
-            in: 'path',
-            required: true,
-            description: 'Counts the redirects, so that no two URLs are the same.',
-            schema: { type: 'integer', minimum: 1 },
-          },
+          parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', TEXT),
+          parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', {
+            type: 'integer',
+            minimum: 1,
+          }),
         ],
         responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
       },
@@ -138,11 +134,7 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
           200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
             type: 'object',
             required: ['openapi', 'info', 'paths'],
-            properties: {
-              openapi: { type: 'string', pattern: '^3\\.1\\.' },
-              info: { type: 'object' },
-              paths: { type: 'object' },
-            },
+            properties: { openapi: { type: 'string', pattern: '^3\\.1\\.' }, info: OBJECT, paths: OBJECT },
           }),
           ...problemsOf(),
         },
@@ -195,43 +187,29 @@ An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The op
         `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
       ),
       'api-version': {
-        name: 'api-version',
-        in: 'query',
-        required: true,
-        description: 'The version of this contract.',
-        schema: { type: 'string', enum: API_VERSIONS },
+        ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
         example: API_VERSIONS.at(-1),
       },
     },
     headers: {
-      'Cache-Control': {
-        required: true,
-        description: 'No cache may store this answer.',
-        schema: { type: 'string', enum: ['no-store'] },
-      },
-      'Cache-Status': {
-        required: true,
-        description:
-          'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
-        schema: { type: 'string', enum: Object.values(CACHE_STATUS) },
-      },
+      'Cache-Control': header('No cache may store this answer.', oneOf(['no-store'])),
+      'Cache-Status': header(
+        'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
+        oneOf(Object.values(CACHE_STATUS)),
+      ),
       'Content-Encoding': {
         description:
           'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
-        schema: { type: 'string', enum: ['gzip'] },
+        schema: oneOf(['gzip']),
       },
-      Vary: {
-        required: true,
-        description:
-          'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
-        schema: { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
-      },
-      DownloadOrWaitingRoom: {
-        required: true,
-        description:
-          'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
-        schema: { type: 'string', format: 'uri-reference' },
-      },
+      Vary: header(
+        'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
+        { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
+      ),
+      DownloadOrWaitingRoom: header(
+        'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
+        { type: 'string', format: 'uri-reference' },
+      ),
       [DATA_VERSION_HEADER]: {
         description:
           'The version of the data that the report counts; absent if they changed during the query.',
@@ -242,16 +220,17 @@ An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The op
 Present if the report has no rows. \`outside-window\`: a filter on the time lets nothing of the window pass. \
 \`no-records\`: the service has no records of these days. \`open-days\`: it has, and more may come. \`no-match\`: no \
 record that this client may see passes the filters; values must match exactly.`,
-        schema: { type: 'string', enum: EMPTY_REASONS },
+        schema: oneOf(EMPTY_REASONS),
       },
       'Retry-After': { required: true, ...SECONDS_TO_WAIT },
       RetryAfterFirewall: SECONDS_TO_WAIT,
       [headerAsDelivered('WWW-Authenticate')]: {
-        required: true,
-        description: `\
+        ...header(
+          `\
 The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, it names \
 the scope to request; \`scope\` in the body says it too.`,
-        schema: { type: 'string', pattern: '^Bearer( |$)' },
+          { type: 'string', pattern: '^Bearer( |$)' },
+        ),
         example: `Bearer error="insufficient_scope", scope="${scope}"`,
       },
     },
@@ -262,37 +241,27 @@ the scope to request; \`scope\` in the body says it too.`,
         required: ['type', 'title', 'status', 'detail'],
         properties: {
           // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
-          type: {
-            type: 'string',
-            format: 'uri',
-            description:
-              'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
-          },
-          title: { type: 'string', description: 'The kind of problem, for people.' },
+          type: text(
+            'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
+            'uri',
+          ),
+          title: text('The kind of problem, for people.'),
           status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-          detail: {
-            type: 'string',
-            description:
-              'What is wrong and what to do, for people. If there are several faults, the first one.',
-          },
-          instance: {
-            type: 'string',
-            format: 'uri',
-            description: 'Identifies the request in the operator’s log. Only the firewall leaves it out.',
-          },
-          help: {
-            type: 'string',
-            format: 'uri-reference',
-            description:
-              'Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.',
-          },
-          scope: {
-            type: 'string',
-            description: 'The scope to request a token with. Present if a valid token is not authorized.',
-          },
+          detail: text(
+            'What is wrong and what to do, for people. If there are several faults, the first one.',
+          ),
+          instance: text(
+            'Identifies the request in the operator’s log. Only the firewall leaves it out.',
+            'uri',
+          ),
+          help: text(
+            'Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.',
+            'uri-reference',
+          ),
+          scope: text('The scope to request a token with. Present if a valid token is not authorized.'),
           reports: {
             type: 'array',
-            items: { type: 'string' },
+            items: TEXT,
             description:
               'The reports that the client may request. Present if there are any, but not this one.',
           },
@@ -314,11 +283,8 @@ the scope to request; \`scope\` in the body says it too.`,
         type: 'object',
         required: ['parameter', 'detail'],
         properties: {
-          parameter: {
-            type: 'string',
-            description: 'A query parameter as the caller wrote it, or `Accept`.',
-          },
-          detail: { type: 'string', description: 'What is wrong with it.' },
+          parameter: text('A query parameter as the caller wrote it, or `Accept`.'),
+          detail: text('What is wrong with it.'),
         },
       },
     },
@@ -332,7 +298,7 @@ the scope to request; \`scope\` in the body says it too.`,
         },
         content: {
           'text/plain': {
-            schema: { type: 'string' },
+            schema: TEXT,
             examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
           },
         },
@@ -343,10 +309,8 @@ the scope to request; \`scope\` in the body says it too.`,
 });
 
 /** A token as it is, or requested by a client that can do that. */
-const securityOf = (scope: string, tokenEndpoint?: string): Part[] => [
-  { accessToken: [scope] },
-  ...(tokenEndpoint === undefined ? [] : [{ clientCredentials: [scope] }]),
-];
+const securityOf = (scope: string, tokenEndpoint?: string): Part[] =>
+  [{ accessToken: [scope] }, { clientCredentials: [scope] }].slice(0, tokenEndpoint === undefined ? 1 : 2);
 
 /** What a caller may ask for at most, in numbers. */
 const limitsText = ({
@@ -371,14 +335,31 @@ const ofEachReport = (path: (report: Report) => string, get: (report: Report) =>
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-const timeParameter = (name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part => ({
+const TEXT: Part = { type: 'string' };
+const OBJECT: Part = { type: 'object' };
+
+const text = (description: string, format?: string): Part => ({ type: 'string', format, description });
+
+const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
+
+/** A required parameter of a request. */
+const parameter = (place: 'path' | 'query', name: string, description: string, schema: Part): Part => ({
   name,
-  in: 'query',
+  in: place,
   required: true,
-  description: `${meaning} UTC, \`${UTC_TIME_FORM}\`.`,
-  schema: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
+  description,
+  schema,
+});
+
+const timeParameter = (name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part => ({
+  ...parameter('query', name, `${meaning} UTC, \`${UTC_TIME_FORM}\`.`, {
+    type: 'string',
+    pattern: patternOf(UTC_TIME_FORM),
+  }),
   example: EXAMPLE_WINDOW[name],
 });
+
+const header = (description: string, schema: Part): Part => ({ required: true, description, schema });
 
 const SECONDS_TO_WAIT: Part = {
   description: 'Seconds to wait before the next try.',
@@ -394,7 +375,7 @@ const csvResponse = (examples: Part): Part => ({
 The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \
 have double quotes, and an unknown value is an empty field.`,
   headers: headersNamed('Content-Encoding'),
-  content: { 'text/csv': { schema: { type: 'string' }, examples } },
+  content: { 'text/csv': { schema: TEXT, examples } },
 });
 
 /** An answer in JSON that describes the service, and that caches of this kind may store for a while. */

@@ -1,8 +1,96 @@
-import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
+import type { DayState } from '../lake/day-states.ts';
+import {
+  type Dimension,
+  dimensionsOf,
+  type Field,
+  fieldOf,
+  metricsOf,
+  type Report,
+  reports,
+} from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { patternOf } from '../report/utc-time.ts';
-import { exampleRequests, examplesOf, exampleValue } from './examples.ts';
+import { formatUtcTime, patternOf, wholeDay } from '../report/utc-time.ts';
 import { type Part, parametersNamed } from './parts.ts';
+
+/** A request that a reader can send unchanged. The tests send it. */
+export interface ExampleRequest {
+  readonly summary: string;
+  readonly requestedFields: readonly string[];
+  readonly groupBy?: readonly string[];
+  /** Filter values, by field name. */
+  readonly filter?: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/** The month that the examples ask for. */
+export const EXAMPLE_WINDOW = {
+  startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
+  endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
+};
+
+/** Examples for a report, by name. All parameters of one request have their example under the same name. */
+export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
+  const metrics = metricsOf(report).map(({ name }) => name);
+  const last = (fits: (dimension: Dimension) => boolean) => dimensionsOf(report).findLast(fits)?.name;
+  const day = last((dimension) => dimension.type === 'datetime' && dimension.grain === 'day');
+  const identifier = last(({ type }) => type === 'integer');
+  const text = last(({ type }) => type === 'string');
+  return {
+    ...(day && { daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] } }),
+    ...(day &&
+      identifier &&
+      text && {
+        filtered: {
+          summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
+          requestedFields: [identifier, ...metrics],
+          groupBy: [identifier],
+          filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
+        },
+      }),
+    totals: { summary: 'One row of totals', requestedFields: metrics },
+  };
+}
+
+/** What each example gives, for the member `examples`. Requests that give undefined are left out. */
+export const examplesOf = (report: Report, value: (request: ExampleRequest) => unknown) =>
+  Object.fromEntries(
+    Object.entries(exampleRequests(report))
+      .filter(([, request]) => value(request) !== undefined)
+      .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
+  );
+
+const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
+
+const EXAMPLE_VALUE = { datetime: EXAMPLE_DAY, integer: 1042, float: '12.500000', string: 'Mobile' };
+
+/** A value that a field can have. */
+export const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
+
+/** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
+export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
+  const value = (name: string) => {
+    const type = fieldOf(report, name)?.type ?? 'string';
+    if (type === 'integer' || type === 'float') return EXAMPLE_VALUE[type];
+    return `"${type === 'datetime' ? EXAMPLE_WINDOW.startInclusive : EXAMPLE_VALUE.string}"`;
+  };
+  const header = requestedFields.map((name) => `"${name}"`).join(',');
+  return `${header}\n${requestedFields.map(value).join(',')}\n`;
+}
+
+const exampleDay = (day: string, state: DayState['state'], version: string): DayState => {
+  const { start, end } = wholeDay(day);
+  return { day, startInclusive: formatUtcTime(start), endExclusive: formatUtcTime(end), state, version };
+};
+
+/** What a request for the states of days can be answered with. */
+export const exampleDays = {
+  report: reports[0]?.name,
+  startInclusive: '2026-01-31T00:00:00Z',
+  endExclusive: '2026-02-02T00:00:00Z',
+  days: [
+    exampleDay('2026-01-31', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'),
+    exampleDay('2026-02-01', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'),
+  ],
+};
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export const reportParameters = (report: Report): Part[] => [
