@@ -14,7 +14,6 @@ export interface Route {
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
-/** Name of the function that answers with the states of a report's days. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
 /**
@@ -49,10 +48,8 @@ export const routes: readonly Route[] = [
   { path: downloadPath('{ticket}', '{hop}'), functionName: 'downloads' },
   { path: OPENAPI_PATH, functionName: PUBLIC_FUNCTION },
   { path: FIELDS_PATH, functionName: PUBLIC_FUNCTION },
-  // The page for people, and the files that it loads.
   { path: '/', functionName: PUBLIC_FUNCTION },
   { path: '/page/{file}', functionName: PUBLIC_FUNCTION },
-  // The documents for callers, and the description for programs that read.
   { path: DOCUMENTS_PATH, functionName: PUBLIC_FUNCTION },
   { path: `${DOCUMENTS_PATH}/{document}`, functionName: PUBLIC_FUNCTION },
   { path: '/llms.txt', functionName: PUBLIC_FUNCTION },

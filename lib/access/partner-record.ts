@@ -42,17 +42,14 @@ export const partnerRecord = v.strictObject({
   /** Whether the lists of companies give access. If false, the partner has no access. */
   active: v.boolean(),
   /**
-   * Texts that a later release may write here. They never affect access. A record with any other unknown member gives
-   * no access, because that member may be a restriction. No release writes annotations yet. This release already
-   * accepts them, so that a rollback to this release can read later records.
+   * Texts that a later release may write here, and that never affect access: a rollback to this release must read its
+   * records. A record with any other unknown member gives no access, because that member may be a restriction.
    */
   annotations: v.exactOptional(v.record(v.string(), v.string())),
 });
 
-/** Every company, or a list of ids. */
 export type Companies = v.InferOutput<typeof companies>;
 
-/** The register's record of one client. */
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /**
@@ -66,8 +63,8 @@ export function readPartner(document: unknown, client: string): PartnerRecord | 
 
 /** The rows of a report that a record gives access to; undefined if it gives access to no row. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
-  const opened = record[governedBy];
-  return opened === EVERY_COMPANY ? opened : entitlementTo(opened.map(BigInt));
+  const ids = record[governedBy];
+  return ids === EVERY_COMPANY ? ids : entitlementTo(ids.map(BigInt));
 }
 
 /**

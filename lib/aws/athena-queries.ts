@@ -83,10 +83,7 @@ const isThrottle = (error: unknown): boolean =>
   error instanceof AthenaServiceException &&
   (/^(Throttling|TooManyRequests)/.test(error.name) || metadataOf(error).httpStatusCode === 429);
 
-/**
- * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for
- * that.
- */
+/** Athena's text when it stopped a query at the workgroup's scan limit. There is no error code for that. */
 const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
 /**

@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
-/** A small call is tried again after this time without an answer. S3 and Athena answer in well under a second. */
+/** S3 and Athena answer small calls in well under a second. */
 const LONGEST_TRY_MS = 4_000;
 
 /**

@@ -1,19 +1,7 @@
 import { AthenaClient } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
 
-/**
- * The AWS clients of one function, made once when it starts. The SDK finds the region, the credentials and the
- * endpoints.
- */
-export interface Clients {
-  readonly athena: AthenaClient;
-  readonly s3: S3Client;
-}
-
-/**
- * The SDK opens at most 50 connections by default. If one process takes hundreds of requests, calls would wait for a
- * connection.
- */
+/** Of the SDK's usual 50 connections, a process that takes hundreds of requests at once would have too few. */
 const agent = { maxSockets: 1_000 };
 
 /** A connection without data for `socketTimeout` milliseconds counts as dead. */
@@ -34,21 +22,21 @@ const s3Configuration = {
 /** The SDK makes one try, because `call` (call.ts) repeats calls by itself. Retries of both would multiply. */
 const ONE_TRY = { maxAttempts: 1 };
 
-export const makeClients = (): Clients => ({
+/** The AWS clients of one function, made once when it starts. */
+export const makeClients = () => ({
   athena: keepAnswerDates(new AthenaClient({ requestHandler, ...ONE_TRY })),
   s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
 });
 
+export type Clients = ReturnType<typeof makeClients>;
+
 /** The client for large files. The SDK retries single parts, so that a failed part does not repeat the whole upload. */
 export const makeUploadClient = (): S3Client => keepAnswerDates(new S3Client(s3Configuration));
 
-/** An answer of the SDK, to which `keepAnswerDates` has added `date`. */
-interface Answer {
-  readonly $metadata: object & { readonly date?: number };
-}
+type Headers = Readonly<Record<string, string>>;
 
 interface Response {
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
 }
 
 type Middleware = Parameters<S3Client['middlewareStack']['add']>[0];
@@ -68,7 +56,7 @@ export function keepAnswerDates<C extends { readonly middlewareStack: { readonly
   client: C,
 ): C {
   const keepDate = ((next: (args: unknown) => Promise<unknown>) =>
-    async (args: { readonly request: { readonly headers: Readonly<Record<string, string>> } }) => {
+    async (args: { readonly request: { readonly headers: Headers } }) => {
       try {
         const result = (await next(args)) as {
           readonly response?: Response;
@@ -95,8 +83,9 @@ export function keepAnswerDates<C extends { readonly middlewareStack: { readonly
 const dateHeader = (response: Response | undefined): number => Date.parse(response?.headers?.['date'] ?? '');
 
 /** The time with which a request was signed: the header `X-Amz-Date`, for example `20260102T030405Z`. */
-const signedAt = ({ headers }: { readonly headers: Readonly<Record<string, string>> }): number =>
+const signedAt = ({ headers }: { readonly headers: Headers }): number =>
   Date.parse((headers['x-amz-date'] ?? '').replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/, '$1-$2-$3T$4:$5:'));
 
-/** When AWS gave an answer, in milliseconds since 1970. If the answer has no time, the present time. */
-export const dateOf = ({ $metadata: { date } }: Answer): number => date ?? Date.now();
+/** When AWS gave an answer that `keepAnswerDates` has seen, in milliseconds since 1970; else the present time. */
+export const dateOf = ({ $metadata }: { readonly $metadata: object & { readonly date?: number } }): number =>
+  $metadata.date ?? Date.now();

@@ -38,7 +38,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
         async (signal): Promise<number | NotEngineCsv | undefined> => {
           const source = await open();
           if (!source) return undefined;
-          const content = watched(source);
+          const content = observed(source);
           try {
             // Opening the result may have used up the time of this try.
             signal.throwIfAborted();
@@ -86,7 +86,7 @@ async function upload(
  * Passes the chunks on and counts their bytes. Keeps a `NotEngineCsv` that the source throws, so that nobody takes it
  * for an error of the upload.
  */
-function watched(source: AsyncIterable<Uint8Array>) {
+function observed(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;
   let bytes = 0;
   async function* chunks() {

@@ -120,19 +120,18 @@ export function s3ResultsBucket(
   };
 }
 
-interface ObjectName {
-  readonly Bucket: string;
-  readonly Key: string;
-}
-
 /** @param location `s3://bucket/key` */
-export function objectOf(location: string): ObjectName {
+export function objectOf(location: string) {
   const { hostname, pathname } = new URL(location);
   return { Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) };
 }
 
 /** Reads an object. Resolves to undefined if it does not exist. */
-export async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
+export async function getObject(
+  s3: S3Client,
+  object: { readonly Bucket: string; readonly Key: string },
+  abortSignal: AbortSignal,
+) {
   try {
     return await s3.send(new GetObjectCommand(object), { abortSignal });
   } catch (error) {
@@ -163,10 +162,7 @@ export function etagOf({ ETag }: { readonly ETag?: string | undefined }): string
   return ETag;
 }
 
-/**
- * The value of an object's JSON text; undefined if the text is no JSON. A document that can't be read counts as absent,
- * and may be replaced.
- */
+/** The value of a JSON text. A document that can't be read counts as absent (undefined), and may be replaced. */
 function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -36,10 +36,7 @@ export async function* retypeCsv(
  * and quotes nothing from the file, because its values belong to a partner.
  */
 export class NotEngineCsv extends Error {
-  /**
-   * @param offset position of the wrong byte, counted from 0
-   * @param column the column of the wrong byte, counted from 0
-   */
+  /** @param offset position of the wrong byte, and `column` its column, both counted from 0 */
   constructor(fault: string, offset: number, column: number) {
     super(
       `the engine's result file is not in its CSV dialect: ${fault} (byte ${offset}, column ${column + 1})`,
@@ -78,7 +75,7 @@ function afterNonDigit(state: number, byte: number): number | undefined {
   return undefined;
 }
 
-export interface NumberQuotes {
+interface NumberQuotes {
   /**
    * Removes the header and the quotes of numbers from the file's next piece, in place: the bytes that stay move to the
    * piece's beginning. Returns the number of these bytes.
@@ -98,7 +95,7 @@ export interface NumberQuotes {
  *
  * @param isNumber for each column, in the file's order: whether it holds numbers
  */
-export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
+function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
   const lastColumn = isNumber.length - 1;
   let inHeader = true;
   let offset = 0;

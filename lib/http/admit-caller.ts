@@ -29,8 +29,8 @@ export async function verifyCaller(
 }
 
 /**
- * Finds out whose rows of the report the client of a valid token may see now, and adds the result to the log line.
- * Throws NotAuthorized if the client may see no row. Its document names the reports of which the client may see rows.
+ * Finds out whose rows of the report the client of a valid token may see now, and notes it for the log. Throws
+ * NotAuthorized, with the reports that the client may request instead, if it may see no row.
  */
 export async function admitCaller(
   claims: Claims,

@@ -11,18 +11,18 @@ import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
 import type { LineLog, LoggedFacts, MetricSink } from './request-log.ts';
 
-type Backends = DeliveryBackends & { readonly register: Register };
-
 /** What every function needs, made once when it starts. */
 export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
-  readonly backendsUntil: (until: number, facts?: LoggedFacts) => Backends;
+  readonly backendsUntil: (
+    until: number,
+    facts?: LoggedFacts,
+  ) => DeliveryBackends & { readonly register: Register };
 }
 
-/** Reads the configuration and makes the clients: once, when a function starts. */
 export function functionDependencies(
   env: Readonly<Record<string, string | undefined>>,
 ): FunctionDependencies {

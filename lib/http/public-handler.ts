@@ -53,7 +53,9 @@ export function publicHandler({
     const file = files.byName.get(fileOf(event));
     if (!file) throw new NotFound();
     const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
-    const isFilledIn = /html|plain/.test(file.mediaType);
+    // Where this caller reaches the service: as a base path for links, and as a URL for examples.
+    const base = basePath(event) ?? '';
+    const values = { ...facts, base, service: serviceUrl(event) ?? base, version: files.version };
     return {
       statusCode: 200,
       headers: {
@@ -62,9 +64,7 @@ export function publicHandler({
         'Content-Type': file.mediaType,
         'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
-      body: isFilledIn
-        ? filledIn(file, { ...facts, ...addressesOf(event), version: files.version })
-        : file.body,
+      body: /html|plain/.test(file.mediaType) ? filledIn(file, values) : file.body,
     };
   });
 }
@@ -97,12 +97,6 @@ function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
   if (resource === '/llms.txt') return 'docs/llms.txt';
   if (document !== '') return `docs/${document}${document.includes('.') ? '' : '.html'}`;
   return file.includes('/') || file.endsWith('.html') ? '' : file;
-}
-
-/** Where this caller reaches the service: as a base path for links, and as a URL for examples. */
-function addressesOf(event: APIGatewayProxyEvent) {
-  const base = basePath(event) ?? '';
-  return { base, service: serviceUrl(event) ?? base };
 }
 
 /** What the documents say of this deployment. */
@@ -147,15 +141,15 @@ const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Cross-Origin-Opener-Policy': 'same-origin',
 });
 
+interface PageFile {
+  readonly mediaType: string;
+  readonly body: string;
+}
+
 export interface PageFiles {
   /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
   readonly version: string;
   readonly byName: ReadonlyMap<string, PageFile>;
-}
-
-interface PageFile {
-  readonly mediaType: string;
-  readonly body: string;
 }
 
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
@@ -170,7 +164,7 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
 
 /** Reads the page's files and the documents, once, when the function starts. Throws if the files were not built. */
 export function readPageFiles(directory: string): PageFiles {
-  const byName = new Map<string, { mediaType: string; body: string }>();
+  const byName = new Map<string, PageFile>();
   const version = createHash('sha256');
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
     const mediaType = MEDIA_TYPE[extname(name)];

@@ -3,13 +3,13 @@ import { abandonPublication, type Publication, publishLarge, readPublication } f
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** EventBridge's event for a new object: only the members that the functions read. */
+/** EventBridge's event for a new object: the members that the functions read. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
 /** How much of a function's time is kept free for writing the log line. */
-export const LOG_MS = 5_000;
+const LOG_MS = 5_000;
 
 /**
  * Publishes a large result. A new object under `publications/` starts this function. Writes one log line. Throws any
@@ -47,18 +47,13 @@ export function publicationHandler({
   };
 }
 
-/**
- * Lambda's event for an asynchronous invocation whose last retry has failed: only the members that the function reads.
- */
+/** Lambda's event for an asynchronous invocation whose last retry has failed. */
 export interface FailedInvocation {
   readonly requestContext: { readonly condition: string };
   readonly requestPayload: ObjectCreated;
 }
 
-/**
- * Tells the requests that wait for a large result that its publication has been given up. An alarm fires when this
- * function runs.
- */
+/** Tells the requests that wait for a large result that its publication is given up. An alarm fires when this runs. */
 export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
   return async (
     { requestPayload, requestContext }: FailedInvocation,
@@ -66,8 +61,8 @@ export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies)
   ): Promise<void> => {
     const { key } = requestPayload.detail.object;
     const { results } = backendsUntil(Date.now() + context.getRemainingTimeInMillis() - LOG_MS);
-    const told = await abandonPublication(results, key);
+    const facts = await abandonPublication(results, key);
     const { condition } = requestContext;
-    log.error('publication abandoned', { publication: key, ...told, condition });
+    log.error('publication abandoned', { publication: key, ...facts, condition });
   };
 }

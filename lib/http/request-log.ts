@@ -7,7 +7,7 @@ import { GATEWAY_TIMEOUT_SECONDS } from '../function-settings.ts';
 import { METRIC } from '../names.ts';
 import { Problem } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';
-import { formatUtcTime } from '../report/utc-time.ts';
+import { formatUtcTime, isYounger } from '../report/utc-time.ts';
 
 export interface LoggedContext extends Context {
   readonly facts: LoggedFacts;
@@ -15,7 +15,7 @@ export interface LoggedContext extends Context {
   readonly began: number;
 }
 
-/** Writes the log lines. Powertools' logger has this type. */
+/** Writes the log lines, as Powertools' logger does. */
 export interface LineLog {
   info(message: string, facts: Record<string, unknown>): void;
   error(message: string, facts: Record<string, unknown>): void;
@@ -50,12 +50,12 @@ export function requestLog(
   };
 }
 
-/** API Gateway ends a request after this time. An older time of arrival comes from a wrong clock. */
-const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
-
-/** When a request reached the gateway, so that a cold start counts as waiting. If implausible: now. */
+/**
+ * When a request reached the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
+ * comes from a wrong clock: then now.
+ */
 const beganAt = (gatewayTime: number, now: number): number =>
-  gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
+  isYounger(gatewayTime, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? gatewayTime : now;
 
 /** The kind of the problem; for a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
@@ -80,7 +80,6 @@ const line = (
   }),
 });
 
-/** Takes the metrics. Powertools' class has this type. */
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 
 /**
@@ -130,7 +129,6 @@ export interface LoggedFacts extends DeliveryFacts {
   isReady?: boolean;
 }
 
-/** Adds the partner's name, if the register has one, and how many companies it may see, or why none. */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;

@@ -55,11 +55,11 @@ function aggregated(field: Field, request: ReportRequest): string {
   if (levels?.metric === field && request.requestedFields.includes(levels.finer))
     return total(field, levels.finerColumn);
   // The coarser level's records pass the filter for one metric only: no other metric may count them.
-  const shown = coarserLevels(request);
+  const coarser = coarserLevels(request);
   return total(
     field,
-    shown && shown.metric !== field
-      ? `CASE WHEN ${shown.finer.column} IS NOT NULL THEN ${field.column} END`
+    coarser && coarser.metric !== field
+      ? `CASE WHEN ${coarser.finer.column} IS NOT NULL THEN ${field.column} END`
       : field.column,
   );
 }
@@ -98,7 +98,7 @@ interface Predicate {
 export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
   const { report, requestedFields, filters } = request;
   const { levels } = report;
-  const shown = coarserLevels(request);
+  const coarser = coarserLevels(request);
   const visible = [...within(request.window), ...entitled(report, entitlement)];
   return [
     ...visible,
@@ -107,8 +107,8 @@ export function rowPredicates(request: ReportRequest, entitlement: Entitlement):
       : []),
     ...filters.flatMap((filter) => {
       const passing = passes(filter);
-      return shown?.finer === filter.dimension
-        ? [finerOrContainerRows(passing, shown, report, visible)]
+      return coarser?.finer === filter.dimension
+        ? [finerOrContainerRows(passing, coarser, report, visible)]
         : passing;
     }),
   ];
@@ -161,11 +161,11 @@ function finerOrContainerRows(
   { table }: Report,
   visible: readonly Predicate[],
 ): Predicate {
-  const held = all(passing);
-  const lookup = all([...visible, held]);
+  const finerRows = all(passing);
+  const lookup = all([...visible, finerRows]);
   return {
-    sql: `(${held.sql} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup.sql})))`,
-    parameters: [...held.parameters, ...lookup.parameters],
+    sql: `(${finerRows.sql} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup.sql})))`,
+    parameters: [...finerRows.parameters, ...lookup.parameters],
   };
 }
 
@@ -179,7 +179,6 @@ const all = (predicates: readonly Predicate[]): Predicate => ({
 const literal = (value: string | bigint): string =>
   typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);
 
-/** The hour of a record. */
 const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 
 /** The SQL expression by which a dimension groups records. */

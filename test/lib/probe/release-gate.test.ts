@@ -138,7 +138,7 @@ describe('the gate of a release', () => {
     [
       'leads to no version',
       { [REPORT]: seeOther('/prod/reporting/fields') },
-      /There is no version of fields/,
+      /There is no version of public/,
     ],
     ['leads to no report', { [REPORT]: seeOther(TOKEN_URL) }, /The answer is not the report/],
   ])('refuses a release that %s', async (_, answers, fault) => {
@@ -198,7 +198,7 @@ describe('a fetch from the versions of a release', () => {
   ])('of the service %s: a URL that goes on with %s is answered by the %s', async (serviceUrl, rest, by) => {
     const ask = fetchFromVersions({
       serviceUrl,
-      versions: { fields: 'arn:fields:3' },
+      versions: { public: 'arn:public:3' },
       invoke: async () => ({ statusCode: 200, body: 'version' }),
       fetch: async () => new Response('network'),
     });
