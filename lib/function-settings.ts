@@ -36,10 +36,7 @@ export const TICKET_MS = 2_500;
  */
 export const FIRST_WAIT_MS = 8_000;
 
-/**
- * The least that a request waits. If this machine's clock is ahead of the gateway's, the whole wait seems to be over
- * before the request begins, and no call to AWS would have time.
- */
+/** The least that a request waits, if this machine's clock is ahead and its time seems to be over. */
 export const LEAST_WAIT_MS = 1_500;
 
 /** The longest time-out that Lambda allows. A result of many gigabytes takes minutes to publish. */

@@ -20,10 +20,7 @@ export const VERSION_HEADER = 'Service-Version';
 export const headerAsDelivered = (name: string): string =>
   name.toLowerCase() === 'www-authenticate' ? 'x-amzn-Remapped-WWW-Authenticate' : name;
 
-/**
- * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a stored report, from a query of its
- * own, or from a query that others had started.
- */
+/** Values of `Cache-Status` (RFC 9211): from a stored report, a query of its own, or another caller's. */
 export const CACHE_STATUS: Record<CacheStatus, string> = {
   hit: 'PerformanceReports; hit',
   miss: 'PerformanceReports; fwd=miss',

@@ -16,10 +16,7 @@ export const ROUTE_METHODS = ['GET', 'HEAD'];
 
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
-/**
- * Name of the function for what needs no right: the page, the documents, the descriptions of the service, and the 404
- * for every path and method that no route takes.
- */
+/** The function for what needs no right, and for every path and method that no route takes (404). */
 export const PUBLIC_FUNCTION = 'public';
 
 /** The gateway gzips bodies of at least this size, such as the page's files, if the caller accepts gzip. */

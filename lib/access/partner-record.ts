@@ -13,27 +13,18 @@ export const companies = v.union([
   v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
 ]);
 
-/**
- * Letters, digits and single hyphens: people use a partner's name in commands, and it is part of logs and of the names
- * of Cognito's clients.
- */
+/** Letters, digits and single hyphens, for commands, logs and the names of Cognito's clients. */
 export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const LONGEST_NAME = 64;
 
 export const partnerRecord = v.strictObject({
-  /**
-   * Version of the format. A record of another version gives no access, because it may hold restrictions that this
-   * release does not know.
-   */
+  /** A record of another version gives no access: it may hold restrictions that this release doesn't know. */
   form: v.literal(1),
   /** The client's id as in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** The name by which people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /**
-   * For each owner, the companies whose rows the client may see. A record written before an owner was added gives
-   * access to none of that owner's rows.
-   */
+  /** The companies whose rows the client may see; none if the owner is newer than the record. */
   ...byOwner(() => v.optional(companies, [])),
   /** The person or address to write to. */
   contact: v.string(),
@@ -52,10 +43,7 @@ export type Companies = v.InferOutput<typeof companies>;
 
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
-/**
- * Parses a document as a partner's record. Undefined if the document is of another version, of another client or
- * malformed: a record that this release does not understand gives no access.
- */
+/** The record, or undefined, which gives no access, if it is malformed or of another version or client. */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);
   return result.success && result.output.client === client ? result.output : undefined;

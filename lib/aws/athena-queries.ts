@@ -8,9 +8,8 @@ import {
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
-import { metadataOf, withoutValues } from './aws-call-failed.ts';
+import { dateOf, metadataOf, withoutValues } from './answers.ts';
 import { call } from './call.ts';
-import { dateOf } from './clients.ts';
 
 /**
  * Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970.

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { Overloaded } from '../problems/problem.ts';
-import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
+import { AwsCallFailed, metadataOf } from './answers.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;

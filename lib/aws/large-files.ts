@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { NotEngineCsv } from '../csv/retype-csv.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
-import { isRefusedCondition } from './aws-call-failed.ts';
+import { isRefusedCondition } from './answers.ts';
 import { call } from './call.ts';
 import { getObject, objectOf, stored } from './results-bucket.ts';
 
@@ -82,10 +82,7 @@ async function upload(
   }
 }
 
-/**
- * Passes the chunks on and counts their bytes. Keeps a `NotEngineCsv` that the source throws, so that nobody takes it
- * for an error of the upload.
- */
+/** Counts the bytes, and keeps the source's NotEngineCsv, which else looks like an error of the upload. */
 function observed(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;
   let bytes = 0;

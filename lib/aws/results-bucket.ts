@@ -18,9 +18,8 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../results/results-bucket.ts';
-import { isRefusedCondition } from './aws-call-failed.ts';
+import { dateOf, isRefusedCondition } from './answers.ts';
 import { call } from './call.ts';
-import { dateOf } from './clients.ts';
 
 /** Time limit of one try to read a small result or to write a small file. */
 const CONTENT_TRY_MS = 5_000;
@@ -171,10 +170,7 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/**
- * The origins of a bucket's download URLs: the bucket's own origin, and the edge's origin if files come through an
- * edge. Makes no call: it signs a URL and reads the bucket's origin from it.
- */
+/** The origins of download URLs: the bucket's, read from a URL that is only signed, and the edge's if set. */
 export async function downloadOrigins(bucket: string, edgeOrigin?: string): Promise<string[]> {
   const url = await getSignedUrl(new S3Client({}), new GetObjectCommand({ Bucket: bucket, Key: 'any' }));
   return [new URL(url).origin, ...(edgeOrigin === undefined ? [] : [edgeOrigin])];

@@ -2,7 +2,7 @@ import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
 import { daysBetween, daysOf, isYounger } from '../report/utc-time.ts';
-import { AwsCallFailed } from './aws-call-failed.ts';
+import { AwsCallFailed } from './answers.ts';
 import { call } from './call.ts';
 import { etagOf } from './results-bucket.ts';
 

@@ -10,10 +10,7 @@ import {
 import { isYounger } from '../report/utc-time.ts';
 import { call } from './call.ts';
 
-/**
- * The records that one function has read from the register, by client; `record` is undefined for a client that the
- * register does not have.
- */
+/** What one function has read, by client; `record` is undefined for a client that is not registered. */
 export type RecordCache = Map<
   string,
   { readonly readAt: number; readonly record: PartnerRecord | undefined }

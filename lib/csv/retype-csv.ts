@@ -31,10 +31,7 @@ export async function* retypeCsv(
   onEnd?.(rows);
 }
 
-/**
- * The engine's result file is not in the CSV dialect that the engine writes. The message says what is wrong and where,
- * and quotes nothing from the file, because its values belong to a partner.
- */
+/** The result file is not in the engine's CSV dialect. The message quotes no value: they are a partner's. */
 export class NotEngineCsv extends Error {
   /** @param offset position of the wrong byte, and `column` its column, both counted from 0 */
   constructor(fault: string, offset: number, column: number) {
@@ -75,16 +72,6 @@ function afterNonDigit(state: number, byte: number): number | undefined {
   return undefined;
 }
 
-interface NumberQuotes {
-  /**
-   * Removes the header and the quotes of numbers from the file's next piece, in place: the bytes that stay move to the
-   * piece's beginning. Returns the number of these bytes.
-   */
-  drop(piece: Uint8Array): number;
-  /** To be called after the last piece: checks that the file ends where a row ends. Returns the number of rows. */
-  end(): number;
-}
-
 /**
  * Turns one file of the engine's CSV into the rows of a report. The file comes in pieces that are cut anywhere.
  *
@@ -95,7 +82,7 @@ interface NumberQuotes {
  *
  * @param isNumber for each column, in the file's order: whether it holds numbers
  */
-function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
+function numberQuotes(isNumber: readonly boolean[]) {
   const lastColumn = isNumber.length - 1;
   let inHeader = true;
   let offset = 0;
@@ -103,7 +90,8 @@ function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
   const reached = { state: BEFORE_VALUE, column: 0 };
 
   return {
-    drop(piece) {
+    /** Moves the bytes that stay to the beginning of the file's next piece. Returns their number. */
+    drop(piece: Uint8Array): number {
       const end = piece.length;
       let { state, column } = reached;
       let at = 0;
@@ -171,7 +159,8 @@ function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
       return inHeader ? 0 : kept;
     },
 
-    end() {
+    /** Checks that the file ends where a row ends. Returns the number of rows. */
+    end(): number {
       if (inHeader) throw new NotEngineCsv('it ends within its header', offset, reached.column);
       if (reached.state !== BEFORE_VALUE || reached.column !== 0)
         throw new NotEngineCsv('it ends within a row', offset, reached.column);

@@ -10,10 +10,7 @@ import { type Report, reports } from '../report/catalogue.ts';
 import { requestHeader } from './request-header.ts';
 import { type LoggedFacts, noteCaller } from './request-log.ts';
 
-/**
- * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized
- * if the token lacks the scope or the required claim.
- */
+/** The claims of the request's token, whose client is noted for the log. Throws as `TokenVerifier` does. */
 export async function verifyCaller(
   event: APIGatewayProxyEvent,
   { verifyToken }: { readonly verifyToken: TokenVerifier },

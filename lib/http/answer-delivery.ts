@@ -83,10 +83,7 @@ export interface DeliveryRequest {
   }>;
 }
 
-/**
- * Delivers a report if one request has enough time for it. Answers with a redirect, to the report or to the waiting
- * room (docs/contract.md#the-redirect).
- */
+/** Answers with a redirect, to the report or to the waiting room (docs/contract.md#the-redirect). */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,

@@ -121,10 +121,7 @@ const filledIn = ({ mediaType, body }: PageFile, values: Readonly<Record<string,
       : value;
   });
 
-/**
- * The page runs no inline code, and loads nothing from other hosts except reports (results bucket or edge). The same
- * policy holds for its workers.
- */
+/** The page and its workers run no inline code, and load nothing from other hosts except reports. */
 const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",

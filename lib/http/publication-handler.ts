@@ -11,10 +11,7 @@ export interface ObjectCreated {
 /** How much of a function's time is kept free for writing the log line. */
 const LOG_MS = 5_000;
 
-/**
- * Publishes a large result. A new object under `publications/` starts this function. Writes one log line. Throws any
- * error, so that Lambda tries again.
- */
+/** Publishes a large result when `publications/` gets a new object. Throws, so that Lambda tries again. */
 export function publicationHandler({
   backendsUntil,
   largeFilesUntil,

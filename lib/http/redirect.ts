@@ -17,10 +17,7 @@ export const redirectToDownload = (
     ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
   });
 
-/**
- * 303 to the waiting room. The URL differs on every hop, because some clients refuse a URL that they have already
- * followed. It keeps the part before the service's own path: a stage or a custom domain's base path.
- */
+/** 303 to the waiting room, below the same base path. No URL twice: some clients refuse that. */
 export function redirectToWaitingRoom(
   { requestContext: { path } }: APIGatewayProxyEvent,
   { ticket, hop }: { readonly ticket: string; readonly hop: number },

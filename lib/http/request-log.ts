@@ -82,10 +82,7 @@ const line = (
 
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 
-/**
- * Counts one answer for the alarms and the dashboard. A query is counted once, by the request that recorded its end.
- * The query's cost is in Athena's own metrics.
- */
+/** Counts one answer, for alarms and dashboard; and each query in the request that recorded its end. */
 export function countAnswer(
   metrics: MetricSink,
   { isReady, finishedQueries = [], throttledStarts }: LoggedFacts,

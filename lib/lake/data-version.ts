@@ -14,9 +14,7 @@ const SUCCESS_MARKER = '_SUCCESS';
 export interface LakeDay {
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /**
-   * Digest over the day's files: two versions are equal if, and only if, the files' keys, ETags and sizes are equal.
-   */
+  /** Digest: two versions are equal if, and only if, the files' keys, ETags and sizes are equal. */
   readonly version: string;
   readonly files: number;
   readonly bytes: number;
@@ -96,10 +94,7 @@ export function dataState(
   };
 }
 
-/**
- * The objects sorted by key: a digest must not depend on the listing's order, and S3's directory buckets list in any
- * order.
- */
+/** By key, because a digest must not depend on the order, and directory buckets list in any order. */
 const inOrder = ({ objects }: LakeListing): LakeObject[] =>
   objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
@@ -108,10 +103,7 @@ const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 const dayOf = (key: string, folder: string): string | undefined =>
   key.startsWith(folder) ? DAY.exec(key.slice(folder.length))?.[1] : undefined;
 
-/**
- * Athena reads every file under a day's folder, except those with `_` or `.` at the start of a path segment. A folder's
- * own marker (`…/`) is not a file.
- */
+/** Athena reads every file under a day's folder, except those with `_` or `.` at the start of a segment. */
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 

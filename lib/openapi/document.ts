@@ -366,10 +366,7 @@ const SECONDS_TO_WAIT: Part = {
   schema: { type: 'integer', minimum: 1 },
 };
 
-/**
- * The answer of the download URL. The service does not send it, but clients that follow redirects get it
- * (docs/contract.md#the-redirect).
- */
+/** The answer of the download URL, which clients that follow redirects get. */
 const csvResponse = (examples: Part): Part => ({
   description: `\
 The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \

@@ -63,7 +63,7 @@ const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
 const EXAMPLE_VALUE = { datetime: EXAMPLE_DAY, integer: 1042, float: '12.500000', string: 'Mobile' };
 
 /** A value that a field can have. */
-export const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
+const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
 
 /** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {

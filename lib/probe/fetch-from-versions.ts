@@ -13,10 +13,7 @@ export interface VersionedService {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/**
- * A `fetch` that invokes the given versions of the service's functions, even if other versions are live, and follows
- * their redirects. Throws if no version of the requested function is given.
- */
+/** A `fetch` that invokes these versions, live or not, and follows redirects. Throws without a version. */
 export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
   (async (target, init) => {
     let url = new URL(String(target));

@@ -96,10 +96,7 @@ async function ask(
   return { status: response.status, text: await response.text() };
 }
 
-/**
- * Makes the function that pulls a small report as a partner does: token, URL, redirects, CSV. It resolves to the number
- * of rows of the day before, and throws an Error that says which step failed.
- */
+/** Pulls a small report as a partner does. Resolves to its rows, or throws an Error that names the step. */
 export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
   const { now, secondsLate = 0 } = parts;
   return async () => {
@@ -183,10 +180,7 @@ export function probeHandler({
   };
 }
 
-/**
- * Reads a JSON text. Throws an Error that names the text but does not quote it, as the errors of JSON.parse and valibot
- * do: the text holds a secret or a token, and the error is logged.
- */
+/** Reads a JSON text. Its Error does not quote the text, which holds a secret, and is logged. */
 function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string): T {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
   if (result.success) return result.output;

@@ -68,10 +68,7 @@ export interface KnownProblem {
 
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
-/**
- * An example of each class in `problem.ts`, except `NotFound` and `Overloaded`. `NotFound` is one of the gateway's
- * problems; `Overloaded` is an `Unavailable`.
- */
+/** An example of each class, without `NotFound`, which is the gateway's too, and subclasses. */
 export const causes = (scope: string): readonly Problem[] => [
   new InvalidRequest([
     { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },

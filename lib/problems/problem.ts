@@ -115,10 +115,7 @@ export class NotFound extends Problem {
   }
 }
 
-/**
- * 404: a waiting URL that was never given out or has expired, whose partner has lost its right to the report, or whose
- * request this release does not know.
- */
+/** 404: a waiting URL that is unknown, has expired, or whose partner has lost its right to the report. */
 export class NoSuchDownload extends Problem {
   constructor() {
     super(
@@ -148,10 +145,7 @@ export class TooManyCompanies extends Problem {
   }
 }
 
-/**
- * 503: AWS is overloaded, the report was not ready in time, its events kept changing, or its client had no free slot.
- * The same request may succeed later.
- */
+/** 503: overload, too late, events kept changing, or no free slot. The same request may succeed later. */
 export class Unavailable extends Problem {
   constructor(detail: string, retryAfterSeconds: number, options: ErrorOptions = {}) {
     const headers = { 'Retry-After': String(retryAfterSeconds) };

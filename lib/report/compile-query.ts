@@ -64,10 +64,7 @@ function aggregated(field: Field, request: ReportRequest): string {
   );
 }
 
-/**
- * The sum, or 0 if no record counts. If a sum of counts does not fit into a signed 64-bit integer, Trino fails and
- * DuckDB doesn't. With the cast, both fail.
- */
+/** The sum, or 0. Only with the cast does DuckDB fail as Trino does if a count exceeds 64 bits. */
 function total({ type }: Metric, counted: string): string {
   const sum = `coalesce(sum(${counted}), 0)`;
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
@@ -91,11 +88,8 @@ interface Predicate {
   readonly parameters: readonly string[];
 }
 
-/**
- * The conditions that a record must fulfil to count: those of the window, the entitlement, the levels and the filters
- * (docs/contract.md#the-request).
- */
-export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+/** The conditions that a record must fulfil to count (docs/contract.md#the-request). */
+function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
   const { report, requestedFields, filters } = request;
   const { levels } = report;
   const coarser = coarserLevels(request);
@@ -182,20 +176,13 @@ const literal = (value: string | bigint): string =>
 const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 
 /** The SQL expression by which a dimension groups records. */
-export function rawValue(dimension: Dimension): string {
+function rawValue(dimension: Dimension): string {
   if (dimension.type !== 'datetime') return dimension.column;
   return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
 }
 
-/**
- * The report's levels, if the request asks for their metric, and filters by the finer dimension without showing it;
- * otherwise undefined.
- */
-export function coarserLevels({
-  report: { levels },
-  requestedFields,
-  filters,
-}: ReportRequest): Levels | undefined {
+/** The levels, if the request asks for their metric and filters by the finer dimension without showing it. */
+function coarserLevels({ report: { levels }, requestedFields, filters }: ReportRequest): Levels | undefined {
   return levels &&
     requestedFields.includes(levels.metric) &&
     !requestedFields.includes(levels.finer) &&

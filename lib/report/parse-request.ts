@@ -28,9 +28,7 @@ export interface ReportRequest {
   /** The fields in requested order. The report is grouped by the dimensions among them. */
   readonly requestedFields: readonly Field[];
   readonly window: Window;
-  /**
-   * At most one filter for each field, sorted as in the catalogue. A record must pass all filters.
-   */
+  /** At most one for each field, sorted as in the catalogue. A record must pass all of them. */
   readonly filters: readonly Filter[];
 }
 

@@ -12,7 +12,7 @@ import {
   partnerKey,
   readPartner,
 } from '../../lib/access/partner-record.ts';
-import { isLostWrite } from '../../lib/aws/aws-call-failed.ts';
+import { isLostWrite } from '../../lib/aws/answers.ts';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 

@@ -1,7 +1,7 @@
 import { TooManyRequestsException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { AwsCallFailed, metadataOf } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed, metadataOf } from '../../../lib/aws/answers.ts';
 
 const $metadata = { httpStatusCode: 400, requestId: 'abc-1' };
 const throttled = new TooManyRequestsException({ message: "slow down, user 'secret'", $metadata });

@@ -1,6 +1,6 @@
 import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { Unavailable } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';

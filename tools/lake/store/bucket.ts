@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
-import { isLostWrite } from '../../../lib/aws/aws-call-failed.ts';
+import { isLostWrite } from '../../../lib/aws/answers.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 /** The fault if somebody else has changed the lake while a command was using it. */

@@ -1,4 +1,5 @@
 import { AthenaServiceException } from '@aws-sdk/client-athena';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
 /**
@@ -39,7 +40,7 @@ const REFUSED_ACTION = /\bnot authorized to perform: ([a-z\d-]+:[A-Za-z]+)\b/;
 interface Metadata {
   readonly httpStatusCode?: number;
   readonly requestId?: string;
-  /** Added by `keepAnswerDates` (answer-date.ts). */
+  /** Added by `keepAnswerDates`. */
   readonly isSignedAtWrongTime?: boolean;
 }
 
@@ -60,6 +61,63 @@ export const isRefusedCondition = (error: unknown): boolean =>
  */
 export const isLostWrite = (error: unknown): boolean =>
   isRefusedCondition(error) || metadataOf(error).httpStatusCode === 409;
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Response {
+  readonly headers?: Headers;
+}
+
+type Middleware = Parameters<S3Client['middlewareStack']['add']>[0];
+
+/**
+ * From this difference on between a request's time and AWS's, the request may have been refused for it. AWS accepts 5
+ * minutes, S3 accepts 15. The SDK corrects differences from this one on, too.
+ */
+const LARGEST_CLOCK_ERROR_MS = 240_000;
+
+/**
+ * Adds the time of AWS's answer (header `Date`) to each answer that a client returns. The client may be of any AWS
+ * service. Ages and durations then depend on AWS's clock only. An error whose request was signed with a wrong time gets
+ * `isSignedAtWrongTime`: the SDK has learnt the right time from the answer, so the next try may succeed.
+ */
+export function keepAnswerDates<C extends { readonly middlewareStack: { readonly add: unknown } }>(
+  client: C,
+): C {
+  const keepDate = ((next: (args: unknown) => Promise<unknown>) =>
+    async (args: { readonly request: { readonly headers: Headers } }) => {
+      try {
+        const result = (await next(args)) as {
+          readonly response?: Response;
+          readonly output: { readonly $metadata: { date?: number } };
+        };
+        const date = dateHeader(result.response);
+        if (!Number.isNaN(date)) result.output.$metadata.date = date;
+        return result;
+      } catch (error) {
+        const { $metadata, $response } = error as {
+          readonly $metadata?: { isSignedAtWrongTime?: boolean };
+          readonly $response?: Response;
+        };
+        const errorMs = Math.abs(dateHeader($response) - signedAt(args.request));
+        if ($metadata && errorMs >= LARGEST_CLOCK_ERROR_MS) $metadata.isSignedAtWrongTime = true;
+        throw error;
+      }
+    }) as unknown as Middleware;
+  const { middlewareStack } = client as unknown as Pick<S3Client, 'middlewareStack'>;
+  middlewareStack.add(keepDate, { step: 'deserialize', name: 'keepAnswerDate', priority: 'high' });
+  return client;
+}
+
+const dateHeader = (response: Response | undefined): number => Date.parse(response?.headers?.['date'] ?? '');
+
+/** The time with which a request was signed: the header `X-Amz-Date`, for example `20260102T030405Z`. */
+const signedAt = ({ headers }: { readonly headers: Headers }): number =>
+  Date.parse((headers['x-amz-date'] ?? '').replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/, '$1-$2-$3T$4:$5:'));
+
+/** When AWS gave an answer that `keepAnswerDates` has seen, in milliseconds since 1970; else the present time. */
+export const dateOf = ({ $metadata }: { readonly $metadata: object & { readonly date?: number } }): number =>
+  $metadata.date ?? Date.now();
 
 /** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
