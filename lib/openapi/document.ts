@@ -1,4 +1,4 @@
-import { daysAnswer } from '../lake/day-states.ts';
+import { daysAnswer } from '../lake/days-answer.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
