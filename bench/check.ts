@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { makeCheckLakes } from './check-lakes.ts';
 import { startMeasured } from './measured-process.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-const ROUNDS = Number(process.env['CHECK_ROUNDS'] ?? 5);
+const ROUNDS = roundsAtMost(5);
 const MOST = 2;
 
 interface Took {

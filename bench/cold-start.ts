@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { LEAST_ENVIRONMENT } from '../test/least-environment.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-const ROUNDS = 15;
+const ROUNDS = roundsAtMost(15);
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
