@@ -41,8 +41,3 @@ describe('the decision records', () => {
     );
   });
 });
-
-it('the changelog has the version of package.json', () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toContain(`\n## ${version}\n`);
-});
