@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_740,
+  lib: 8_742,
   'files of lib': 97,
   infra: 3_605,
-  local: 6_184,
+  local: 6_183,
   'lake-check': 1_990,
-  tools: 6_063,
+  tools: 5_908,
   page: 8_812,
   connectors: 2_209,
-  bench: 4_544,
-  test: 53_661,
-  docs: 7_279,
+  bench: 4_085,
+  test: 53_828,
+  docs: 5_972,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
