@@ -1,8 +1,7 @@
 import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../http/redirect.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
-import { MAX_WINDOW_DAYS } from '../report/utc-time.ts';
+import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { daysPath, pathOf, reportPath } from '../routes.ts';
 import { exampleCsv, exampleDays, examplesOf } from './examples.ts';

@@ -6,8 +6,8 @@ import { problemChain } from '../http/problem-chain.ts';
 import { serviceUrl } from '../http/request-header.ts';
 import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS } from '../report/parse-request.ts';
-import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';
 import { openApiDocument } from './document.ts';
 

@@ -1,7 +1,7 @@
 import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
-import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
 import { oneOf, type Part, parameter, parameterNamed, time } from './schemas.ts';
 
