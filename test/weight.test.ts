@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_742,
+  lib: 8_743,
   'files of lib': 97,
   infra: 3_605,
   local: 6_183,
