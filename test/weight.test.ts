@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_209,
   bench: 4_085,
   test: 53_828,
-  docs: 5_972,
+  docs: 5_973,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
