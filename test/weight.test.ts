@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_413,
+  lib: 8_416,
   'files of lib': 82,
   infra: 3_582,
-  local: 6_186,
+  local: 6_185,
   'lake-check': 1_990,
-  tools: 6_079,
+  tools: 5_924,
   page: 8_812,
   connectors: 2_209,
-  bench: 4_544,
-  test: 53_648,
-  docs: 7_280,
+  bench: 4_096,
+  test: 53_965,
+  docs: 6_088,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
