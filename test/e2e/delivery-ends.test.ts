@@ -61,16 +61,6 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets the faults, and watches calls. The returned function gives the number of calls so far for each of `matches`. */
-function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
-  service.stack.faults.set([...faults, ...matches]);
-  return () =>
-    service.stack.faults
-      .current()
-      .slice(faults.length)
-      .map(({ matched }) => matched);
-}
-const QUERIES = { on: 'query', match: 'SELECT' } as const;
 
 async function empty(prefix: string): Promise<void> {
   const Bucket = 'performance-reports-results';
@@ -107,17 +97,6 @@ describe('a restatement of a day that was closed long ago', () => {
     const download = await fetch(await locationOf(after));
     expect(download.headers.get('x-amz-meta-data-version')).toBe(versions[1]);
     await download.body?.cancel();
-  });
-});
-
-describe('a waiting URL that four clients fetch at once', () => {
-  it('leads all four to one report, which is made once as a plain file and a gzipped file', async () => {
-    const question = freshQuestion();
-    const counts = watching([{ on: 'query', delayMs: 900 }], { on: 's3', match: 'PUT reports/' }, QUERIES);
-    const url = await locationOf(await ask(question));
-    const bodies = await Promise.all(Array.from({ length: 4 }, async () => (await fetch(url)).text()));
-    expect(bodies).toEqual(Array(4).fill(expected(question)));
-    expect(counts()).toEqual([2, 1]);
   });
 });
 
@@ -167,20 +146,5 @@ describe('the publication of a large result', () => {
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));
-  });
-});
-
-describe('a query that exceeded the scan limit', () => {
-  it('is not run again while the data and the limit are the same', async () => {
-    const question = freshQuestion();
-    const counts = watching([{ on: 'query', fail: 'cut-off' }], QUERIES);
-    const problem = async () => {
-      let response = await ask(question);
-      while (response.status === 303) response = await wait(await locationOf(response));
-      return problemOf(response);
-    };
-    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
-    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
-    expect(counts()).toEqual([1]);
   });
 });

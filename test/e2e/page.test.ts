@@ -117,45 +117,6 @@ describe('a web page of a partner’s origin', () => {
     for (const { headers } of [faulty, stranger, nowhere])
       expect(headers.get('access-control-allow-origin')).toBe(PARTNER);
   });
-
-  it('can read nothing if the stage does not name the origin', async () => {
-    const answer = await get(path(), { headers: authorized('https://evil.example'), redirect: 'manual' });
-    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
-    expect(answer.headers.get('vary')).toBe('Accept-Encoding, Origin');
-  });
-});
-
-describe('the download host', () => {
-  const preflight = (headers: Record<string, string>) =>
-    fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
-      method: 'OPTIONS',
-      headers: { Origin: PARTNER, ...headers },
-    });
-
-  it('allows Range in a preflight, but not PUT or Authorization', async () => {
-    const parts = await preflight({
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'range',
-    });
-    expect(parts.status).toBe(200);
-    expect(parts.headers.get('access-control-allow-headers')).toBe('range');
-    for (const refused of [
-      { 'Access-Control-Request-Method': 'PUT' },
-      { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' },
-    ]) {
-      const response = await preflight(refused);
-      expect(response.status).toBe(403);
-      expect(response.headers.has('access-control-allow-origin')).toBe(false);
-    }
-  });
-
-  it('lets a web page read why a link is refused', async () => {
-    const refused = await fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
-      headers: { Origin: PARTNER },
-    });
-    expect(refused.status).toBe(403);
-    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
-  });
 });
 
 describe('the sample partners of the one-machine stack', () => {
@@ -174,11 +135,6 @@ describe('the sample partners of the one-machine stack', () => {
       { headers: { Authorization: `Bearer ${accessToken}` } },
     );
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
-  });
-
-  it('get a token only by POST, and only under a known name', async () => {
-    expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
-    expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });
 
   it('are not listed if the Host header names another host', async () => {

@@ -216,26 +216,18 @@ describe('reports', () => {
     },
   );
 
-  it.each([
-    `' OR ''='`,
-    `phone' --`,
-    `phone') OR (1=1`,
-    `phone'; DROP TABLE publisher_events; --`,
-    `\\' OR 1=1 --`,
-    `phone%`,
-    'ph_ne',
-    '*',
-    `''`,
-    'ʼ OR 1=1',
-  ])('have no rows for the hostile filter text %j', async (value) => {
-    const filters = { DeviceOrProxy: [value] };
-    expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
-      '"DeviceOrProxy","Clicks"\n',
-    );
-    expect(await agrees('advertiserperformance', ask('DeviceOrProxy,Spend', { filters }))).toBe(
-      '"DeviceOrProxy","Spend"\n',
-    );
-  });
+  it.each([`phone') OR (1=1`, `phone'; DROP TABLE publisher_events; --`, `\\' OR 1=1 --`, 'ph_ne%'])(
+    'have no rows for the hostile filter text %j',
+    async (value) => {
+      const filters = { DeviceOrProxy: [value] };
+      expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
+        '"DeviceOrProxy","Clicks"\n',
+      );
+      expect(await agrees('advertiserperformance', ask('DeviceOrProxy,Spend', { filters }))).toBe(
+        '"DeviceOrProxy","Spend"\n',
+      );
+    },
+  );
 
   it('equal the reports computed from the events, byte for byte, for random questions', async () => {
     const random = randomNumbers(7);

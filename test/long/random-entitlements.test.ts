@@ -249,29 +249,4 @@ describe('a report counts no row of a company that its caller may not see', () =
     expect(refused).toBeLessThan(1_600);
     expect(cases.filter(({ companies }) => companies === 'every-company').length).toBeGreaterThan(50);
   }, 120_000);
-
-  it('for 1,000 random questions with random claims, from the claims to the CSV', async () => {
-    const config = readConfig({
-      ...LEAST,
-      ENTITLEMENTS: 'claims',
-      COMPANY_CLAIMS: JSON.stringify({
-        publisherCompanies: { claim: 'publisher_companies' },
-        advertiserCompanies: { claim: 'advertiser_companies' },
-      }),
-    });
-    const answer = (entry: Case) => answerTo(entry, config);
-    expect(await wronglyAnswered(randomCases(99, 1_000), answer, 2)).toEqual([]);
-  }, 120_000);
-
-  it('for 200 random questions with random tokens, over HTTP', async () => {
-    const answer = async ({ report, claims, question }: Case) => {
-      const token = await service.stack.identityProvider.signToken(
-        { scope: service.stack.scope, ...claims },
-        { algorithm: 'EdDSA' },
-      );
-      const headers = { Authorization: `Bearer ${token}` };
-      return (await service.request(report, queryOf(question), { redirect: 'follow', headers })).text();
-    };
-    expect(await wronglyAnswered(randomCases(7, 200), answer, 8)).toEqual([]);
-  }, 120_000);
 });
