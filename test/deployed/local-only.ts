@@ -10,7 +10,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
   {
     test: 'identical requests > share one query while it runs',
-    reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
+    reason: 'The emulator starts a process for each request at once, too many here.',
   },
   {
     test: 'the answer to a bad request > is 404 if a report’s path ends with a slash',

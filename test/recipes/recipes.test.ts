@@ -39,6 +39,13 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
     },
   };
 
+/**
+ * All tests of `npm test`, after each recipe: no other test may need an edit. A copy is heavier than the bounds of the
+ * tree allow. The simulated worlds and the release before do not depend on what a recipe changes.
+ */
+const IN_PROCESS_TESTS =
+  "vitest run --project unit --reporter=minimal --exclude 'test/{weight.test.ts,worlds/**,releases/**}'";
+
 describe('CONTRIBUTING.md', () => {
   const lastDecision = readDecisions(resolve(ROOT, 'docs/decisions')).at(-1)?.number ?? 0;
   const nextDecision = lastDecision + 1;
@@ -66,5 +73,6 @@ describe('CONTRIBUTING.md', () => {
     let output = '';
     for (const step of recipe.steps) output += await copy.follow(step);
     await OUTCOMES[recipe.title]?.(copy, recipe, output);
+    await copy.follow({ kind: 'run', command: IN_PROCESS_TESTS });
   });
 });
