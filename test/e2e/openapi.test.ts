@@ -45,6 +45,18 @@ describe('GET /openapi.json', () => {
     });
     expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
   });
+
+  it('is gzipped for callers that accept gzip', async () => {
+    const answers = await Promise.all(
+      ['gzip', 'identity'].map((encoding) => get({ headers: { 'Accept-Encoding': encoding } })),
+    );
+    expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null]);
+    expect(answers.map(({ headers }) => headers.get('vary'))).toEqual(['Accept-Encoding', 'Accept-Encoding']);
+    const [gzipped, plain] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(gzipped).toBe(plain);
+    const [few, many] = answers.map(({ headers }) => Number(headers.get('content-length')));
+    expect(few).toBeLessThan((many ?? 0) / 4);
+  });
 });
 
 interface Parameter {

@@ -137,6 +137,11 @@ describe('the sample partners of the one-machine stack', () => {
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
   });
 
+  it('get a token only by POST, and only under a known name', async () => {
+    expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
+    expect((await get(`${PATH}/house/token`)).status).toBe(404);
+  });
+
   it('are not listed if the Host header names another host', async () => {
     const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } });
     outgoing.end();

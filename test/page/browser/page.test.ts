@@ -279,6 +279,7 @@ describe('faults', () => {
 
   it.each([
     ['it is no token', 'Bearer nonsense', /token/i],
+    ['it has characters that no token has', 'eyJ…', /characters that no token has/],
     ['it gives no access', () => tokenOf(service, 'nobody'), /Not authorized to this endpoint/],
   ])('of the token are shown at its input: %s', async (_, token, words) => {
     const watched = await open();
