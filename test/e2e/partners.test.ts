@@ -65,6 +65,12 @@ describe('a partner of the register', () => {
     expect(await get('publisherperformance', revenue, { [claim]: client })).toEqual(reportOf([1000n, 1002n]));
   });
 
+  it('is not recognized by any other claim', async () => {
+    const client = await registered({ publisherCompanies: EVERY_COMPANY });
+    for (const claims of [{ sub: client }, { client_id: [client] }, { client_id: '', sub: client }, {}])
+      expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
+  });
+
   it('gets no additional rows if claims of its token name companies', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const claims = { client_id: client, publisher_companies: '*', advertiser_companies: '*' };

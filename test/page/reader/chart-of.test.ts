@@ -125,6 +125,19 @@ describe('the chart of a report', () => {
     expect(chart(stored(fields, rows), { metric: 'Clicks' })).toMatchObject({ times, series: [{ points }] });
   });
 
+  // 2026-02-01 was a Sunday.
+  it.each([
+    ['hours', 24, { 5: 3, 23: 4 }, { 5: 2, 23: 1 }],
+    ['weekdays', 7, { 0: 6, 6: 1 }, { 0: 1, 6: 1 }],
+  ] as const)('can add up the days by %s (UTC)', (axis, length, sums, days) => {
+    const rows = rowsOf('2026-02-01T05:00:00Z 1; 2026-02-02T05:00:00Z 2; 2026-02-02T23:00:00Z 4');
+    const { times, series, dayCounts } = chart(stored('DateTime Clicks', rows), { metric: 'Clicks', axis });
+    expect(times).toEqual([...Array(length).keys()]);
+    expect({ ...series[0]?.points.filter((_, at) => at in sums) }).toEqual({ ...Object.values(sums) });
+    expect(series[0]?.points.filter((point) => point !== undefined)).toHaveLength(2);
+    expect(dayCounts).toEqual(times.map((place) => days[place as keyof typeof days] ?? 0));
+  });
+
   it('has only the times of its rows if they span more hours than the longest window', () => {
     const far = stored('DateTime Clicks', rowsOf('2026-01-01T00:00:00Z 1; 2026-02-02T00:00:00Z 2'));
     expect(chart(far, { metric: 'Clicks' }).times).toEqual([at(1) - 31 * 86_400, at(2)]);
