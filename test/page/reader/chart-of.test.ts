@@ -112,7 +112,7 @@ describe('the chart of a report', () => {
     ]);
   });
 
-  it.each<[string, string, string[][], number[], (number | undefined)[]]>([
+  it.each<[string, string, (string | null)[][], number[], (number | undefined)[]]>([
     ['days', 'Day Clicks', rowsOf('d4 2; d1 1'), [at(1), at(2), at(3), at(4)], [1, undefined, undefined, 2]],
     [
       'hours',
