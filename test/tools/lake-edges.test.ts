@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { measureColumns } from '../../lake-check/report-columns.ts';
+import { publisherReport } from '../../lib/report/catalogue.ts';
 import { differingDialects } from './csv-dialects.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake, runLakeExactly } from './run-lake.ts';
@@ -317,8 +319,14 @@ describe('the columns of a file', () => {
   });
 
   it('must have each metric, unless the operator says that one is missing', async () => {
+    const HERE = ['served_ads', 'placement_opens', 'container_opens', 'clicks', 'revenue'];
+    // Metrics that came after the contract are not in the file either.
+    const later = measureColumns(publisherReport).filter((name) => !HERE.includes(name));
     const exactly = (...options: readonly string[]) =>
-      runLakeExactly(['convert', join(home, 'names.csv'), '--to', join(home, 'names'), ...options]);
+      runLakeExactly([
+        ...['convert', join(home, 'names.csv'), '--to', join(home, 'names'), ...options],
+        ...later.flatMap((name) => ['--without', name]),
+      ]);
     await write(
       'names.csv',
       `event_time,publisher_company_id,placement_id,served_ads,placement_opens,container_opens,click,revenue_usd\n${TIME},1,1,1,1,0,5,2.5\n`,
