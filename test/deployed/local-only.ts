@@ -4,11 +4,6 @@
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
-    test: 'a partner that asks for more reports at once than it has slots > gets every report by a plain GET',
-    reason:
-      'It asks Athena itself what ran at one time, with credentials that only the one-machine stack takes.',
-  },
-  {
     test: 'identical requests > share one query while it runs',
     reason: 'The emulator starts a process for each request at once, too many here.',
   },

@@ -5,6 +5,7 @@ import { writeEvents } from '../../local/events/write-events.ts';
 import type { FaultInput } from '../../local/faults/faults.ts';
 import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
+import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
@@ -14,12 +15,7 @@ const LONGEST_QUERY_MS = 4_000;
 const LARGE_BYTES = 20_000_000;
 
 const events = knownEvents(17, 200);
-let asked = 0;
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 const expected = (question: Question) => expectedReport(REPORT, events.publisher_events, question);
 
 let service: Service;

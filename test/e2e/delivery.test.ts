@@ -4,20 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
+import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
 const WAIT_MS = 400;
 
 const events = knownEvents(11, 200);
-const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
-let asked = 0;
-/** A new question, which has no stored report and no query yet. */
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: window.start,
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 const expected = (question: Question) =>
   expectedReport('publisherperformance', events.publisher_events, question);
 
