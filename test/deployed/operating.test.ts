@@ -1,8 +1,8 @@
 /** Tests what an operator sees of a deployed stage: smoke, doctor, and throttled queries in the log. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 
@@ -10,11 +10,7 @@ const lane = currentLane() as Lane;
 const { aws, doctor, smoke } = operator(lane);
 const names = resourceNames(lane.stage);
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(knownEvents(41, 200));
-});
-afterAll(() => service.close());
+const service = await ownService(knownEvents(41, 200));
 
 describe('npm run smoke', () => {
   it('proves that the stage delivers, as the client of the probe', async () => {

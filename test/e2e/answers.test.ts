@@ -3,12 +3,12 @@ import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getEncrypted } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf, startService } from './service.ts';
 
 const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
@@ -21,11 +21,7 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** On the lane, the functions don't know the host name under which the emulator serves them. */
 const helpOf = (slug: string) => expect.stringMatching(RegExp(`^(https?://[^/]+)?/docs/problems#${slug}$`));
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events);
-});
-afterAll(() => service.close());
+const service = await ownService(events);
 
 const locationOf = async () => {
   const response = await service.request('publisherperformance', query);

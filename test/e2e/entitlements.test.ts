@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BY_CLAIMS } from './by-claims.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf, startService } from './service.ts';
 
 const events = knownEvents(5, 800);
 const rowsOf = {
@@ -15,11 +15,7 @@ const GOVERNING = {
 };
 type ReportName = keyof typeof rowsOf;
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { functionEnv: BY_CLAIMS });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { functionEnv: BY_CLAIMS });
 
 const tokenOf = (claims: object) =>
   service.stack.identityProvider.signToken({ scope: service.stack.scope, ...claims }, { algorithm: 'EdDSA' });

@@ -1,21 +1,17 @@
 import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf } from './service.ts';
 
 const PARTNER = 'https://dash.partner.example';
 const events = knownEvents(18, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const report = expectedReport('publisherperformance', events.publisher_events, question);
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 

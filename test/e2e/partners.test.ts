@@ -1,21 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf } from './service.ts';
 
 const events = knownEvents(5, 800);
 const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
 const spend: Question = { ...january, fields: ['Spend'] };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '300' } });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '300' } });
 afterEach(() => service.stack.faults.set([]));
 
 /** Makes the functions forget the partners that they have read from the register, as they do after a minute. */

@@ -1,25 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { measureColumns } from '../../lake-check/report-columns.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { differingDialects } from './csv-dialects.ts';
-import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
+import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake, runLakeExactly } from './run-lake.ts';
 
-let home: string;
-let writer: Writer;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'lake-edges-'));
-  writer = await openWriter(home);
-});
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await rm(home, { recursive: true });
-});
+const { folder: home, writer } = await writingFolder();
 
 async function write(path: string, content: string | Buffer): Promise<void> {
   await mkdir(dirname(join(home, path)), { recursive: true });
