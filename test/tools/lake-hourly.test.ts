@@ -29,17 +29,6 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('sums the latest version in the end, no matter at which call of a run the raw day is restated', async () => {
-    for (let at = 1, wasHeld = true; wasHeld; at++) {
-      await world.restate();
-      const run = await world.heldAt(at, 'call', () => world.restate());
-      expect(run).toMatchObject({ code: 0, stderr: '' });
-      wasHeld = run.wasHeld;
-    }
-    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    expect((await world.look())[DAY]).toBe(world.version);
-  });
-
   it('never mixes versions in a day and sums the latest in the end, no matter at which write a run is cut off', async () => {
     // The three writes remove the marker, write the file, and write the marker. test/long kills processes at each.
     for (const write of [1, 2, 3]) {
