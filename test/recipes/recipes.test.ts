@@ -34,6 +34,13 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe) => Prom
     expectNewFields(copy, ['DateTime', 'Day', 'PublisherAccountId', 'SiteName', 'Visits']),
 };
 
+/**
+ * The tests of `npm test` in one process each, after each recipe: none may need an edit. The worlds and the release before
+ * do not depend on what a recipe changes, and a copy is heavier than the bounds of the tree.
+ */
+const ROOMS = ['docs', 'infra', 'lake-check', 'lib', 'local', 'openapi', 'page', 's3', 'tools'];
+const IN_PROCESS_TESTS = `vitest run --project unit --reporter=minimal test/layers ${ROOMS.map((room) => `test/${room}/`).join(' ')}`;
+
 describe('CONTRIBUTING.md', () => {
   const guide = read('CONTRIBUTING.md');
   const recipes = readRecipes(guide);
@@ -55,5 +62,6 @@ describe('CONTRIBUTING.md', () => {
     await using copy = await copyTree();
     for (const step of recipe.steps) await copy.follow(step);
     await OUTCOMES[recipe.title]?.(copy, recipe);
+    await copy.follow({ kind: 'run', command: IN_PROCESS_TESTS });
   });
 });

@@ -9,7 +9,7 @@ describe('the request of a choice', () => {
   it('has a window to the end of the last day, and no faults for the first choice of each report', () => {
     const parameters = parametersOf(firstChoice(), days);
     expect(parameters).toEqual([
-      ['requestedFields', 'Day,ServedAds,Opens,Clicks,Revenue'],
+      ['requestedFields', firstChoice().fields.join(',')],
       ['startInclusive', '2026-02-22T00:00:00Z'],
       ['endExclusive', '2026-03-01T00:00:00Z'],
       ['api-version', '1.0'],
