@@ -68,10 +68,17 @@ async function waitTwice(
     return { lostMs: Date.now() - execution.completedAt, calls };
   };
   const terms = { waitUntil: FOREVER, giveUpAt: FOREVER, longestQueryMs: FOREVER, longestQueueMs: FOREVER };
-  const watched = { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false };
+  const attempt = { form: 2, writer: '', attempt: '', attempts: 1, isRetry: false, fingerprint: '' } as const;
+  const record = { state: 'under-way', ...attempt, executionId: id, elapsedMs: 0 } as const;
   const [ours, theirs] = await Promise.all([
     timed(async (counting) => {
-      const { execution } = await watchExecution({ queries: counting, results }, watched, terms, () => true);
+      const { execution } = await watchExecution(
+        { queries: counting, results },
+        terms,
+        record,
+        false,
+        () => true,
+      );
       if (!execution) throw new Error('Athena has not answered');
       return execution;
     }),

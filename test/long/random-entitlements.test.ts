@@ -230,7 +230,11 @@ async function answerTo(
   const query = new URLSearchParams(queryOf(question));
   const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));
   const request = parseRequest(report, { parameters, accept: undefined });
-  const { query: compiled, columns } = makeJob(request, verdict.entitlement, { version: '' });
+  const { query: compiled, columns } = makeJob(request, verdict.entitlement, {
+    version: '',
+    fingerprint: '',
+    isListed: true,
+  });
   const signal = new AbortController().signal;
   const { csvPath } = await engine.run({ id: `case-${queries++}`, ...compiled, signal });
   const csv = await buffer(retypeCsv(columns, createReadStream(csvPath)));
