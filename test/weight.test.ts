@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 159,
-  lib: 8_740,
+  lib: 8_555,
   'files of lib': 97,
   infra: 3_605,
   local: 6_184,
@@ -19,9 +19,9 @@ const AT_MOST: Readonly<Record<string, number>> = {
   tools: 6_063,
   page: 8_812,
   connectors: 2_209,
-  bench: 4_544,
-  test: 53_661,
-  docs: 7_279,
+  bench: 4_551,
+  test: 53_657,
+  docs: 7_281,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
