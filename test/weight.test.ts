@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_209,
   bench: 4_551,
   test: 53_657,
-  docs: 7_281,
+  docs: 7_280,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
