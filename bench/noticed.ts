@@ -3,7 +3,7 @@ import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
 import { QUERY_WAIT_MS } from '../lib/function-settings.ts';
 import { hopWaitMs } from '../lib/http/answer-delivery.ts';
-import { readDataState } from '../lib/lake/read-data-state.ts';
+import { readDataState } from '../lib/lake/data-version.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import type { Progress } from '../lib/results/ticket.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
-import type { DataState } from '../lake/data-version.ts';
-import { readDataState } from '../lake/read-data-state.ts';
+import { type DataState, readDataState } from '../lake/data-version.ts';
 import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
 import { AGE_ERROR_MS, leaseLeftMs, type RecordIn, readRecord } from '../results/job-record.ts';
 import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';

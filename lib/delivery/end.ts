@@ -1,10 +1,9 @@
 /** What became of an execution: the record that ends its attempt. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
-import { isYounger } from '../is-younger.ts';
-import type { DataState } from '../lake/data-version.ts';
-import { findDataState } from '../lake/read-data-state.ts';
+import { NotEngineCsv } from '../csv/retype-csv.ts';
+import { type DataState, findDataState } from '../lake/data-version.ts';
+import { isYounger } from '../report/utc-time.ts';
 import type { EndedRecord, RecordIn } from '../results/job-record.ts';
 import { resultKey } from '../results/keys.ts';
 import type { EngineResult } from '../results/results-bucket.ts';

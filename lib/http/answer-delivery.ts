@@ -13,29 +13,20 @@ import {
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { auditedFacts, type LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
-
-/**
- * How much longer a caller may wait for the publication of a large result than for its query: as long as the publishing
- * function may run.
- */
-const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
-
-/** How much longer the ticket lives than the caller may wait, so that the last hop can say that the time is up. */
-const LAST_ANSWER_MS = 60_000;
+import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
 /** How long a caller waits for its query: a little longer than a query may take, so that the query is stopped first. */
 const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
-/** Until when a caller may wait for its report, publication included. Times are milliseconds since 1970. */
+/** Until when a caller may wait for its report, also if it must be published. Times are milliseconds since 1970. */
 export const publishUntil = (config: Config, askedAt: number): number =>
-  askedAt + callerWaitMs(config) + PUBLISHING_MS;
+  askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
 
-/** How long a ticket is valid, in milliseconds. */
-export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + LAST_ANSWER_MS;
+/** How long a ticket is valid: a minute longer than the caller may wait, so that the last hop can say why it ends. */
+export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + 60_000;
 
 /**
  * How long a request waits for its report. The first request waits only a short time, because some clients have short
@@ -102,10 +93,7 @@ export interface DeliveryRequest {
   }>;
 }
 
-/**
- * Delivers a report if one request has enough time for it. Answers with a redirect, to the report or to the waiting
- * room (docs/contract.md#the-redirect).
- */
+/** Answers with a redirect, to the report or to the waiting room (docs/contract.md#the-redirect). */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,

@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../lib/openapi/document.ts';
-import { describeFields } from '../../lib/openapi/public-handlers.ts';
+import { describeFields } from '../../lib/openapi/fields.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { siteOf } from './deployed-service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import document from '../../docs/openapi.json' with { type: 'json' };
-import { exampleCsv, exampleRequests } from '../../lib/openapi/examples.ts';
+import { exampleCsv, exampleRequests } from '../../lib/openapi/report-parameters.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { knownEvents } from './known-events.ts';
 import { type Service, startService } from './service.ts';

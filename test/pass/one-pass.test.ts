@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
-import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -204,7 +204,7 @@ it('the service answers 502 if the function dies during the request', async () =
 });
 
 it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {
-  const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
+  const functions = [...routes.map(({ functionName }) => functionName), PUBLIC_FUNCTION];
   const release = service.stack.environment[ENV.commit] ?? 'unknown';
   const until = Date.now() + 10_000;
   const waits = { pause: async () => {}, mayWait: () => Date.now() < until };

@@ -9,15 +9,15 @@ describe('findMovedAliases', () => {
     publishedMs: index,
     isTakenBack: false,
   }));
-  const functionAt = (live: number) => [{ name: 'page', versions, live }];
-  const stack = new Map([['performance-reports-prod-page', 2]]);
+  const functionAt = (live: number) => [{ name: 'public', versions, live }];
+  const stack = new Map([['performance-reports-prod-public', 2]]);
 
   it('finds an alias that leads to another version than the stack has', () => {
     expect(findMovedAliases('prod', functionAt(1), stack)).toEqual([
       {
         finding:
           'These aliases lead elsewhere than CloudFormation knows: a release was taken back.\n' +
-          '  page: 1 (aaaaaaaaaaaa), deployed: 2 (bbbbbbbbbbbb)',
+          '  public: 1 (aaaaaaaaaaaa), deployed: 2 (bbbbbbbbbbbb)',
         remedy: expect.stringMatching(/^Nothing to do/),
       },
     ]);
@@ -31,16 +31,16 @@ describe('findMovedAliases', () => {
 describe('readMovedAliases', () => {
   it('reads to which version each alias leads, and which version the stack has now', async () => {
     const aws = await startReleaseStandIn({
-      page: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'],
-      fields: ['bbbbbbbbbbbb'],
+      public: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'],
+      downloads: ['bbbbbbbbbbbb'],
     });
     onTestFinished(() => aws.close());
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
     expect(await readMovedAliases('prod')).toEqual([]);
-    Object.assign(aws.functions.get('page') ?? {}, { version: 1 });
+    Object.assign(aws.functions.get('public') ?? {}, { version: 1 });
     expect(await readMovedAliases('prod')).toEqual([
       {
-        finding: expect.stringMatching(/\n {2}page: 1 \(aaaaaaaaaaaa\), deployed: 2 \(bbbbbbbbbbbb\)$/),
+        finding: expect.stringMatching(/\n {2}public: 1 \(aaaaaaaaaaaa\), deployed: 2 \(bbbbbbbbbbbb\)$/),
         remedy: expect.any(String),
       },
     ]);

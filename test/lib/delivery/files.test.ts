@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import * as files from '../../../lib/delivery/files.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';

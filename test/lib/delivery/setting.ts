@@ -1,6 +1,6 @@
 import type { DeliveryFacts, DeliveryTerms, Run, Wanted } from '../../../lib/delivery/delivery.ts';
 import { type Job, makeJob } from '../../../lib/delivery/job.ts';
-import { readDataState } from '../../../lib/lake/read-data-state.ts';
+import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';

@@ -470,7 +470,6 @@ describe('parseRequest', () => {
       const response = problemResponse(refusalOf(changes), 'id');
       const { errors, errorsLeftOut } = JSON.parse(response.body);
       expect(errors).toHaveLength(25);
-      expect(errorsLeftOut).toBe(refusalOf(changes).faultsLeftOut);
       expect(errorsLeftOut).toBeGreaterThan(0);
       expect(Buffer.byteLength(response.body)).toBeLessThan(32_000);
     }

@@ -5,21 +5,29 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { scopeOf } from '../access/verify-token.ts';
 import type { Config } from '../config.ts';
 import { DOCUMENTS_PATH } from '../names.ts';
+import { openApiDocument } from '../openapi/document.ts';
+import { describeFields } from '../openapi/fields.ts';
 import { NotFound } from '../problems/problem.ts';
+import { FIELDS_PATH, OPENAPI_PATH, PUBLIC_FUNCTION, ROUTE_METHODS, routes } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { basePath, serviceUrl } from './request-header.ts';
 
+const PATHS = routes.filter(({ functionName }) => functionName === PUBLIC_FUNCTION).map(({ path }) => path);
+
 /**
- * GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. GET
- * /docs, /docs/{document} and /llms.txt: the documents for callers, with the addresses, scope and limits of this
- * service in every example. All are public and contain no data.
+ * What needs no right, and contains no data:
  *
- * - 200 with the page, the file or the document; if the URL has the files' version, browsers may cache it, otherwise
- *   they must revalidate it
- * - 404 if there is no such file or document
+ * - GET /openapi.json: the service in OpenAPI 3.1, with the URL at which this caller reached it
+ * - GET /reporting/fields: the reports, their fields and the limits of a request
+ * - GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. GET
+ *   /docs, /docs/{document} and /llms.txt: the documents for callers, with the addresses, scope and limits of this
+ *   service in every example. If the URL has the files' version, browsers may cache them, otherwise they must revalidate
+ * - 308 from /docs/ to /docs
+ * - 404 for any other path, and for any method that a path does not accept, with or without a token. API Gateway's own
+ *   answer to such a request with a bearer token would be a 403 about AWS signatures
  */
-export function pageHandler({
+export function publicHandler({
   files,
   downloadOrigins,
   ...dependencies
@@ -28,28 +36,58 @@ export function pageHandler({
   /** Where reports are downloaded from: the only other hosts that the page may call. */
   readonly downloadOrigins: readonly string[];
 }) {
+  const { config } = dependencies;
   const headers = securityHeaders(downloadOrigins);
-  const facts = factsOf(dependencies.config);
+  const facts = factsOf(config);
+  const fields = JSON.stringify(describeFields(config));
   return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
+    const { httpMethod, resource, requestContext } = event;
+    if (!ROUTE_METHODS.includes(httpMethod)) throw new NotFound();
+    // For API Gateway, `/docs/` is another path than `/docs`. The relative URL holds below the base path of a stage too.
+    if (requestContext.path.endsWith(`${DOCUMENTS_PATH}/`))
+      return { statusCode: 308, headers: { Location: `..${DOCUMENTS_PATH}` }, body: '' };
+    if (!PATHS.includes(resource)) throw new NotFound();
+    if (resource === FIELDS_PATH) return described('public', fields);
+    // Shared caches must not store the document, because it holds the URL at which this caller reached the service.
+    if (resource === OPENAPI_PATH) return described('private', JSON.stringify(documentFor(event, config)));
     const file = files.byName.get(fileOf(event));
     if (!file) throw new NotFound();
     const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
-    const isFilledIn = /html|plain/.test(file.mediaType);
+    // Where this caller reaches the service: as a base path for links, and as a URL for examples.
+    const base = basePath(event) ?? '';
+    const values = { ...facts, base, service: serviceUrl(event) ?? base, version: files.version };
     return {
       statusCode: 200,
       headers: {
         ...headers,
+        ...GZIPPED,
         'Content-Type': file.mediaType,
         'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
-        // The gateway gzips large files for callers that accept gzip.
-        Vary: 'Accept-Encoding',
       },
-      body: isFilledIn
-        ? filledIn(file, { ...facts, ...addressesOf(event), version: files.version })
-        : file.body,
+      body: /html|plain/.test(file.mediaType) ? filledIn(file, values) : file.body,
     };
   });
 }
+
+/** The gateway gzips large bodies for callers that accept gzip. */
+const GZIPPED = { Vary: 'Accept-Encoding' };
+
+/** A description of the service, which caches of this kind may store for five minutes. */
+const described = (caches: 'public' | 'private', body: string): APIGatewayProxyResult => ({
+  statusCode: 200,
+  headers: { ...GZIPPED, 'Content-Type': 'application/json', 'Cache-Control': `${caches}, max-age=300` },
+  body,
+});
+
+const documentFor = (event: APIGatewayProxyEvent, config: Config) =>
+  openApiDocument({
+    url: serviceUrl(event) ?? '/',
+    scope: scopeOf(config.token),
+    commit: config.commit,
+    tokenEndpoint: config.access.tokenEndpoint,
+    queriesAtATime: config.queriesPerPartner,
+    longestReportSeconds: Math.ceil(config.longestQueryMs / 1_000),
+  });
 
 /** The name of the requested file, as `page/build-page.ts` writes it. No file has the empty name. */
 function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
@@ -59,12 +97,6 @@ function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
   if (resource === '/llms.txt') return 'docs/llms.txt';
   if (document !== '') return `docs/${document}${document.includes('.') ? '' : '.html'}`;
   return file.includes('/') || file.endsWith('.html') ? '' : file;
-}
-
-/** Where this caller reaches the service: as a base path for links, and as a URL for examples. */
-function addressesOf(event: APIGatewayProxyEvent) {
-  const base = basePath(event) ?? '';
-  return { base, service: serviceUrl(event) ?? base };
 }
 
 /** What the documents say of this deployment. */
@@ -89,10 +121,7 @@ const filledIn = ({ mediaType, body }: PageFile, values: Readonly<Record<string,
       : value;
   });
 
-/**
- * The page runs no inline code, and loads nothing from other hosts except reports (results bucket or edge). The same
- * policy holds for its workers.
- */
+/** The page and its workers run no inline code, and load nothing from other hosts except reports. */
 const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -109,15 +138,15 @@ const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Cross-Origin-Opener-Policy': 'same-origin',
 });
 
+interface PageFile {
+  readonly mediaType: string;
+  readonly body: string;
+}
+
 export interface PageFiles {
   /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
   readonly version: string;
   readonly byName: ReadonlyMap<string, PageFile>;
-}
-
-interface PageFile {
-  readonly mediaType: string;
-  readonly body: string;
 }
 
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
@@ -132,7 +161,7 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
 
 /** Reads the page's files and the documents, once, when the function starts. Throws if the files were not built. */
 export function readPageFiles(directory: string): PageFiles {
-  const byName = new Map<string, { mediaType: string; body: string }>();
+  const byName = new Map<string, PageFile>();
   const version = createHash('sha256');
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
     const mediaType = MEDIA_TYPE[extname(name)];

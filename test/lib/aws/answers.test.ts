@@ -1,7 +1,7 @@
 import { TooManyRequestsException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { AwsCallFailed, metadataOf } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed, isLostWrite, isRefusedCondition, metadataOf } from '../../../lib/aws/answers.ts';
 
 const $metadata = { httpStatusCode: 400, requestId: 'abc-1' };
 const throttled = new TooManyRequestsException({ message: "slow down, user 'secret'", $metadata });
@@ -71,4 +71,16 @@ describe('metadataOf', () => {
     expect(metadataOf(throttled)).toEqual($metadata);
     expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });
+});
+
+it.each([
+  ['PreconditionFailed', 412, true, true],
+  ['NoSuchKey', 404, true, true],
+  ['ConditionalRequestConflict', 409, false, true],
+  ['NoSuchBucket', 404, false, false],
+  ['NoSuchUpload', 404, false, false],
+  ['AccessDenied', 403, false, false],
+])('S3’s %s (%i) is a refused condition: %s; a lost write: %s', (name, httpStatusCode, isRefused, isLost) => {
+  const error = Object.assign(new Error('x'), { name, $metadata: { httpStatusCode } });
+  expect([isRefusedCondition(error), isLostWrite(error)]).toEqual([isRefused, isLost]);
 });
