@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_228,
+  lib: 8_231,
   'files of lib': 82,
   infra: 3_582,
-  local: 6_186,
+  local: 6_185,
   'lake-check': 1_990,
-  tools: 6_079,
+  tools: 5_924,
   page: 8_812,
   connectors: 2_209,
-  bench: 4_551,
-  test: 53_648,
-  docs: 7_281,
+  bench: 4_288,
+  test: 53_815,
+  docs: 5_975,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -8,6 +8,7 @@ import {
   formatUtcTime,
   isImpossible,
   lengthInDays,
+  MAX_WINDOW_DAYS,
   parseUtcTime,
   UTC_TIME_FORM,
   type Window,
@@ -16,8 +17,7 @@ import {
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
 
-/** The longest window of a report, in days (docs/contract.md#the-window). */
-export const MAX_WINDOW_DAYS = 32;
+export { MAX_WINDOW_DAYS };
 
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;

@@ -10,6 +10,9 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
+/** The longest window of a report, in days (docs/contract.md#the-window). */
+export const MAX_WINDOW_DAYS = 32;
+
 /** Parses the contract's date-time, `YYYY-MM-DDThh:mm:ssZ`, to milliseconds since 1970; undefined if invalid. */
 export function parseUtcTime(text: string): number | undefined {
   if (!FORMAT.test(text)) return undefined;

@@ -7,13 +7,13 @@ import { resourceNames } from '../../infra/resource-names.ts';
 import { ENV } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { slotsKey } from '../../lib/results/keys.ts';
-import { permissionParts, type Situation } from '../../tools/docs/permission-parts.ts';
 import type { Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { permissionParts, type Situation } from './proven-parts.ts';
 
 const lane = currentLane() as Lane;
 const { aws, outputs } = operator(lane);

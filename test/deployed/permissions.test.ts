@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { permissionParts } from '../../tools/docs/permission-parts.ts';
 import type { Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -14,6 +13,7 @@ import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { permissionParts } from './proven-parts.ts';
 import { statements } from './statements.ts';
 
 const lane = currentLane() as Lane;

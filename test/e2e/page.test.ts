@@ -2,6 +2,7 @@ import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
+import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -61,7 +62,7 @@ describe('GET /reporting/fields', () => {
       apiVersions: ['1.0'],
       timeZone: 'UTC',
       access: { tokenEndpoint: service.stack.tokenUrl },
-      limits: { windowDays: 32, longestReportSeconds: 600 },
+      limits: { windowDays: MAX_WINDOW_DAYS, longestReportSeconds: 600 },
     });
     expect(document).not.toHaveProperty('currency');
     for (const [index, { name, fields }] of reports.entries()) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
-import { permissionParts, unprovenParts } from '../../tools/docs/permission-parts.ts';
+import { permissionParts, unprovenParts } from '../deployed/proven-parts.ts';
 import { statements } from '../deployed/statements.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';

@@ -2,19 +2,25 @@ import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 
 /** The situations in which `permission-parts.test.ts` shows that a function needs a part of a policy statement. */
-export const SITUATIONS = {
-  report: 'a small report, given at once',
-  'waiting room': 'a report whose query takes longer than the first request waits',
-  share: 'a report that waited for a slot, so that the waiting room starts its query',
-  'stopped query': 'a query that takes too long, stopped by the first request',
-  'query stopped in the waiting room': 'a query that takes too long, stopped in the waiting room',
-  'publication under way': 'a large report whose publication is under way',
-  'publication to ask for': 'a large report that nobody has asked to be published',
-  publishing: 'the publication of a large report',
-  'giving up': 'a large report whose publication is given up',
-} as const;
-
-export type Situation = keyof typeof SITUATIONS;
+export type Situation =
+  /** a small report, given at once */
+  | 'report'
+  /** a report whose query takes longer than the first request waits */
+  | 'waiting room'
+  /** a report that waited for a slot, so that the waiting room starts its query */
+  | 'share'
+  /** a query that takes too long, stopped by the first request */
+  | 'stopped query'
+  /** a query that takes too long, stopped in the waiting room */
+  | 'query stopped in the waiting room'
+  /** a large report whose publication is under way */
+  | 'publication under way'
+  /** a large report that nobody has asked to be published */
+  | 'publication to ask for'
+  /** the publication of a large report */
+  | 'publishing'
+  /** a large report whose publication is given up */
+  | 'giving up';
 
 /** One action or folder of a policy statement that the roles of `functions` have. */
 export interface PermissionPart {
