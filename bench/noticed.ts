@@ -2,8 +2,8 @@ import type { AthenaClient, GetQueryExecutionCommandOutput } from '@aws-sdk/clie
 import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
-import { hopWaitMs } from '../lib/delivery/pace.ts';
 import { QUERY_WAIT_MS } from '../lib/function-settings.ts';
+import { hopWaitMs } from '../lib/http/answer-delivery.ts';
 import { readDataState } from '../lib/lake/data-version.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_416,
+  lib: 8_231,
   'files of lib': 82,
   infra: 3_582,
   local: 6_185,
@@ -20,8 +20,8 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_812,
   connectors: 2_209,
   bench: 4_096,
-  test: 51_451,
-  docs: 5_974,
+  test: 51_597,
+  docs: 5_975,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -36,22 +36,28 @@ export function s3ResultsBucket(
   until: number,
   edgeOrigin?: string,
 ): ResultsBucket {
-  const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) =>
-    call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
-      const command = new PutObjectCommand({
-        Bucket: name,
-        Key: key,
-        Body: JSON.stringify(document),
-        ContentType: 'application/json',
-        ...condition,
-      });
+  const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
+    const text = JSON.stringify(document);
+    let tries = 0;
+    return call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
+      const object = { Bucket: name, Key: key };
+      const body = { Body: text, ContentType: 'application/json' };
+      tries += 1;
       try {
-        return { document, etag: etagOf(await s3.send(command, { abortSignal })), ageMs: 0 };
+        const answer = await s3.send(new PutObjectCommand({ ...object, ...body, ...condition }), {
+          abortSignal,
+        });
+        return { document, etag: etagOf(answer), ageMs: 0 };
       } catch (error) {
-        if (isRefusedCondition(error)) return undefined;
-        throw error;
+        if (!isRefusedCondition(error)) throw error;
+        if (tries === 1) return undefined;
+        // Perhaps S3 stored an earlier try, whose answer was lost, and refused this one because of it.
+        const answer = await getObject(s3, object, abortSignal);
+        if (!answer || (await answer.Body?.transformToString()) !== text) return undefined;
+        return { document, etag: etagOf(answer), ageMs: ageOf(answer) };
       }
     });
+  };
 
   return {
     head: (key) =>

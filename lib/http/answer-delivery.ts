@@ -3,7 +3,6 @@ import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
-import { hopWaitMs } from '../delivery/pace.ts';
 import {
   FIRST_WAIT_MS,
   LAST_CALLS_MS,
@@ -28,6 +27,17 @@ export const publishUntil = (config: Config, askedAt: number): number =>
 
 /** How long a ticket is valid: a minute longer than the caller may wait, so that the last hop can say why it ends. */
 export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + 60_000;
+
+/**
+ * How long a request waits for its report. The first request waits only a short time, because some clients have short
+ * time-outs. Every later request waits as long as it can, because some clients follow few redirects
+ * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
+ *
+ * @param hop 0 for the request for the report itself; n for the nth waiting hop
+ * @param longestMs how long a request may wait at most
+ */
+export const hopWaitMs = (hop: number, longestMs: number): number =>
+  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;
 
 /**
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
