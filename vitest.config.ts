@@ -36,7 +36,8 @@ const projects = {
   // It runs the whole service once.
   pass: { include: ['test/pass/**/*.test.ts'], ...manyWait },
   e2e: { include: ['test/e2e/**/*.test.ts'] },
-  recipes: { include: ['test/recipes/**/*.test.ts'], ...oneByOne, testTimeout: 5 * MINUTE },
+  // Each recipe is followed by all tests of `unit`.
+  recipes: { include: ['test/recipes/**/*.test.ts'], ...oneByOne, testTimeout: 15 * MINUTE },
   page: {
     include: ['test/page/browser/**/*.test.ts'],
     ...oneByOne,

@@ -1,22 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pythonWith } from '../test/clients/python.ts';
 import { freePort, stopServer, untilReady } from '../test/server-process.ts';
 import type { Used } from './measured-process.ts';
 
 /** A Python with the packages for the programs of `bench/baselines/`. Undefined if the machine has no Python. */
 export const baselinePython = (): Promise<string | undefined> =>
-  pythonWith('baselines', [
-    'duckdb==1.5.5',
-    'fastapi==0.165.0',
-    'uvicorn==0.54.0',
-    'pyarrow==26.0.1',
-    'polars==2.1.0',
-    'datafusion==55.0.0',
-  ]);
+  pythonWith('baselines', ['duckdb==1.5.5', 'fastapi==0.165.0', 'uvicorn==0.54.0', 'pyarrow==26.0.1']);
 
 /** The cost of reports that were made one after the other. */
 export interface Made {
@@ -31,25 +21,6 @@ export const eachOf = ({ ms, cpuMs }: Made) => ({
   ms: ms.reduce((total, each) => total + each, 0) / ms.length,
   cpuMs: cpuMs / ms.length,
 });
-
-const program = (name: string) => join(import.meta.dirname, 'baselines', name);
-
-/** Measures Polars or DataFusion in a process of its own. The process writes each SQL text's result to a CSV file. */
-export async function makeWith(
-  python: string,
-  engine: 'polars' | 'datafusion',
-  eventsDirectory: string,
-  sql: readonly string[],
-): Promise<Made> {
-  const scratch = await mkdtemp(join(tmpdir(), 'baseline-'));
-  const child = spawn(python, [program('engine.py'), engine, eventsDirectory, scratch], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  child.stdin.end(JSON.stringify(sql));
-  const told = await text(child.stdout);
-  await rm(scratch, { recursive: true });
-  return JSON.parse(told);
-}
 
 /** A service of FastAPI and DuckDB in a process of its own (`baselines/service.py`). */
 export interface BaselineService extends AsyncDisposable {
@@ -67,7 +38,11 @@ export async function startBaselineService(
 ): Promise<BaselineService> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(python, [program('service.py'), eventsDirectory, String(port)], { stdio: 'inherit' });
+  const child = spawn(
+    python,
+    [join(import.meta.dirname, 'baselines/service.py'), eventsDirectory, String(port)],
+    { stdio: 'inherit' },
+  );
   const read = async (): Promise<Used> => (await fetch(`${url}/used`)).json() as Promise<Used>;
   const answers = () =>
     read().then(

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { dayFolder } from '../lake-check/layout.ts';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { publisherReport } from '../lib/report/catalogue.ts';
-import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../lib/report/tables.ts';
+import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../lib/report/tables.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
-import { dayCopy, daySelect } from '../tools/lake/day-file.ts';
 import { EMPTY_TABLE } from '../tools/lake/store/lake-target.ts';
+import { DENSE, makeGrowthLakes } from './growth-events.ts';
+import { recordsAtMost } from './size.ts';
 
 /** A lake to check, and its title in the table. */
 export interface CheckLake {
@@ -14,74 +14,42 @@ export interface CheckLake {
   readonly directory: string;
 }
 
-const RECORDS = 1_000_000;
+const SAMPLE_RECORDS = recordsAtMost(1_000_000);
 const FILES_A_DAY = 8;
-const TIMES_AS_MANY = 20;
-const DAY = '2026-01-01';
+const RECORDS = recordsAtMost(20_000_000);
 
-/** Makes three lakes: many small files, one large file of raw events, and one file of their hourly records. */
+/** Makes three lakes: many small files, one file of raw events a day, and one file of their hourly records a day. */
 export async function makeCheckLakes(directory: string): Promise<readonly CheckLake[]> {
-  const events = await makeSampleEvents({ directory: join(directory, 'events'), records: RECORDS });
-  const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(directory, 'spilled') });
-  const connection = await instance.connect();
-  try {
-    await connection.run("SET TimeZone = 'UTC'");
-    const lake = (name: string) => join(directory, name);
-    for (const table of tables) await writeMany(connection, events, table, lake('many'));
-    await writeLarge(connection, events, lake('large'), lake('hourly'));
-    return [
-      { title: `59 days of two tables, ${FILES_A_DAY} files each`, directory: lake('many') },
-      { title: 'one file of 20 million raw events', directory: lake('large') },
-      { title: 'one file of their hours', directory: lake('hourly') },
-    ];
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
-}
-
-async function writeMany(
-  connection: DuckDBConnection,
-  events: string,
-  { name }: Table,
-  directory: string,
-): Promise<void> {
-  await mkdir(join(directory, name), { recursive: true });
-  for (let file = 0; file < FILES_A_DAY; file++)
-    await connection.run(
-      `COPY (SELECT * FROM read_parquet('${events}/${name}/*/*.parquet', hive_partitioning = true, hive_types = {day: VARCHAR})
-             WHERE hash(${TIME_COLUMN}) % ${FILES_A_DAY} = ${file})
-       TO '${join(directory, name)}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (${PARTITION_COLUMN}),
-         FILENAME_PATTERN 'part-${file}-{i}', OVERWRITE_OR_IGNORE)`,
-    );
-}
-
-/** Writes two lakes of one day: one has each event of a table several times, the other has their hourly records. */
-async function writeLarge(
-  connection: DuckDBConnection,
-  events: string,
-  raw: string,
-  hourly: string,
-): Promise<void> {
-  const table = tables.find(({ name }) => name === publisherReport.table) as Table;
-  const rawDay = join(raw, dayFolder(table.name, DAY));
-  // DuckDB makes the day's folder of the hourly lake itself.
-  const hourlyDay = join(hourly, dayFolder(table.name, DAY));
-  for (const [directory, day] of [
-    [raw, rawDay],
-    [hourly, join(hourlyDay, '..')],
-  ] as const) {
-    await mkdir(day, { recursive: true });
-    for (const { name } of tables.filter((other) => other !== table)) {
-      await mkdir(join(directory, name));
-      await writeFile(join(directory, name, EMPTY_TABLE), '');
+  const many = await makeMany(directory);
+  const { raw, hourly } = await makeGrowthLakes(directory, RECORDS, DENSE);
+  for (const lake of [raw, hourly])
+    for (const { name } of tables.filter((table) => table.name !== publisherReport.table)) {
+      await mkdir(join(lake, name));
+      await writeFile(join(lake, name, EMPTY_TABLE), '');
     }
+  return [
+    { title: `59 days of two tables, ${FILES_A_DAY} files each`, directory: many },
+    { title: `32 days of ${RECORDS / 1e6} million raw events`, directory: raw },
+    { title: 'their hours', directory: hourly },
+  ];
+}
+
+async function makeMany(directory: string): Promise<string> {
+  const events = await makeSampleEvents({ directory: join(directory, 'events'), records: SAMPLE_RECORDS });
+  const many = join(directory, 'many');
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  for (const { name } of tables) {
+    await mkdir(join(many, name), { recursive: true });
+    for (let file = 0; file < FILES_A_DAY; file++)
+      await connection.run(
+        `COPY (SELECT * FROM read_parquet('${events}/${name}/*/*.parquet', hive_partitioning = true, hive_types = {day: VARCHAR})
+               WHERE hash(${TIME_COLUMN}) % ${FILES_A_DAY} = ${file})
+         TO '${join(many, name)}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (${PARTITION_COLUMN}),
+           FILENAME_PATTERN 'part-${file}-{i}', OVERWRITE_OR_IGNORE)`,
+      );
   }
-  const repeated = `(SELECT * REPLACE (CAST(TIMESTAMP '${DAY}' + to_milliseconds((hash(n, ${TIME_COLUMN}) % 86400000)::BIGINT) AS TIMESTAMP_MS) AS ${TIME_COLUMN})
-     FROM read_parquet('${events}/${table.name}/*/*.parquet', hive_partitioning = false), range(${TIMES_AS_MANY}) AS times(n))`;
-  await connection.run(
-    `COPY ${repeated} TO '${join(rawDay, 'events.parquet')}' (FORMAT parquet, COMPRESSION zstd)`,
-  );
-  const select = daySelect(table, publisherReport, repeated, true);
-  await connection.run(dayCopy(select, RECORDS, hourlyDay));
+  connection.closeSync();
+  instance.closeSync();
+  return many;
 }

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import type { Section } from './section.ts';
+import { recordsAtMost } from './size.ts';
 import { figure, times } from './statistics.ts';
 
-const ROWS = Number(process.env['CONVERT_ROWS'] ?? 20_000_000);
+const ROWS = recordsAtMost(20_000_000);
 const CSV_ROWS = ROWS / 10;
 const DAYS = 7;
 const MEMORY_BYTES = 1e9;

@@ -18,6 +18,9 @@ export interface GrowthParameters {
   readonly placementsPerContainer: number;
 }
 
+/** Every hour has events of every combination of dimensions. */
+export const DENSE: GrowthParameters = { placements: 20, devices: 3, placementsPerContainer: 4 };
+
 export const WINDOW = { firstDay: '2026-01-01', days: 32 };
 const FIRST_DAY = Date.parse(WINDOW.firstDay);
 const DAY_MS = 86_400_000;

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publisherReport } from '../lib/report/catalogue.ts';
-import { type GrowthParameters, makeGrowthLakes, WINDOW } from './growth-events.ts';
+import { DENSE, type GrowthParameters, makeGrowthLakes, WINDOW } from './growth-events.ts';
 import { ordersOf, pathOf } from './questions.ts';
 import { openReportStack, type QueryFigures } from './report-stack.ts';
 import type { Section } from './section.ts';
+import { recordsAtMost, roundsAtMost } from './size.ts';
 import { figure, median, times } from './statistics.ts';
 
 interface Setting extends GrowthParameters {
@@ -18,9 +19,7 @@ interface Setting extends GrowthParameters {
 const SETTINGS: readonly Setting[] = [
   {
     what: 'dense',
-    placements: 20,
-    devices: 3,
-    placementsPerContainer: 4,
+    ...DENSE,
     sizes: [1_000_000, 10_000_000, 50_000_000, 200_000_000],
   },
   {
@@ -31,7 +30,7 @@ const SETTINGS: readonly Setting[] = [
     sizes: [1_000_000, 10_000_000],
   },
 ];
-const ROUNDS = 9;
+const ROUNDS = roundsAtMost(9);
 const METRICS = ['ServedAds', 'Opens', 'Clicks', 'Revenue'];
 
 interface Measured {
@@ -95,7 +94,7 @@ async function measureSize(setting: Setting, events: number): Promise<Growth> {
 export async function measure(): Promise<Section> {
   const found: Growth[] = [];
   for (const setting of SETTINGS)
-    for (const events of setting.sizes) {
+    for (const events of new Set(setting.sizes.map(recordsAtMost))) {
       found.push(await measureSize(setting, events));
       process.stderr.write(`${setting.what} ${figure(events / 1e6)} million\n`);
     }

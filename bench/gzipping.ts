@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
+import { retypeCsv } from '../lib/csv/retype-csv.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
 import { GZIP_LEVEL, gzippedChunks } from '../lib/results/gzipped.ts';
-import { engineFile, repeated } from './engine-file.ts';
+import { columnsOf, engineFile, repeated, slicesOf } from './engine-file.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, median, times } from './statistics.ts';
 
 const LEVELS = [1, 3, 4, 5, 6, 7, 9];
-const ROUNDS = 3;
-const CHUNK_BYTES = 64 * 1024;
+const ROUNDS = roundsAtMost(3);
 const REPORT_BYTES = 1e9;
 const REGULAR_BYTES = 30_000_000;
 const LINES_MBIT = [20, 200];
@@ -17,26 +17,16 @@ const LINES_MBIT = [20, 200];
 const question = {
   report: publisherReport,
   fields: [
-    ...[
-      'DateTime',
-      'PlacementId',
-      'ContainerId',
-      'PublisherAccountId',
-      'PublisherCompanyId',
-      'DeviceOrProxy',
-    ],
-    ...['ServedAds', 'Opens', 'Clicks', 'Revenue'],
+    ...['DateTime', 'PlacementId', 'ContainerId', 'PublisherAccountId', 'PublisherCompanyId'],
+    ...['DeviceOrProxy', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
   ],
   firstDay: '2026-01-01',
   days: 28,
 };
-const columns: CsvColumn[] = question.fields.map((name) => ({
-  name,
-  type: fieldOf(publisherReport, name)?.type ?? 'string',
-}));
+const columns = columnsOf(question);
 
-async function* chunksOf(file: Buffer) {
-  for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
+async function* asAsync(chunks: Iterable<Buffer>) {
+  yield* chunks;
 }
 
 async function bytesIn(chunks: AsyncIterable<Uint8Array>): Promise<number> {
@@ -55,7 +45,7 @@ async function bytesByGzip(file: Buffer): Promise<number> {
 /** Gzips the file. Resolves to the gzipped bytes and to the CPU seconds, which other processes hardly change. */
 async function gzip(file: Buffer, level: number) {
   const before = process.cpuUsage();
-  const bytes = await bytesIn(gzippedChunks(chunksOf(file), level));
+  const bytes = await bytesIn(gzippedChunks(asAsync(slicesOf(file)), level));
   const { user, system } = process.cpuUsage(before);
   return { bytes, seconds: (user + system) / 1e6 };
 }
@@ -76,7 +66,7 @@ type Level = Awaited<ReturnType<typeof measureLevel>>;
 export async function measure(): Promise<Section> {
   const file = await engineFile(question, 1_000_000);
   const chunks: Buffer[] = [];
-  for await (const chunk of retypeCsv(columns, chunksOf(file))) chunks.push(Buffer.from(chunk));
+  for await (const chunk of retypeCsv(columns, asAsync(slicesOf(file)))) chunks.push(Buffer.from(chunk));
   const report = Buffer.concat(chunks);
   const regular = repeated(report.subarray(0, report.indexOf('\n', 30_000) + 1), REGULAR_BYTES);
   const [reportByGzip, regularByGzip] = [await bytesByGzip(report), await bytesByGzip(regular)];

@@ -4,6 +4,7 @@ import { dataState } from '../lib/lake/data-version.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { daysBetween } from '../lib/report/utc-time.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, inTurn, median } from './statistics.ts';
 
 /** The number of days in a window, and the number of files in each day. */
@@ -14,7 +15,7 @@ const SETTINGS = [
   { days: 32, files: 1_000 },
   { days: 32, files: 10_000 },
 ];
-const ROUNDS = 5;
+const ROUNDS = roundsAtMost(5);
 
 /** Keys in one page of an S3 listing. */
 const PAGE = 1_000;

@@ -1,4 +1,4 @@
-import type { Report } from '../lib/report/catalogue.ts';
+import { publisherReport, type Report } from '../lib/report/catalogue.ts';
 import { compileQuery } from '../lib/report/compile-query.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
@@ -14,6 +14,15 @@ export interface Question {
   readonly days: number;
   readonly filters?: Readonly<Record<string, string>>;
 }
+
+/** Every question of a month by these dimensions that requests four metrics in another order. All are equal work. */
+export const monthsBy = (...dimensions: string[]): Question[] =>
+  ordersOf(['ServedAds', 'Opens', 'Clicks', 'Revenue']).map((metrics) => ({
+    report: publisherReport,
+    fields: [...dimensions, ...metrics],
+    firstDay: '2026-01-01',
+    days: 31,
+  }));
 
 function parametersOf({ fields, firstDay, days, filters = {} }: Question): Record<string, string> {
   const start = Date.parse(firstDay);

@@ -9,6 +9,7 @@ import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { pathOf } from './questions.ts';
+import { recordsAtMost } from './size.ts';
 
 /** What Athena reports about a query. */
 export interface QueryFigures {
@@ -38,8 +39,8 @@ export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000
   makeSampleEvents({
     directory: join(import.meta.dirname, '..', '.local', 'events'),
     recordsOf: {
-      [publisherReport.table]: publisherRecords,
-      [advertiserReport.table]: advertiserRecords,
+      [publisherReport.table]: recordsAtMost(publisherRecords),
+      [advertiserReport.table]: recordsAtMost(advertiserRecords),
     },
     // The awkward texts need quotes, which cost a CSV writer more time.
     hasAwkwardTexts: true,

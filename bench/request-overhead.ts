@@ -1,50 +1,17 @@
 import { strictEqual } from 'node:assert';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { RESULTS_PREFIX } from '../lib/names.ts';
-import { publisherReport } from '../lib/report/catalogue.ts';
-import { openDuckDb } from '../local/athena/duckdb-engine.ts';
 import type { Faults } from '../local/faults/faults.ts';
 import { linesOf, openBaselineDuckDb } from './baseline-duckdb.ts';
-import { daysOf, ordersOf, pathOf, type Question, sqlOf } from './questions.ts';
+import { openEngine } from './engine-file.ts';
+import { daysOf, monthsBy, pathOf, type Question } from './questions.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
 const RECORDS = 50_000_000;
-const ROUNDS = 20;
-const DIMENSIONS = ['Day', 'DeviceOrProxy'];
-const METRICS = ['ServedAds', 'Opens', 'Clicks', 'Revenue'];
-
-const questionWith = (metrics: readonly string[]): Question => ({
-  report: publisherReport,
-  fields: [...DIMENSIONS, ...metrics],
-  firstDay: '2026-01-01',
-  days: 31,
-});
-
-/** The stack's engine without the service. `ms` resolves to the time of a query that nobody polls. */
-async function openEngine(eventsDirectory: string) {
-  const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const engine = await openDuckDb({ eventsDirectory, database: 'events', scratchDirectory });
-  return {
-    async ms(question: Question) {
-      const from = performance.now();
-      await engine.run({
-        id: 'report',
-        sql: sqlOf(question),
-        parameters: [],
-        signal: new AbortController().signal,
-      });
-      return performance.now() - from;
-    },
-    async close() {
-      engine.close();
-      await rm(scratchDirectory, { recursive: true });
-    },
-  };
-}
+const ROUNDS = roundsAtMost(20);
+const months = monthsBy('Day', 'DeviceOrProxy');
 
 interface Call {
   readonly name: string;
@@ -68,7 +35,7 @@ export async function measure(): Promise<Section> {
   await using service = await openReportStack(eventsDirectory);
   await service.warmUp();
   await using baseline = await openBaselineDuckDb(eventsDirectory);
-  const engine = await openEngine(eventsDirectory);
+  await using engine = await openEngine(eventsDirectory);
 
   const calls = watchCalls(service.stack.faults);
   const request = async (question: Question) => {
@@ -100,21 +67,19 @@ export async function measure(): Promise<Section> {
   };
 
   const rounds: { ours: Awaited<ReturnType<typeof request>>; directMs: number; aloneMs: number }[] = [];
-  for (const [round, metrics] of ordersOf(METRICS)
-    .slice(0, ROUNDS + 1)
-    .entries()) {
-    const question = questionWith(metrics);
+  for (const [round, question] of months.slice(0, ROUNDS + 1).entries()) {
     const direct = await baseline.copy(question);
-    const aloneMs = await engine.ms(question);
+    const from = performance.now();
+    await engine.run(question);
+    const aloneMs = performance.now() - from;
     const ours = await request(question);
     strictEqual(ours.lines, direct.lines);
     if (round > 0) rounds.push({ ours, directMs: direct.ms, aloneMs });
   }
-  const days = daysOf(questionWith([])).map((day) => `'${day}'`);
+  const days = daysOf(months[0] as Question).map((day) => `'${day}'`);
   const recordsRead = await baseline.numberOf(
     `SELECT count(*)::double FROM publisher_events WHERE day IN (${days.join(', ')})`,
   );
-  await engine.close();
 
   const of = (value: (round: (typeof rounds)[number]) => number) => median(rounds.map(value));
   const total = medianRatio(
@@ -127,7 +92,7 @@ export async function measure(): Promise<Section> {
     method:
       `GET to 303 on the one-machine stack, beside the same SQL by DuckDB's own \`COPY … TO\` on the same Parquet: ` +
       `${figure(recordsRead / 1e6)} million records in a month (of ${figure(RECORDS / 1e6)} million), ` +
-      `${DIMENSIONS.length} dimensions, ${METRICS.length} metrics; ${rounds.length} pairs, a report that has not been ` +
+      `2 dimensions, 4 metrics; ${rounds.length} pairs, a report that has not been ` +
       'asked for before each time. Athena is DuckDB behind its protocol here; what it tells of a query is its time.',
     table: [
       ['median of', 'ms'],
@@ -150,14 +115,19 @@ export async function measure(): Promise<Section> {
       'Athena can only be asked whether a query is done. On one machine each such question takes time from the engine, ' +
       'which computes on the same cores (on AWS it does not), and the end is noticed half an interval late on average: ' +
       'asking more often makes the one larger, less often the other. The rest are calls on loopback: before the query, ' +
-      'for the copy that is not there, for the latest query and to start this one; after it, to read its file and to ' +
-      'write the report.',
+      'for the listing, the record and the start; after it, to read its file and to write the report.',
     goals: [
-      { goal: "at most 1.1x DuckDB's own run", measured: times(total), isMet: total <= 1.1 },
+      {
+        goal: "at most 1.1x DuckDB's own run",
+        measured: times(total),
+        isMet: total <= 1.1,
+        wouldTake: 'cores of its own for the engine, or queries of seconds',
+      },
       {
         goal: "at most 15 ms beside Athena's time, median",
         measured: `${figure(fixedMs)} ms`,
         isMet: fixedMs <= 15,
+        wouldTake: 'an Athena that tells the end by itself, instead of being asked',
       },
     ],
   };

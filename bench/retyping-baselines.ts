@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import papaparse from 'papaparse';
+import { CHUNK_BYTES, slicesOf } from './engine-file.ts';
 
 /** The engine's file of a report, and for each column whether the report quotes it. */
 export interface EngineFile {
@@ -14,15 +15,7 @@ export interface EngineFile {
   readonly isQuoted: readonly boolean[];
 }
 
-/** The most bytes that a socket hands on at a time. */
-export const CHUNK_BYTES = 65_536;
-
 export type Take = (chunk: Uint8Array) => void;
-
-/** Gives the file in the chunks that a socket hands on. */
-function* slicesOf(file: Buffer) {
-  for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
-}
 
 /** Marks a number that csv-stringify must not quote. The library's option for single values would halve the speed. */
 class Digits {

@@ -2,15 +2,16 @@ import { ok } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
-import { engineFile, repeated } from './engine-file.ts';
-import { CHUNK_BYTES, csvLibrary, openRecopy, papaParse, type Take } from './retyping-baselines.ts';
+import { retypeCsv } from '../lib/csv/retype-csv.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { chunksOf, columnsOf, engineFile, repeated } from './engine-file.ts';
+import { csvLibrary, openRecopy, papaParse, type Take } from './retyping-baselines.ts';
 import type { Section } from './section.ts';
+import { roundsAtMost } from './size.ts';
 import { figure, inTurn, median, medianRatio, times } from './statistics.ts';
 
 const FILE_BYTES = 64_000_000;
-const ROUNDS = 5;
+const ROUNDS = roundsAtMost(5);
 const MEMORY_SIZES = [10_000_000, 100_000_000, 1_000_000_000];
 
 const question = {
@@ -19,26 +20,11 @@ const question = {
   firstDay: '2026-01-01',
   days: 28,
 };
-const columns: CsvColumn[] = question.fields.map((name) => ({
-  name,
-  type: fieldOf(publisherReport, name)?.type ?? 'string',
-}));
+const columns = columnsOf(question);
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
-
-/** Gives the file in chunks, all in the same buffer, as a socket does. Our code overwrites these chunks. */
-async function* chunksOf(file: Buffer) {
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  for (let at = 0; at < file.length; at += CHUNK_BYTES)
-    yield chunk.subarray(0, file.copy(chunk, 0, at, at + CHUNK_BYTES));
-}
 
 async function ours(file: Buffer, take: Take) {
   for await (const chunk of retypeCsv(columns, chunksOf(file))) take(chunk);
-}
-
-/** For comparison: the copy that a stream has to make if it does not work in place. */
-async function newMemory(file: Buffer, take: Take) {
-  for await (const chunk of chunksOf(file)) take(Uint8Array.from(chunk));
 }
 
 /** Makes empty texts and NULL the same: the CSV libraries can't tell them apart. */
@@ -89,7 +75,6 @@ export async function measure(): Promise<Section> {
       papaparse: () => papaParse(engine, discard),
       'DuckDB, `COPY` of `read_csv`, one thread': recopy.copy,
       'memory copy': () => file.copy(elsewhere),
-      'memory copy, each chunk into new memory': () => newMemory(file, discard),
     },
     ROUNDS,
   );

@@ -15,10 +15,8 @@ const BENCHMARKS = [
   'gzipping',
   'request-overhead',
   'repeats',
-  'waiting',
   'cold-start',
   'bytes-scanned',
-  'load',
   'under-load',
   'growth',
   'listing',
@@ -47,7 +45,7 @@ async function measured(name: string): Promise<Section> {
   const [code] = await once(part, 'exit');
   await rm(scratch, { recursive: true, force: true });
   if (!section || code !== 0) throw new Error(`${name} ended with ${code}`);
-  process.stdout.write(`${renderSection(section)}\n\n`);
+  process.stdout.write(`${renderSection(section)}\n\n${renderSummary([section])}\n\n`);
   return section;
 }
 

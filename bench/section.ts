@@ -3,6 +3,8 @@ interface Goal {
   readonly goal: string;
   readonly measured: string;
   readonly isMet: boolean;
+  /** What it would take to meet a goal that is missed. */
+  readonly wouldTake?: string;
 }
 
 /** The findings of one benchmark. */
@@ -22,15 +24,12 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const tableOf = ([header = [], ...rows]: readonly (readonly string[])[]): string =>
   [row(header), row(header.map(() => '---')), ...rows.map(row)].join('\n');
 
-const verdict = ({ isMet }: Goal): string => (isMet ? 'met' : '**missed**');
+const verdict = ({ isMet, wouldTake }: Goal): string =>
+  isMet ? 'met' : `**missed**${wouldTake ? `: ${wouldTake}` : ''}`;
 
-/** A section in Markdown, under a heading of the second level. */
-export function renderSection({ title, method, table, goals, reading }: Section): string {
-  const outcomes = goals.map((goal) => `- Goal: ${goal.goal}. Measured: ${goal.measured}. ${verdict(goal)}.`);
-  return [`## ${title}`, method, tableOf(table), outcomes.join('\n'), reading]
-    .filter((part) => part)
-    .join('\n\n');
-}
+/** A section in Markdown, under a heading of the second level. Its goals stand in the summary. */
+export const renderSection = ({ title, method, table, reading }: Section): string =>
+  [`## ${title}`, method, tableOf(table), reading].filter((part) => part).join('\n\n');
 
 /** A table in Markdown with one row for each goal of the sections. */
 export const renderSummary = (sections: readonly Section[]): string =>

@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { secretReader } from '../lib/aws/read-secret.ts';
+import { secretReader } from '../lib/aws/release-calls.ts';
 import { METRIC_NAMESPACE } from '../lib/names.ts';
 import {
   lateDayFinder,

@@ -1,7 +1,5 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import { stackAnswerer } from '../lib/aws/answer-stack.ts';
-import { versionInvoker } from '../lib/aws/invoke-version.ts';
-import { secretReader } from '../lib/aws/read-secret.ts';
+import { secretReader, stackAnswerer, versionInvoker } from '../lib/aws/release-calls.ts';
 import { releaseChecker, releaseGate } from '../lib/probe/release-gate.ts';
 
 const check = releaseChecker({

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { buildSync, type OutputFile } from 'esbuild';
 import options from '../esbuild.config.mjs';
+import { PUBLIC_FUNCTION } from '../lib/routes.ts';
 import { buildPage } from '../page/build-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -30,8 +31,8 @@ export function bundleFunctions(
   const code = written.filter(({ file }) => file.endsWith('.mjs'));
   for (const { file, bytes } of code)
     if (bytes > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES / 1000} kB`);
-  const files = buildPage(join(folder, 'page/files'));
-  return [...code, ...files.map(({ name, bytes }) => ({ file: `page/files/${name}`, bytes }))];
+  const files = buildPage(join(folder, PUBLIC_FUNCTION, 'files'));
+  return [...code, ...files.map(({ name, bytes }) => ({ file: `${PUBLIC_FUNCTION}/files/${name}`, bytes }))];
 }
 
 /** Bundles the functions in memory. The paths are those in `dist/`, so the source maps are the same in every folder. */

@@ -33,10 +33,7 @@ const environment = v.object({
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
-  /**
-   * A claim that every token must carry, for example `roles`. If it is set, a token may name the API in `aud`
-   * instead of having the scope, as the tokens of Entra ID do.
-   */
+  /** A claim that every token must carry. With it, a token may name the API in `aud`, as Entra ID's do. */
   [ENV.requiredClaim]: v.optional(text),
   /** The value that the required claim must contain. */
   [ENV.requiredClaimValue]: v.optional(text),
@@ -54,18 +51,12 @@ const environment = v.object({
    * gives access to the reports that the owner governs.
    */
   [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
-  /**
-   * The claim value that means every company. Without it, no token gives access to every company. The value must not be
-   * a number, because company ids are numbers.
-   */
+  /** The claim value that means every company; no number, because company ids are numbers. */
   [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
-  /**
-   * The longest that a request waits for its query. The first request of a report waits at most `FIRST_WAIT_MS`. API
-   * Gateway ends a request after 29 s.
-   */
+  /** The longest that a request waits for its query; the first one at most `FIRST_WAIT_MS`. */
   [ENV.queryWaitMs]: v.optional(whole(100, QUERY_WAIT_MS), String(QUERY_WAIT_MS)),
   /** A query is stopped if it runs longer than this, or waits in the queue longer than this. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
@@ -112,10 +103,7 @@ const environment = v.object({
 /** The functions' configuration. The name of a duration ends with its unit. */
 export type Config = ReturnType<typeof readConfig>;
 
-/**
- * Reads the configuration from the environment, once, when a function starts. Throws an Error that names
- * every variable that is missing or wrong.
- */
+/** Reads the configuration. Throws an Error that names every variable that is missing or wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const result = v.safeParse(environment, env);
   if (!result.success) {

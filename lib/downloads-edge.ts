@@ -5,10 +5,7 @@
  */
 export interface EdgeSettings {
   readonly methods: readonly string[];
-  /**
-   * What the cache key has in addition to the path. The edge forwards these headers to the bucket. Of all other
-   * headers, it forwards only `Range` and the conditional ones.
-   */
+  /** What the cache key has beside the path. Of all other headers, only `Range` and the conditional ones reach the bucket. */
   readonly key: { readonly query: 'all' | 'none'; readonly headers: readonly string[] };
   readonly ttlSeconds: { readonly minimum: number; readonly default: number; readonly maximum: number };
   /** How long CloudFront caches an error. */
@@ -34,10 +31,7 @@ export const EDGE_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 50
 /** In bytes. CloudFront refuses larger files. Its documented limit was 30 GB, and may be 50 GB by now. */
 export const LARGEST_EDGE_FILE = 30_000_000_000;
 
-/**
- * A URL through the edge makes the bucket answer with this `Cache-Control`. CloudFront then neither stores the answer
- * nor shares it between simultaneous requests.
- */
+/** With this `Cache-Control` of the bucket, CloudFront neither stores an answer nor shares it between requests. */
 export const EDGE_CACHE_CONTROL = 'no-store';
 
 /** A presigned URL with the edge's origin. The edge requests the same path and query from the bucket's own host. */

@@ -1,10 +1,7 @@
 import { reports } from './report/catalogue.ts';
-import { daysFunction, NOT_FOUND_FUNCTION } from './routes.ts';
+import { daysFunction, PUBLIC_FUNCTION } from './routes.ts';
 
-/**
- * Each function's time-out, memory and trigger. `infra/` deploys the functions with these settings. The one-machine
- * stack and the simulations use the same settings.
- */
+/** Each function's time-out, memory and trigger, on AWS, on one machine and in the simulations. */
 export interface FunctionSettings {
   readonly timeoutSeconds: number;
   /** Lambda gives CPU in proportion to memory. 1,769 MB give one whole vCPU, and one thread can use no more. */
@@ -34,16 +31,12 @@ export const LAST_CALLS_MS = 1_500;
 export const TICKET_MS = 2_500;
 
 /**
- * The longest that the first request of a report waits. Some HTTP clients give up after 10 s without an answer. This
- * wait, with the function's start before it and the answer after it, stays below 10 s. Most reports are ready within
- * this wait.
+ * The longest that the first request of a report waits. Some HTTP clients give up after 10 s without an answer: this
+ * wait, with the function's start before it and the answer after it, stays below that.
  */
 export const FIRST_WAIT_MS = 8_000;
 
-/**
- * The least that a request waits, however long ago the gateway got it by this machine's clock. If the clock is ahead,
- * the whole wait seems to be over before the request begins, and without this minimum no call to AWS would have time.
- */
+/** The least that a request waits, if this machine's clock is ahead and its time seems to be over. */
 export const LEAST_WAIT_MS = 1_500;
 
 /** The longest time-out that Lambda allows. A result of many gigabytes takes minutes to publish. */
@@ -55,11 +48,7 @@ export const RETRY_PAUSES_MS = [60_000, 120_000] as const;
 /** For functions that verify signatures, compile queries or re-type reports. */
 const WORKING_MB = 1_769;
 
-/**
- * For functions that mostly wait: Lambda charges for memory while they wait. They have less than a third of a vCPU. So
- * the waiting room takes longer than the report's function to make the largest report that needs no publishing function
- * (16 MB).
- */
+/** For functions that mostly wait, because Lambda charges for memory while they wait. It is a third of a vCPU. */
 const WAITING_MB = 512;
 
 const reporting: FunctionSettings = { timeoutSeconds: 28, memoryMb: WORKING_MB, trigger: 'request' };
@@ -76,10 +65,7 @@ export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<s
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),
   ['downloads', waiting],
-  ['openapi', answering],
-  ['fields', answering],
-  ['page', answering],
-  [NOT_FOUND_FUNCTION, answering],
+  [PUBLIC_FUNCTION, answering],
   ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB, trigger: 'publication' }],
   // It makes two small calls to S3, and repeats them while S3 throttles.
   ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],

@@ -58,10 +58,7 @@ export const DOWNLOAD_CORS = {
 /** The most hours after a day's end for which an operator may promise that the day is final: ten days. */
 export const MOST_FINAL_AFTER_HOURS = 240;
 
-/**
- * How many days the results bucket keeps reports, Athena's results and the records of jobs. All of them can be made
- * again from the events. `infra/data/results-bucket.ts` keeps some prefixes for a shorter time.
- */
+/** How many days the results bucket keeps reports, Athena's results and records of jobs; some prefixes expire sooner. */
 export const REPORT_KEPT_DAYS = 7;
 
 /** Prefixes of the objects in the results bucket. */
@@ -82,11 +79,8 @@ export const RESULTS_PREFIX = {
   abandoned: 'abandoned/',
   /** One document per client: the client's slots. */
   slots: 'slots/',
-  /**
-   * A prefix from before 1.0.0. Nothing writes it now, and only release 1.0.0 still reads it. Its last objects expire.
-   */
+  /** Prefixes from before 1.0.0. Nothing writes them now, and only release 1.0.0 still reads them. */
   orders: 'orders/',
-  /** As `orders/`: release 1.0.0 still reads it. */
   tickets: 'tickets/',
 } as const;
 
@@ -105,37 +99,28 @@ export const PROBE_ENV = {
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
-/**
- * Members of the release gate's properties in the template: the release's name, the ARNs of its versions by the
- * function's name, and whether it passes without a check. `outcome` is a member of its answer.
- */
+/** The release gate's properties in the template, and `outcome`, a member of its answer. */
 export const GATE = {
   release: 'Release',
+  /** The ARNs of the release's versions, by the function's name. */
   versions: 'Versions',
+  /** Whether the release passes without a check. */
   isOpen: 'IsOpen',
   outcome: 'Outcome',
 } as const;
 
 export const METRIC_NAMESPACE = 'PerformanceReports';
 
-/**
- * The only dimension of these metrics. Powertools sets it from POWERTOOLS_SERVICE_NAME, which differs for each stage.
- */
+/** The metrics' only dimension. Powertools sets it from POWERTOOLS_SERVICE_NAME, which differs for each stage. */
 export const METRIC_DIMENSION = 'service';
 
 /** The metrics that the functions write and the alarms read. */
 export const METRIC = {
   /** Count of the delivered reports: answers that led to the file. */
   reports: 'Reports',
-  /**
-   * Count of the reports that ended with a 5xx, because the service failed or gave the report up. A 4xx is the caller's
-   * fault.
-   */
+  /** Count of the reports that ended with a 5xx: the service failed, or gave the report up. */
   failedReports: 'FailedReports',
-  /**
-   * Count of the answers 503: AWS was overloaded, the report was not ready in time, its events kept changing, or its
-   * client had no free slot.
-   */
+  /** Count of the answers 503 (`Unavailable` says when). */
   unavailable: 'Unavailable',
   /** Count of the calls of StartQueryExecution that Athena throttled, whether a later try succeeded or not. */
   throttledStarts: 'ThrottledStarts',

@@ -1,3 +1,5 @@
+import type { CacheStatus } from './delivery/delivery.ts';
+
 /**
  * Headers of every answer, including those of the gateway and the firewall. A browser must not guess another media
  * type, and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the second
@@ -17,3 +19,29 @@ export const VERSION_HEADER = 'Service-Version';
  */
 export const headerAsDelivered = (name: string): string =>
   name.toLowerCase() === 'www-authenticate' ? 'x-amzn-Remapped-WWW-Authenticate' : name;
+
+/** Values of `Cache-Status` (RFC 9211): from a stored report, a query of its own, or another caller's. */
+export const CACHE_STATUS: Record<CacheStatus, string> = {
+  hit: 'PerformanceReports; hit',
+  miss: 'PerformanceReports; fwd=miss',
+  collapsed: 'PerformanceReports; fwd=miss; collapsed',
+};
+
+/**
+ * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. This body leaves
+ * the link out, because some logs keep bodies and not headers, and anyone with the link can download the report.
+ */
+export const NOTE = {
+  download:
+    'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
+    'Keep it to yourself: until it expires, whoever has it can download the report.\n',
+  waitingRoom:
+    'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
+    'or says where to wait on.\n',
+};
+
+/** The header that names the report's data version. */
+export const DATA_VERSION_HEADER = 'Data-Version';
+
+/** The header that says why a report has no rows. */
+export const REPORT_EMPTY_HEADER = 'Report-Empty';

@@ -14,11 +14,10 @@ export interface Route {
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
-/** Name of the function that answers with the states of a report's days. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
-/** Name of the function that answers every path and method that no route takes. */
-export const NOT_FOUND_FUNCTION = 'notfound';
+/** The function for what needs no right, and for every path and method that no route takes (404). */
+export const PUBLIC_FUNCTION = 'public';
 
 /** The gateway gzips bodies of at least this size, such as the page's files, if the caller accepts gzip. */
 export const MIN_GZIP_BYTES = 10_240;
@@ -37,24 +36,18 @@ export const daysPath = (report: Pick<Report, 'name'>): string => `${reportPath(
 export const downloadPath = (ticket: string, hop: number | string): string =>
   `${BASE_PATH}/downloads/${ticket}/${hop}`;
 
+export const OPENAPI_PATH = '/openapi.json';
+export const FIELDS_PATH = `${BASE_PATH}/fields`;
+
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: reportPath(report), functionName: report.name, report })),
   ...reports.map((report) => ({ path: daysPath(report), functionName: daysFunction(report) })),
   { path: downloadPath('{ticket}', '{hop}'), functionName: 'downloads' },
-  { path: '/openapi.json', functionName: 'openapi' },
-  { path: `${BASE_PATH}/fields`, functionName: 'fields' },
-  // The page for people, and the files that it loads.
-  { path: '/', functionName: 'page' },
-  { path: '/page/{file}', functionName: 'page' },
-  // The documents for callers, and the description for programs that read.
-  { path: DOCUMENTS_PATH, functionName: 'page' },
-  { path: `${DOCUMENTS_PATH}/{document}`, functionName: 'page' },
-  { path: '/llms.txt', functionName: 'page' },
+  { path: OPENAPI_PATH, functionName: PUBLIC_FUNCTION },
+  { path: FIELDS_PATH, functionName: PUBLIC_FUNCTION },
+  { path: '/', functionName: PUBLIC_FUNCTION },
+  { path: '/page/{file}', functionName: PUBLIC_FUNCTION },
+  { path: DOCUMENTS_PATH, functionName: PUBLIC_FUNCTION },
+  { path: `${DOCUMENTS_PATH}/{document}`, functionName: PUBLIC_FUNCTION },
+  { path: '/llms.txt', functionName: PUBLIC_FUNCTION },
 ];
-
-/** The path of a function that has one route. */
-export function pathOf(functionName: string): string {
-  const route = routes.find((candidate) => candidate.functionName === functionName);
-  if (!route) throw new TypeError(`no route leads to ${functionName}`);
-  return route.path;
-}

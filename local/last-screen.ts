@@ -14,16 +14,15 @@ export const lastScreen = ({
   readonly curl: string;
   readonly stackFile: string;
 }): string => `
-Ready at ${apiUrl}. Try:
+Ready at ${apiUrl}. Ctrl-C stops the service.
 
-1. The page: open ${apiUrl}/ in a browser and build a report by looking.
-2. A report in a shell:
+The page, where you build a report by looking: ${apiUrl}/
+Your own program: docs/clients.md. Your own events, partners and faults: docs/local.md. All documents: docs/README.md.
+Addresses and credentials are in ${stackFile}.
+
+A report in a shell, to paste:
 
 ${curl}
-
-3. Your own program: docs/clients.md. Your own events, partners and faults: docs/local.md. All documents: docs/README.md.
-
-Addresses and credentials are in ${stackFile}. Ctrl-C stops the service.
 `;
 
 const DAY_MS = 86_400_000;

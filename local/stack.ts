@@ -8,7 +8,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { partnerKey } from '../lib/access/register.ts';
+import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
 import {
   functionSettings,
@@ -20,8 +20,8 @@ import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
   downloadPath,
-  NOT_FOUND_FUNCTION,
   PREFLIGHT_METHOD,
+  PUBLIC_FUNCTION,
   ROUTE_METHODS,
   routes as serviceRoutes,
 } from '../lib/routes.ts';
@@ -36,11 +36,13 @@ import { createFaults, type Faults, startFaultControl } from './faults/faults.ts
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
 import { type EventQueue, eventQueue, objectCreatedEvent } from './gateway/async-invocation.ts';
 import { type Route, startGateway } from './gateway/gateway.ts';
-import type { Log } from './gateway/lambda-sandbox.ts';
-import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
+import { createSandbox, type Log, type Sandbox } from './gateway/lambda-sandbox.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
-import type { Client } from './identity-provider/identity-provider.ts';
-import { type IdentityProvider, startIdentityProvider } from './identity-provider/identity-provider.ts';
+import {
+  type Client,
+  type IdentityProvider,
+  startIdentityProvider,
+} from './identity-provider/identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
@@ -305,7 +307,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
-    notFound: sandboxOf(NOT_FOUND_FUNCTION),
+    notFound: sandboxOf(PUBLIC_FUNCTION),
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
     log,

@@ -1,6 +1,6 @@
 /**
  * Makes the documents that the service serves: those of the repository for its callers, as pages, and `llms.txt`. What
- * depends on the deployment is a `{{name}}`, which `lib/http/page-handler.ts` fills in.
+ * depends on the deployment is a `{{name}}`, which `lib/http/public-handler.ts` fills in.
  */
 import { basename, join } from 'node:path';
 import { Marked, Renderer, type Tokens } from 'marked';

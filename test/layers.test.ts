@@ -42,8 +42,8 @@ const ROOMS = [
   'results',
   'delivery',
   'aws',
-  'http',
   'openapi',
+  'http',
   'probe',
 ] as const;
 
@@ -71,6 +71,7 @@ describe('in the layers of the code,', () => {
     ['lib', /^(functions|infra|lake-check|local|page|tools|test|bench)\//],
     ['functions', /^(infra|lake-check|local|page|tools|test|bench)\/|^lib\/terminal/],
     ['lib/{problems,report,csv,lake,results,delivery}', AWS],
+    ['lib/openapi', /^@aws|^lib\/(aws|http)/],
     ['lib/access', /^@aws|^lib\/config/],
     ['lib/terminal', /^lib\/(?!terminal|report)/],
     [

@@ -19,7 +19,7 @@ import { addReleaseGate } from './release-gate.ts';
 import { ReportsApi } from './rest-api.ts';
 import {
   abandon,
-  notFound,
+  publicFunction,
   publish,
   requestedFunctions,
   type ServiceFunction,
@@ -104,7 +104,7 @@ export class ApiStack extends Stack {
       logs: logSettings(stage),
       corsOrigins: stage.corsOrigins,
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
-      notFound: functionOf(notFound.name),
+      notFound: functionOf(publicFunction.name),
     });
     new Firewall(this, 'Firewall', {
       name: names.service,

@@ -1,6 +1,6 @@
 import { FIRST_WAIT_MS, functionStartedBy, QUERY_WAIT_MS, settingsOf } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
+import { daysFunction, PUBLIC_FUNCTION } from '../../lib/routes.ts';
 import {
   failurePermission,
   listingPermissions,
@@ -96,28 +96,10 @@ const downloads: ServiceFunction = {
   ],
 };
 
-const openapi: ServiceFunction = {
-  name: 'openapi',
-  description: 'Describes the API',
-  permissions: () => [],
-};
-
-const fields: ServiceFunction = {
-  name: 'fields',
-  description: 'The catalogue of reports and fields',
-  permissions: () => [],
-};
-
-const page: ServiceFunction = {
-  name: 'page',
-  description: 'The page for people',
-  permissions: () => [],
-};
-
-/** The function that answers every other path and every other method. */
-export const notFound: ServiceFunction = {
-  name: NOT_FOUND_FUNCTION,
-  description: 'Answers 404 where there is nothing',
+/** The function for what needs no right, and for every other path and every other method. */
+export const publicFunction: ServiceFunction = {
+  name: PUBLIC_FUNCTION,
+  description: 'The page, the documents, the description of the API, and 404 where there is nothing',
   permissions: () => [],
 };
 
@@ -156,13 +138,7 @@ export const reportingFunctions: readonly ServiceFunction[] = [
   abandon,
 ];
 
-export const serviceFunctions: readonly ServiceFunction[] = [
-  ...reportingFunctions,
-  openapi,
-  fields,
-  page,
-  notFound,
-];
+export const serviceFunctions: readonly ServiceFunction[] = [...reportingFunctions, publicFunction];
 
 /** The functions that requests reach. */
 export const requestedFunctions = serviceFunctions.filter(

@@ -14,7 +14,7 @@ import type { FileFault, LakeFacts } from '../lake-facts.ts';
 const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 
 /**
- * A missing table is only a warning: callers are told about it (decision 26), and the reports of the other table are
+ * A missing table is only a warning: callers are told about it (decision 25), and the reports of the other table are
  * right. If all tables are missing, or a file is in a table's place, reports fail.
  */
 const tablesAreThere: Rule = (lake) => {

@@ -1,7 +1,4 @@
-/**
- * How callers get access. The operator sets these details, and anyone may read them. Both addresses allow only plain
- * characters, because the page copies them into programs and shell commands unchanged.
- */
+/** How callers get access. Public; plain characters only, because the page puts both into commands. */
 export interface Access {
   /** Where access tokens come from. */
   readonly tokenEndpoint?: string;

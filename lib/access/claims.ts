@@ -25,10 +25,7 @@ export interface EntitlementRule {
   readonly everyCompany: string | undefined;
 }
 
-/**
- * Reads the companies from a token. Undefined if the claim is missing, empty, or malformed in any entry: a claim that
- * the service does not understand gives no access.
- */
+/** The companies in a token. Undefined, which gives no access, if any entry is missing or malformed. */
 export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {
   const prefix = rule.prefix ?? '';
   const entries = entriesOf(claims[rule.claim])

@@ -1,21 +1,11 @@
 import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
-import { isYounger } from '../is-younger.ts';
+import { isYounger } from '../report/utc-time.ts';
 
 /** The key set could not be read. This is our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}
 
-export interface KeySetParts {
-  /** Reads the provider's key set; throws KeySetUnavailable if it can't. */
-  readonly read: (uri: string) => Promise<ArrayBuffer>;
-  /** The present time, in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-/**
- * How long a key set is used before it is read again. A function that keeps running accepts a withdrawn key for that
- * time. Providers announce new keys days before they use them.
- */
+/** How long a key set is used before it is read again. A withdrawn key is accepted for that time. */
 const FRESH_MS = 600_000;
 
 /** How long cached keys stay valid while the key server can't be reached. */
@@ -24,10 +14,7 @@ const LONGEST_KEPT_MS = 3_600_000;
 /** Minimum time between two reads of the key set. Without it, each token with an invented key id would cause a read. */
 const PAUSE_BETWEEN_READS_MS = 10_000;
 
-/**
- * The minimum time between a failed read and the next read. It is shorter than `PAUSE_BETWEEN_READS_MS`, because a
- * function without keys answers 500 to everybody until it can read the keys.
- */
+/** The same after a failed read: shorter, because a function without keys answers 500 to everybody. */
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
@@ -41,7 +28,11 @@ export class KeySet extends SimpleJwksCache {
   #readAt = Number.NEGATIVE_INFINITY;
   #failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  constructor({ read, now }: KeySetParts) {
+  /**
+   * @param read reads the provider's key set; throws KeySetUnavailable if it can't
+   * @param now the present time, in milliseconds since 1970
+   */
+  constructor({ read, now }: { read: (uri: string) => Promise<ArrayBuffer>; now: () => number }) {
     super({ fetcher: { fetch: read } });
     this.#now = now;
   }
@@ -57,10 +48,7 @@ export class KeySet extends SimpleJwksCache {
     return this.getCachedJwk(uri, token);
   }
 
-  /**
-   * For `PAUSE_AFTER_FAILURE_MS` after a failed read, requests get the error of that read, and none of them asks the
-   * key server.
-   */
+  /** Shortly after a failed read, requests get that read's error, and none of them asks the key server. */
   override async getJwks(uri: string): Promise<Jwks> {
     if (this.#failure && isYounger(this.#failure.at, PAUSE_AFTER_FAILURE_MS, this.#now()))
       throw this.#failure.error;

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { REGISTER_PREFIX } from '../names.ts';
 import { byOwner, type Report } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, isCompanyId } from '../report/entitlement.ts';
 
@@ -11,27 +13,18 @@ export const companies = v.union([
   v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
 ]);
 
-/**
- * Letters, digits and single hyphens: people use a partner's name in commands, and it is part of logs and of the names
- * of Cognito's clients.
- */
+/** Letters, digits and single hyphens, for commands, logs and the names of Cognito's clients. */
 export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const LONGEST_NAME = 64;
 
 export const partnerRecord = v.strictObject({
-  /**
-   * Version of the format. A record of another version gives no access, because it may hold restrictions that this
-   * release does not know.
-   */
+  /** A record of another version gives no access: it may hold restrictions that this release doesn't know. */
   form: v.literal(1),
   /** The client's id as in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** The name by which people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /**
-   * For each owner, the companies whose rows the client may see. A record written before an owner was added gives
-   * access to none of that owner's rows.
-   */
+  /** The companies whose rows the client may see; none if the owner is newer than the record. */
   ...byOwner(() => v.optional(companies, [])),
   /** The person or address to write to. */
   contact: v.string(),
@@ -40,23 +33,17 @@ export const partnerRecord = v.strictObject({
   /** Whether the lists of companies give access. If false, the partner has no access. */
   active: v.boolean(),
   /**
-   * Texts that a later release may write here. They never affect access. A record with any other unknown member gives
-   * no access, because that member may be a restriction. No release writes annotations yet. This release already
-   * accepts them, so that a rollback to this release can read later records.
+   * Texts that a later release may write here, and that never affect access: a rollback to this release must read its
+   * records. A record with any other unknown member gives no access, because that member may be a restriction.
    */
   annotations: v.exactOptional(v.record(v.string(), v.string())),
 });
 
-/** Every company, or a list of ids. */
 export type Companies = v.InferOutput<typeof companies>;
 
-/** The register's record of one client. */
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
-/**
- * Parses a document as a partner's record. Undefined if the document is of another version, of another client or
- * malformed: a record that this release does not understand gives no access.
- */
+/** The record, or undefined, which gives no access, if it is malformed or of another version or client. */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);
   return result.success && result.output.client === client ? result.output : undefined;
@@ -64,8 +51,8 @@ export function readPartner(document: unknown, client: string): PartnerRecord | 
 
 /** The rows of a report that a record gives access to; undefined if it gives access to no row. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
-  const opened = record[governedBy];
-  return opened === EVERY_COMPANY ? opened : entitlementTo(opened.map(BigInt));
+  const ids = record[governedBy];
+  return ids === EVERY_COMPANY ? ids : entitlementTo(ids.map(BigInt));
 }
 
 /**
@@ -83,3 +70,16 @@ export function parseDocument(text: string): unknown {
 
 /** The number of members in a JSON text: each member has one colon outside strings. */
 const memberCount = (json: string): number => json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+
+/** The register of partners, with the calls that the functions need. */
+export interface Register {
+  /** Resolves to undefined if the client is unknown or its record can't be read. */
+  find(client: string): Promise<PartnerRecord | undefined>;
+}
+
+/** How long a function caches a record. A removed partner keeps its access for at most this time. */
+export const RECORD_KEPT_MS = 60_000;
+
+/** Key of a client's record. Only somebody who knows the client's id can find it. */
+export const partnerKey = (client: string): string =>
+  `${REGISTER_PREFIX.partners}${createHash('sha256').update(client).digest('hex')}.json`;

@@ -1,8 +1,7 @@
 import type { Owner, Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import { type Claims, clientOf, type EntitlementRule, readEntitlement } from './claims.ts';
-import { companiesOf, type PartnerRecord } from './partner-record.ts';
-import type { Register } from './register.ts';
+import { companiesOf, type PartnerRecord, type Register } from './partner-record.ts';
 
 /** The source that says which companies' rows a caller may see. */
 export type EntitlementTerms =

@@ -8,10 +8,8 @@ import {
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
-import { dateOf } from './answer-date.ts';
-import { metadataOf } from './aws-call-failed.ts';
+import { dateOf, metadataOf, withoutValues } from './answers.ts';
 import { call } from './call.ts';
-import { withoutValues } from './without-values.ts';
 
 /**
  * Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970.
@@ -84,10 +82,7 @@ const isThrottle = (error: unknown): boolean =>
   error instanceof AthenaServiceException &&
   (/^(Throttling|TooManyRequests)/.test(error.name) || metadataOf(error).httpStatusCode === 429);
 
-/**
- * The text by which Athena reports that it stopped a query at the workgroup's scan limit. There is no error code for
- * that.
- */
+/** Athena's text when it stopped a query at the workgroup's scan limit. There is no error code for that. */
 const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
 /**

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { Overloaded } from '../problems/problem.ts';
-import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
+import { AwsCallFailed, metadataOf } from './answers.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
-/** A small call is tried again after this time without an answer. S3 and Athena answer in well under a second. */
+/** S3 and Athena answer small calls in well under a second. */
 const LONGEST_TRY_MS = 4_000;
 
 /**

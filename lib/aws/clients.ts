@@ -1,20 +1,8 @@
 import { AthenaClient } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
-import { keepAnswerDates } from './answer-date.ts';
+import { keepAnswerDates } from './answers.ts';
 
-/**
- * The AWS clients of one function, made once when it starts. The SDK finds the region, the credentials and the
- * endpoints.
- */
-export interface Clients {
-  readonly athena: AthenaClient;
-  readonly s3: S3Client;
-}
-
-/**
- * The SDK opens at most 50 connections by default. If one process takes hundreds of requests, calls would wait for a
- * connection.
- */
+/** Of the SDK's usual 50 connections, a process that takes hundreds of requests at once would have too few. */
 const agent = { maxSockets: 1_000 };
 
 /** A connection without data for `socketTimeout` milliseconds counts as dead. */
@@ -35,10 +23,13 @@ const s3Configuration = {
 /** The SDK makes one try, because `call` (call.ts) repeats calls by itself. Retries of both would multiply. */
 const ONE_TRY = { maxAttempts: 1 };
 
-export const makeClients = (): Clients => ({
+/** The AWS clients of one function, made once when it starts. */
+export const makeClients = () => ({
   athena: keepAnswerDates(new AthenaClient({ requestHandler, ...ONE_TRY })),
   s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
 });
+
+export type Clients = ReturnType<typeof makeClients>;
 
 /** The client for large files. The SDK retries single parts, so that a failed part does not repeat the whole upload. */
 export const makeUploadClient = (): S3Client => keepAnswerDates(new S3Client(s3Configuration));

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../csv/retype-csv.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
+import { isRefusedCondition } from './answers.ts';
 import { call } from './call.ts';
-import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';
+import { getObject, objectOf, stored } from './results-bucket.ts';
 
 /** S3 accepts 10,000 parts of a file, so it may have up to 80 GB. A publication holds a few in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -37,7 +38,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
         async (signal): Promise<number | NotEngineCsv | undefined> => {
           const source = await open();
           if (!source) return undefined;
-          const content = watched(source);
+          const content = observed(source);
           try {
             // Opening the result may have used up the time of this try.
             signal.throwIfAborted();
@@ -46,7 +47,7 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
             const fault = content.fault();
             if (fault) return fault;
             // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+            if (!isRefusedCondition(error)) throw error;
           }
           return content.bytes();
         },
@@ -81,11 +82,8 @@ async function upload(
   }
 }
 
-/**
- * Passes the chunks on and counts their bytes. Keeps a `NotEngineCsv` that the source throws, so that nobody takes it
- * for an error of the upload.
- */
-function watched(source: AsyncIterable<Uint8Array>) {
+/** Counts the bytes, and keeps the source's NotEngineCsv, which else looks like an error of the upload. */
+function observed(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;
   let bytes = 0;
   async function* chunks() {

@@ -7,7 +7,7 @@ import {
   NoSuchKey,
   NotFound,
   PutObjectCommand,
-  type S3Client,
+  S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
@@ -18,8 +18,7 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../results/results-bucket.ts';
-import { dateOf } from './answer-date.ts';
-import { metadataOf } from './aws-call-failed.ts';
+import { dateOf, isRefusedCondition } from './answers.ts';
 import { call } from './call.ts';
 
 /** Time limit of one try to read a small result or to write a small file. */
@@ -37,22 +36,28 @@ export function s3ResultsBucket(
   until: number,
   edgeOrigin?: string,
 ): ResultsBucket {
-  const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) =>
-    call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
-      const command = new PutObjectCommand({
-        Bucket: name,
-        Key: key,
-        Body: JSON.stringify(document),
-        ContentType: 'application/json',
-        ...condition,
-      });
+  const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
+    const text = JSON.stringify(document);
+    let tries = 0;
+    return call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
+      const object = { Bucket: name, Key: key };
+      const body = { Body: text, ContentType: 'application/json' };
+      tries += 1;
       try {
-        return { document, etag: etagOf(await s3.send(command, { abortSignal })), ageMs: 0 };
+        const answer = await s3.send(new PutObjectCommand({ ...object, ...body, ...condition }), {
+          abortSignal,
+        });
+        return { document, etag: etagOf(answer), ageMs: 0 };
       } catch (error) {
-        if (isRefusedCondition(error)) return undefined;
-        throw error;
+        if (!isRefusedCondition(error)) throw error;
+        if (tries === 1) return undefined;
+        // Perhaps S3 stored an earlier try, whose answer was lost, and refused this one because of it.
+        const answer = await getObject(s3, object, abortSignal);
+        if (!answer || (await answer.Body?.transformToString()) !== text) return undefined;
+        return { document, etag: etagOf(answer), ageMs: ageOf(answer) };
       }
     });
+  };
 
   return {
     head: (key) =>
@@ -99,7 +104,7 @@ export function s3ResultsBucket(
             await s3.send(command, { abortSignal });
           } catch (error) {
             // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+            if (!isRefusedCondition(error)) throw error;
           }
         },
         { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
@@ -120,19 +125,18 @@ export function s3ResultsBucket(
   };
 }
 
-interface ObjectName {
-  readonly Bucket: string;
-  readonly Key: string;
-}
-
 /** @param location `s3://bucket/key` */
-export function objectOf(location: string): ObjectName {
+export function objectOf(location: string) {
   const { hostname, pathname } = new URL(location);
   return { Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) };
 }
 
 /** Reads an object. Resolves to undefined if it does not exist. */
-export async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
+export async function getObject(
+  s3: S3Client,
+  object: { readonly Bucket: string; readonly Key: string },
+  abortSignal: AbortSignal,
+) {
   try {
     return await s3.send(new GetObjectCommand(object), { abortSignal });
   } catch (error) {
@@ -157,30 +161,23 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
   Metadata: { ...metadata },
 });
 
-export const PRECONDITION_FAILED = 412;
-
-/**
- * Whether S3 refused a conditional write. 412: the object does not meet the condition. 404: the object that was to be
- * replaced no longer exists. 409 is no refusal: another write is under way, and only another try shows which of the two
- * succeeded.
- */
-export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
-  statuses.includes(metadataOf(error).httpStatusCode ?? 0);
-
 /** The ETag of an answer. Throws if S3 sends no ETag: without an ETag, no later write could be conditional. */
 export function etagOf({ ETag }: { readonly ETag?: string | undefined }): string {
   if (!ETag) throw new Error('S3 answered without an ETag');
   return ETag;
 }
 
-/**
- * The value of an object's JSON text; undefined if the text is no JSON. A document that can't be read counts as absent,
- * and may be replaced.
- */
+/** The value of a JSON text. A document that can't be read counts as absent (undefined), and may be replaced. */
 function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {
     return undefined;
   }
+}
+
+/** The origins of download URLs: the bucket's, read from a URL that is only signed, and the edge's if set. */
+export async function downloadOrigins(bucket: string, edgeOrigin?: string): Promise<string[]> {
+  const url = await getSignedUrl(new S3Client({}), new GetObjectCommand({ Bucket: bucket, Key: 'any' }));
+  return [new URL(url).origin, ...(edgeOrigin === undefined ? [] : [edgeOrigin])];
 }

@@ -1,18 +1,10 @@
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
-import { isYounger } from '../is-younger.ts';
 import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import { daysBetween, daysOf } from '../report/utc-time.ts';
-import { AwsCallFailed } from './aws-call-failed.ts';
+import { daysBetween, daysOf, isYounger } from '../report/utc-time.ts';
+import { AwsCallFailed } from './answers.ts';
 import { call } from './call.ts';
 import { etagOf } from './results-bucket.ts';
-
-/** Where the lake is. */
-export interface LakeLocation {
-  readonly bucket: string;
-  /** Prefix of the tables' folders in the bucket; empty, or ends with a slash. */
-  readonly prefix: string;
-}
 
 /** The listings that one function caches, by the table and the days that were listed. */
 export type ListingCache = Map<string, LakeListing>;
@@ -28,12 +20,12 @@ const DAYS_AT_ONCE = 50;
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param location undefined if the lake can't be listed
+ * @param location the bucket, and the prefix of the tables' folders in it; undefined if the lake can't be listed
  * @param onListingUnavailable called if there is no location, or S3 refuses the listing with 403
  */
 export function s3Lake(
   s3: S3Client,
-  location: LakeLocation | undefined,
+  location: { readonly bucket: string; readonly prefix: string } | undefined,
   {
     until,
     cache,
@@ -61,13 +53,13 @@ export function s3Lake(
       return { objects, next: NextContinuationToken };
     });
 
-  /** Lists a folder, page after page: each page names where the next one begins. */
+  /** Lists a folder, page after page. The SDK's paginator would end at the first page that S3 throttles. */
   const everyPage = async (bucket: string, folder: string): Promise<LakeObject[]> => {
-    const found: LakeObject[] = [];
+    const listed: LakeObject[] = [];
     for (let from: { ContinuationToken?: string } = {}; ; ) {
       const { objects, next } = await page(bucket, folder, from);
-      found.push(...objects);
-      if (next === undefined) return found;
+      listed.push(...objects);
+      if (next === undefined) return listed;
       from = { ContinuationToken: next };
     }
   };

@@ -1,13 +1,16 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import { type PartnerRecord, parseDocument, readPartner } from '../access/partner-record.ts';
-import { partnerKey, RECORD_KEPT_MS, type Register } from '../access/register.ts';
-import { isYounger } from '../is-younger.ts';
+import {
+  type PartnerRecord,
+  parseDocument,
+  partnerKey,
+  RECORD_KEPT_MS,
+  type Register,
+  readPartner,
+} from '../access/partner-record.ts';
+import { isYounger } from '../report/utc-time.ts';
 import { call } from './call.ts';
 
-/**
- * The records that one function has read from the register, by client; `record` is undefined for a client that the
- * register does not have.
- */
+/** What one function has read, by client; `record` is undefined for a client that is not registered. */
 export type RecordCache = Map<
   string,
   { readonly readAt: number; readonly record: PartnerRecord | undefined }

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
-import type { DataState } from '../lake/data-version.ts';
-import { readDataState } from '../lake/read-data-state.ts';
+import { type DataState, readDataState } from '../lake/data-version.ts';
 import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
-import { AGE_ERROR_MS, type RecordIn, readRecord } from '../results/job-record.ts';
+import { AGE_ERROR_MS, leaseLeftMs, type RecordIn, readRecord } from '../results/job-record.ts';
 import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
@@ -16,22 +15,25 @@ import {
   PublicationFailed,
   QueryFailed,
   type Run,
-  type Target,
   tookTooLong,
 } from './delivery.ts';
 import { hasTimeForAnother } from './execution.ts';
-import { awaitPublication } from './files.ts';
-import { makeJob } from './job.ts';
-import { endFacts, leadAttempt } from './lead.ts';
-import { nextSlotLookMs } from './pace.ts';
+import { requestPublication } from './files.ts';
+import { type Job, makeJob } from './job.ts';
+import { endFacts, type Leading, leadAttempt } from './lead.ts';
+import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
 import { watchRecord } from './watch.ts';
 
 /** How many times a report is started again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;
 
+/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
+const TAKE_OVER_MS = 1_000;
+
 /** What a request knows of its caller's wait. It changes as the request goes on. */
 interface Wait {
-  target: Target;
+  /** The job that the caller wants, for the data as they were listed last. */
+  job: Job;
   /** The job's record, as it was read or written last. */
   stored: StoredDocument | undefined;
   /** Whether the caller has waited for an attempt. */
@@ -56,19 +58,18 @@ interface Wait {
  */
 export async function deliverReport(run: Run, data: DataState, left?: Progress): Promise<Delivery> {
   const { wanted, terms } = run;
-  const { results } = run.backends;
   const hasSlots = terms.queriesPerPartner !== undefined && left?.waitsFor !== 'attempt';
   const wait: Wait = {
-    target: targetOf(run, data),
+    job: makeJob(wanted.request, wanted.entitlement, data),
     stored: undefined,
     hasWaited: left?.cacheStatus !== undefined,
     own: left?.attempt,
     waitsForSlot: left?.waitsFor === 'slot',
     dataChanges: left?.dataChanges ?? 0,
-    slots: hasSlots ? begun(results.read(slotsKey(wanted.client))) : undefined,
+    slots: hasSlots ? begun(run.backends.results.read(slotsKey(wanted.client))) : undefined,
   };
   try {
-    wait.stored = await readJob(run, wait);
+    await readJob(run, wait);
     for (;;) {
       const answer = await nextStep(run, wait);
       if (answer) return answer;
@@ -85,17 +86,18 @@ export async function deliverReport(run: Run, data: DataState, left?: Progress):
 /** Does what the record asks for. Resolves to the answer; to undefined if the record must be looked at again. */
 async function nextStep(run: Run, wait: Wait): Promise<Delivery | undefined> {
   const { terms, note } = run;
-  const { target, stored } = wait;
-  const decision = decide(readRecord(stored), stored?.ageMs ?? 0, {
-    fingerprint: target.data.fingerprint,
+  const { job, stored } = wait;
+  const ageMs = stored?.ageMs ?? 0;
+  const decision = decide(readRecord(stored), ageMs, {
+    fingerprint: job.data.fingerprint,
     hasListed: hasListed(wait),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
     own: wait.own,
-    hasTimeForAnother: hasTimeForAnother({ ...terms, callerLeftMs: terms.giveUpAt - Date.now() }),
+    hasTimeForAnother: hasTimeForAnother(terms.giveUpAt - Date.now(), terms),
     acceptsGzip: terms.acceptsGzip,
     scanLimit: terms.scanLimit,
   });
-  note({ job: target.job.id });
+  note({ job: job.id });
   if ('record' in decision && 'executionId' in decision.record)
     note({ queryExecutionId: decision.record.executionId });
   const isTimeUp = Date.now() >= terms.giveUpAt;
@@ -107,15 +109,25 @@ async function nextStep(run: Run, wait: Wait): Promise<Delivery | undefined> {
       throw refusalOf(run, decision.record);
     case 'list-again':
       return listAgain(run, wait);
-    case 'wait':
+    case 'wait': {
+      const { record } = decision;
       startsWaiting(wait);
       if (isTimeUp) throw tookTooLong();
-      if (mustAnswer || !stored) return waiting(wait);
-      wait.stored = await watchRecord(run, target, stored, decision.record);
+      if (mustAnswer) return waiting(wait);
+      const queryMs = ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
+      // A random pause, so that waiting requests don't all take over at the same time.
+      const leaseEnd = Date.now() + leaseLeftMs(record, ageMs) + Math.random() * TAKE_OVER_MS;
+      const until = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
+      wait.stored = await watchRecord(run, job, stored, until, (waitedMs, tookMs) =>
+        nextRecordLookMs(queryMs + waitedMs, tookMs, Math.random()),
+      );
       return undefined;
+    }
     case 'publish':
       startsWaiting(wait);
-      wait.stored = await awaitPublication(run, target, stored, decision.record);
+      wait.stored = await requestPublication(run, job, decision.record);
+      if (wait.stored?.etag === stored?.etag)
+        wait.stored = await watchRecord(run, job, stored, terms.waitUntil, nextFileLookMs);
       if (wait.stored?.etag !== stored?.etag) return undefined;
       if (Date.now() >= terms.publishUntil) throw tookTooLong();
       return waiting(wait);
@@ -134,21 +146,17 @@ async function nextStep(run: Run, wait: Wait): Promise<Delivery | undefined> {
   }
 }
 
-const targetOf = ({ wanted: { request, entitlement } }: Run, data: DataState): Target => ({
-  data,
-  job: makeJob(request, entitlement, data),
-});
-
 /** Whether the lake was listed after the record was written, or can't be listed. */
-function hasListed({ target: { data }, stored, listedAfter }: Wait): boolean {
+function hasListed({ job: { data }, stored, listedAfter }: Wait): boolean {
   if (!data.isListed || listedAfter === (stored?.etag ?? 'none')) return true;
   // A hop that waits for a slot has listed the lake before it reads the record, perhaps long after the record's write.
   const listedForMs = Date.now() - (data.listedAt ?? Number.NaN);
   return stored !== undefined && listedForMs >= 0 && listedForMs < stored.ageMs - AGE_ERROR_MS;
 }
 
-const readJob = ({ backends: { results } }: Run, { target: { job } }: Wait) =>
-  results.read(jobRecordKey(job));
+async function readJob({ backends: { results } }: Run, wait: Wait): Promise<void> {
+  wait.stored = await results.read(jobRecordKey(wait.job));
+}
 
 function startsWaiting(wait: Wait): void {
   wait.hasWaited = true;
@@ -159,11 +167,11 @@ function startsWaiting(wait: Wait): void {
 const HAS_WAITED = { cacheStatus: 'collapsed' } as const;
 
 /** The answer that leads the caller to the waiting room. */
-function waiting({ target, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
+function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
   const cacheStatus = hasWaited && !waitsForSlot && own === undefined ? 'collapsed' : 'miss';
   const every = { dataChanges, ...(own !== undefined && { attempt: own }) };
   // `listedAt` is by this machine's clock, so another machine can't use it.
-  const { listedAt: _, ...data } = target.data;
+  const { listedAt: _, ...data } = job.data;
   const progress: Progress = waitsForSlot
     ? { waitsFor: 'slot', ...every, ...(hasWaited && HAS_WAITED) }
     : { waitsFor: 'attempt', ...every, data, ...HAS_WAITED };
@@ -172,28 +180,25 @@ function waiting({ target, hasWaited, own, waitsForSlot, dataChanges }: Wait): D
 
 /** Lists the lake again. If its files have changed, the request goes on with another job or another listing. */
 async function listAgain(run: Run, wait: Wait): Promise<undefined> {
-  const { target, stored } = wait;
-  const record = readRecord(stored);
+  const { request, entitlement } = run.wanted;
+  const record = readRecord(wait.stored);
   if (record?.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
-  const data = await readDataState(run.backends.lake, run.wanted.request, 0);
+  const data = await readDataState(run.backends.lake, request, 0);
   if (wait.dataChanges > MAX_DATA_CHANGES) throw dataKeepChanging();
-  wait.target = targetOf(run, data);
-  if (wait.target.job.id !== target.job.id) wait.stored = await readJob(run, wait);
+  const { id } = wait.job;
+  wait.job = makeJob(request, entitlement, data);
+  if (wait.job.id !== id) await readJob(run, wait);
   wait.listedAfter = wait.stored?.etag ?? 'none';
 }
-
-/** A decision by which this request asks Athena. */
-type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
 
 /** Takes a slot for the job's next query, if clients have a limited number, and then starts the query. */
 async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delivery | undefined> {
   const { terms, backends, wanted } = run;
   const { queriesPerPartner: count, longestQueueMs, longestQueryMs, waitUntil, giveUpAt } = terms;
   if (count === undefined) return lead(run, wait, decision);
-  const key = jobRecordKey(wait.target.job);
   const limits = { count, longestMs: longestQueueMs + longestQueryMs, until: waitUntil };
-  const latest = readRecord(wait.stored);
-  const slot = await takeSlot(backends.results, wanted.client, key, latest, limits, wait.slots);
+  const record = { key: jobRecordKey(wait.job), latest: readRecord(wait.stored) };
+  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots);
   wait.slots = undefined;
   const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {
@@ -205,12 +210,12 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   if (leftMs <= 0) throw noSlotInTime();
   if (Date.now() >= waitUntil) return waiting(wait);
   await delay(Math.min(nextSlotLookMs(leftMs, Math.random()), leftMs, waitUntil - Date.now()));
-  wait.stored = await readJob(run, wait);
+  await readJob(run, wait);
   return undefined;
 }
 
 async function lead(run: Run, wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {
-  const outcome = await leadAttempt(run, wait.target, wait.stored, { decision, slot }, (token) => {
+  const outcome = await leadAttempt(run, wait.job, wait.stored, decision, slot, (token) => {
     startsWaiting(wait);
     if (decision.next === 'start') wait.own = token;
   });
@@ -218,18 +223,19 @@ async function lead(run: Run, wait: Wait, decision: Leading, slot?: string): Pro
     if (Date.now() >= run.terms.giveUpAt) throw tookTooLong();
     return waiting(wait);
   }
-  wait.stored = outcome ?? (await readJob(run, wait));
+  if (outcome) wait.stored = outcome;
+  else await readJob(run, wait);
   return undefined;
 }
 
 /** The answer with a report. */
 function ready(
   { note }: Run,
-  { target: { job, data } }: Wait,
+  { job: { data, fileName } }: Wait,
   { record, encoding, cacheStatus }: Extract<Decision, { next: 'deliver' }>,
 ): Delivery {
   const { executionId, isOfVersion, files, rows } = record;
-  const plain = reportKey(executionId, job.fileName);
+  const plain = reportKey(executionId, fileName);
   const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
   note(dataVersion);
   const key = encoding === 'gzip' ? gzippedKey(plain) : plain;
@@ -241,16 +247,9 @@ function ready(
 function refusalOf({ note }: Run, record: RecordIn<'failed'>): Error {
   const { executionId, why, reason } = record;
   note(endFacts(record));
-  switch (why) {
-    case 'too-large':
-      return new ReportTooLarge();
-    case 'too-long':
-      return tookTooLong();
-    case 'data-changed':
-      return dataKeepChanging();
-    case 'unpublished':
-      return new PublicationFailed(`the result of query ${executionId} ${reason}`);
-    default:
-      return new QueryFailed(`query ${executionId} ${reason}`);
-  }
+  if (why === 'too-large') return new ReportTooLarge();
+  if (why === 'too-long') return tookTooLong();
+  if (why === 'data-changed') return dataKeepChanging();
+  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
+  return new QueryFailed(`query ${executionId} ${reason}`);
 }

@@ -1,4 +1,3 @@
-import type { DataState } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
 import type { Lake } from '../lake/lake.ts';
 import { Unavailable } from '../problems/problem.ts';
@@ -7,8 +6,7 @@ import type { ReportRequest } from '../report/parse-request.ts';
 import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
-import type { QueryService } from './execution.ts';
-import type { Job } from './job.ts';
+import type { Limits, QueryService } from './execution.ts';
 
 /** The services behind a delivery. */
 export interface DeliveryBackends {
@@ -29,7 +27,7 @@ export interface Wanted {
  * The limits and conditions of one delivery. Times are milliseconds since 1970, by the clock of the machine that
  * answers this request.
  */
-export interface DeliveryTerms {
+export interface DeliveryTerms extends Limits {
   /** When the caller sent its first request for this report; if its companies changed since, when they did. */
   readonly askedAt: number;
   /** When the request must be answered, with the report or with a waiting URL. */
@@ -38,10 +36,6 @@ export interface DeliveryTerms {
   readonly giveUpAt: number;
   /** Until when the caller may wait for its report's publication. */
   readonly publishUntil: number;
-  /** How long a query may run. */
-  readonly longestQueryMs: number;
-  /** How long a query may wait in Athena's queue. */
-  readonly longestQueueMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
   /** Whether the caller accepts a gzipped file. */
@@ -61,12 +55,6 @@ export interface Run {
   readonly terms: DeliveryTerms;
   /** Takes facts for the log and the metrics. */
   readonly note: (facts: DeliveryFacts) => void;
-}
-
-/** What the request wants: a job, over one state of the data. */
-export interface Target {
-  readonly data: DataState;
-  readonly job: Job;
 }
 
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
@@ -98,17 +86,13 @@ export interface DeliveryFacts {
   /** The time from the query's submission to its end. */
   queryMs?: number;
   /** The queries that this request counts in the metrics, because it has recorded their end. */
-  finishedQueries?: readonly FinishedQuery[];
+  finishedQueries?: readonly {
+    readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
+    readonly bytesScanned: number;
+    readonly queryMs: number;
+  }[];
   /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;
-}
-
-/** How a query ended, for the metrics. */
-interface FinishedQuery {
-  readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
-  readonly bytesScanned: number;
-  /** The time from the query's submission to its end. */
-  readonly queryMs: number;
 }
 
 /** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */
@@ -122,22 +106,15 @@ export class PublicationFailed extends Error {
 }
 
 const RETRY_AFTER_SECONDS = 60;
+const unavailable = (detail: string) => () => new Unavailable(detail, RETRY_AFTER_SECONDS);
 
-export const tookTooLong = () =>
-  new Unavailable(
-    'The report took too long and was given up. Narrow it, or request it later.',
-    RETRY_AFTER_SECONDS,
-  );
-
+export const tookTooLong = unavailable(
+  'The report took too long and was given up. Narrow it, or request it later.',
+);
 /** The error for a caller whose time is up while its client still has no free slot. */
-export const noSlotInTime = () =>
-  new Unavailable(
-    'Too many reports of this client were under way. Request fewer at a time, or this one later.',
-    RETRY_AFTER_SECONDS,
-  );
-
-export const dataKeepChanging = () =>
-  new Unavailable(
-    'The events of this window are being rewritten at this moment. Request the report again later.',
-    RETRY_AFTER_SECONDS,
-  );
+export const noSlotInTime = unavailable(
+  'Too many reports of this client were under way. Request fewer at a time, or this one later.',
+);
+export const dataKeepChanging = unavailable(
+  'The events of this window are being rewritten at this moment. Request the report again later.',
+);

@@ -1,34 +1,21 @@
 /** What became of an execution: the record that ends its attempt. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
-import { isYounger } from '../is-younger.ts';
-import type { DataState } from '../lake/data-version.ts';
-import { findDataState } from '../lake/read-data-state.ts';
+import { NotEngineCsv } from '../csv/retype-csv.ts';
+import { type DataState, findDataState } from '../lake/data-version.ts';
+import { isYounger } from '../report/utc-time.ts';
 import type { EndedRecord, RecordIn } from '../results/job-record.ts';
-import { reportKey } from '../results/keys.ts';
+import { resultKey } from '../results/keys.ts';
 import type { EngineResult } from '../results/results-bucket.ts';
-import type { Run, Target } from './delivery.ts';
-import {
-  type EndedExecution,
-  type FailedExecution,
-  type ForgottenExecution,
-  type RunningExecution,
-  reachedLimit,
-} from './execution.ts';
-import { MAX_SMALL_BYTES, writeReport } from './files.ts';
+import type { Run } from './delivery.ts';
+import type { Execution } from './execution.ts';
+import { fileFacts, MAX_SMALL_BYTES, writeReport } from './files.ts';
+import type { Job } from './job.ts';
 
 /** Reads that were begun as soon as the result was seen at its usual key, while Athena was asked. */
 export interface EarlyReads {
-  readonly location: string;
   readonly result: Promise<EngineResult | undefined>;
   readonly closing: Promise<DataState | undefined>;
-}
-
-/** The end of an attempt, and the execution that the metrics count; absent if Athena has forgotten it. */
-interface End {
-  readonly record: EndedRecord;
-  readonly counted?: EndedExecution;
 }
 
 /**
@@ -47,105 +34,104 @@ const RESULT_LATE_MS = 30_000;
 const LATE_LOOK_MS = 250;
 
 /** The state of the data now. Undefined if the lake can't be listed, or if the table is missing. */
-export const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { data }: Target) =>
+export const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { data }: Job) =>
   data.isListed ? findDataState(lake, request.report, request.window, 0) : Promise.resolve(undefined);
 
 /**
- * Makes the record that ends an attempt, and the files of a small report. Resolves to `late` if the result has not
- * appeared within this request's time.
+ * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the
+ * result has not appeared within this request's time.
  *
  * @param execution the execution that has ended, or that this request has stopped
  * @param answeredAt when Athena's last answer came, by this machine's clock
  */
 export async function endOf(
   run: Run,
-  target: Target,
-  { leaseMs: _, elapsedMs, runningAt, hasRun, isStopped, ...open }: RecordIn<'under-way'>,
-  execution: EndedExecution | ForgottenExecution | RunningExecution,
+  job: Job,
+  { leaseMs: _, elapsedMs: __, hasRun: ___, runningAt, isStopped, ...attempt }: RecordIn<'under-way'>,
+  execution: Execution,
   early: EarlyReads | undefined,
   answeredAt: number,
-): Promise<End | 'late'> {
-  const { terms } = run;
-  const every = { ...open, writer: randomUUID(), isOfVersion: false } as const;
+): Promise<EndedRecord | 'time-is-up'> {
+  const { results } = run.backends;
+  const every = { ...attempt, writer: randomUUID(), isOfVersion: false } as const;
   if (execution.state === 'forgotten') {
     const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0, seenAfterMs: 0 };
-    return { record: { ...every, ...none, state: 'failed', why: 'lost', reason: 'is forgotten by Athena' } };
+    return { ...every, ...none, state: 'failed', why: 'lost', reason: 'is forgotten by Athena' };
   }
-  const failed = (why: RecordIn<'failed'>['why'], { reason, ...ended }: FailedExecution): End => ({
-    record: { ...every, ...figuresOf(ended), state: 'failed', why, reason, seenAfterMs: seenAfterMs(ended) },
-    counted: { reason, ...ended },
-  });
-  const seenAfterMs = ({ observedAt, completedAt }: Pick<EndedExecution, 'observedAt' | 'completedAt'>) =>
-    observedAt - completedAt + Date.now() - answeredAt;
-  if (execution.state === 'under-way') return failed('too-long', asStopped(execution, runningAt));
-  const isSoon = execution.observedAt - execution.completedAt < SOON_MS;
-  const isUnchanged = async () => (await stateNow(run, target))?.fingerprint === open.fingerprint;
+  const { submittedAt, observedAt, bytesScanned } = execution;
+  // A query that this request stops has ended with Athena's last answer. AWS charges the bytes that it has scanned.
+  const { completedAt, engineMs } =
+    execution.state === 'under-way'
+      ? { completedAt: observedAt, engineMs: observedAt - (runningAt ?? observedAt) }
+      : execution;
+  const ended = { ...every, submittedAt, completedAt, bytesScanned, engineMs };
+  const failed = (
+    why: RecordIn<'failed'>['why'],
+    reason: string,
+    more?: Partial<RecordIn<'failed'>>,
+  ): EndedRecord => {
+    const seenAfterMs = observedAt - completedAt + Date.now() - answeredAt;
+    return { ...ended, state: 'failed', why, reason, seenAfterMs, ...more };
+  };
+  const isSoon = observedAt - completedAt < SOON_MS;
+  const isUnchanged = async () => (await stateNow(run, job))?.fingerprint === attempt.fingerprint;
   switch (execution.state) {
+    case 'under-way':
+      return failed('too-long', 'took too long and was stopped');
     case 'scan-limit-exceeded': {
-      const isOfVersion = isSoon && (await isUnchanged());
       // Later, the limit may be another one than the query's.
-      const limit = isSoon && terms.scanLimit !== undefined ? { limit: terms.scanLimit } : {};
-      const { record } = failed('too-large', asFailed(execution, 'exceeded the scan limit'));
-      return { record: { ...record, ...limit, isOfVersion } as EndedRecord, counted: execution };
+      const ofNow = isSoon ? { limit: run.terms.scanLimit, isOfVersion: await isUnchanged() } : {};
+      return failed('too-large', 'exceeded the scan limit', ofNow);
     }
     case 'failed': {
-      if (target.data.isListed && !(await isUnchanged())) return failed('data-changed', execution);
-      if (execution.isCancelled && (isStopped || reachedLimit(execution, { ...terms, runningAt })))
-        return failed('too-long', execution);
-      return failed(execution.isRetryable ? 'retryable' : 'engine', execution);
+      const { reason, isCancelled, isRetryable } = execution;
+      if (job.data.isListed && !(await isUnchanged())) return failed('data-changed', reason);
+      if (isCancelled && isStopped) return failed('too-long', reason);
+      return failed(isRetryable ? 'retryable' : 'engine', reason);
     }
     case 'succeeded':
   }
   const { location } = execution;
   // The early reads are of use only for the result that was seen. A result that Athena reuses has another location.
-  const reads = early?.location === location ? early : undefined;
-  const lateAt = answeredAt + execution.completedAt + RESULT_LATE_MS - execution.observedAt;
+  const reads = location === results.locationOf(resultKey(execution.id)) ? early : undefined;
+  const lateAt = answeredAt + completedAt + RESULT_LATE_MS - observedAt;
   const [result, closing] = await Promise.all([
     reads?.result.then((seen) => seen ?? appearing(run, location, lateAt)) ??
       appearing(run, location, lateAt),
-    isSoon ? (reads?.closing ?? stateNow(run, target)) : undefined,
+    isSoon ? (reads?.closing ?? stateNow(run, job)) : undefined,
   ]);
-  if (result === 'late') return 'late';
-  // A result that is gone counts as a success in the metrics.
-  if (!result)
-    return { ...failed('lost', asFailed(execution, 'has no result any more')), counted: execution };
-  const isOfVersion = closing?.fingerprint === open.fingerprint;
+  if (result === 'time-is-up') return 'time-is-up';
+  if (!result) return failed('lost', 'has no result any more');
   const succeeded = {
-    ...every,
-    ...figuresOf(execution),
-    isOfVersion,
-    ...goodFor(run, target, open.fingerprint),
+    ...ended,
+    ...goodFor(run, job, attempt.fingerprint),
+    isOfVersion: closing?.fingerprint === attempt.fingerprint,
   };
-  if (!result.content)
-    return { record: { ...succeeded, state: 'publishing', location, files: {} }, counted: execution };
-  const { fileName, columns } = target.job;
-  const key = reportKey(execution.id, fileName);
-  const version = isOfVersion ? { dataVersion: target.data.version } : {};
-  const file = { executionId: execution.id, key, fileName, columns: [...columns], ...version };
+  if (!result.content) return { ...succeeded, state: 'publishing', location, files: {} };
   try {
-    const made = await writeReport(run.backends.results, file, result.content);
-    return { record: { ...succeeded, state: 'done', ...made }, counted: execution };
+    const made = await writeReport(results, fileFacts(job, succeeded), result.content);
+    return { ...succeeded, state: 'done', ...made };
   } catch (error) {
-    if (!(error instanceof NotEngineCsv)) throw error;
-    return failed('unreadable', asFailed(execution, error.message));
+    if (error instanceof NotEngineCsv) return failed('unreadable', error.message);
+    throw error;
   }
 }
 
 /**
- * Reads a result, and looks for it until `until`. Resolves to undefined if it has not appeared by then, and to `late` if
- * the request must answer before.
+ * Reads a result, and looks for it until `until`. Resolves to undefined if it has not appeared by then, and to
+ * `time-is-up` if the request must answer before.
  */
 async function appearing(
   { backends: { results }, terms: { waitUntil, giveUpAt } }: Run,
   location: string,
   until: number,
-): Promise<EngineResult | 'late' | undefined> {
+): Promise<EngineResult | 'time-is-up' | undefined> {
   for (;;) {
     const lookedAt = Date.now();
     const result = await results.readResult(location, MAX_SMALL_BYTES);
     if (result || lookedAt >= until) return result;
     const leftMs = Math.min(waitUntil, giveUpAt) - Date.now();
-    if (leftMs <= 0) return 'late';
+    if (leftMs <= 0) return 'time-is-up';
     await delay(Math.min(LATE_LOOK_MS, leftMs));
   }
 }
@@ -154,36 +140,9 @@ async function appearing(
  * How long new callers may get this report without a data version: as long as the listing of the lake that its query
  * was started for may be reused.
  */
-function goodFor(
-  { terms: { listingMs } }: Run,
-  { data: { listedAt, ...data } }: Target,
-  fingerprint: string,
-) {
+function goodFor({ terms: { listingMs } }: Run, { data }: Job, fingerprint: string) {
   const now = Date.now();
+  const { listedAt } = data;
   if (listedAt === undefined || data.fingerprint !== fingerprint) return {};
   return isYounger(listedAt, listingMs, now) ? { goodForMs: listedAt + listingMs - now } : {};
 }
-
-const figuresOf = ({ submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state'>) => ({
-  submittedAt,
-  completedAt,
-  bytesScanned,
-  engineMs,
-});
-
-const asFailed = (execution: Omit<EndedExecution, 'state'>, reason: string): FailedExecution => ({
-  ...execution,
-  state: 'failed',
-  reason,
-  isRetryable: false,
-});
-
-/**
- * The failure of an execution that this request stops, made from Athena's last answer. AWS charges the bytes that the
- * query has scanned. `engineMs` is 0 if the query was still queued.
- */
-const asStopped = (execution: RunningExecution, runningAt = execution.observedAt): FailedExecution =>
-  asFailed(
-    { ...execution, completedAt: execution.observedAt, engineMs: execution.observedAt - runningAt },
-    'took too long and was stopped',
-  );

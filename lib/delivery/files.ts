@@ -14,8 +14,8 @@ import {
   resultsKey,
 } from '../results/keys.ts';
 import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
-import type { Run, Target } from './delivery.ts';
-import { nextFileLookMs } from './pace.ts';
+import type { Run } from './delivery.ts';
+import type { Job } from './job.ts';
 
 /** A request to publish a large result, with everything needed to make the report's files. */
 const publication = v.object({
@@ -54,6 +54,17 @@ const GZIP_GRACE_MS = 1_000;
  */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
+export const fileFacts = (
+  { fileName, columns, data }: Job,
+  { executionId, isOfVersion }: Pick<EndedRecord, 'executionId' | 'isOfVersion'>,
+): FileFacts => ({
+  executionId,
+  key: reportKey(executionId, fileName),
+  fileName,
+  columns: [...columns],
+  ...(isOfVersion && { dataVersion: data.version }),
+});
+
 const fileOf = ({ fileName, executionId, dataVersion }: FileFacts): ReportFile => ({
   fileName,
   metadata: {
@@ -90,46 +101,31 @@ export async function writeReport(
   return { files: { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) }, rows };
 }
 
-/** The sizes of a report's files that exist. */
-async function filesOf(results: ResultsBucket, { key }: Pick<FileFacts, 'key'>): Promise<ReportFiles> {
-  const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
-  return { ...(plain && { plain: plain.bytes }), ...(gzip && { gzip: gzip.bytes }) };
-}
-
 /**
- * Makes the publishing function publish a large result, and waits until the files exist, the record has changed, or this
- * request must answer. Resolves to the record as it is stored then.
+ * Makes the publishing function publish a large result. Resolves to the job's record as it is stored then, which may
+ * already name the files.
  */
-export async function awaitPublication(
-  { backends: { results }, terms }: Run,
-  { job, data }: Target,
-  stored: StoredDocument | undefined,
-  { executionId, location, isOfVersion }: RecordIn<'publishing'>,
+export async function requestPublication(
+  { backends: { results }, terms: { partner } }: Run,
+  job: Job,
+  record: RecordIn<'publishing'>,
 ): Promise<StoredDocument | undefined> {
-  const began = Date.now();
-  const publication = {
-    form: 1 as const,
-    executionId,
-    location,
-    key: reportKey(executionId, job.fileName),
-    fileName: job.fileName,
-    columns: [...job.columns],
+  const wanted: Publication = {
+    form: 1,
+    ...fileFacts(job, record),
+    location: record.location,
     record: jobRecordKey(job),
-    ...(isOfVersion && { dataVersion: data.version }),
-    ...(terms.partner !== undefined && { partner: terms.partner }),
+    ...(partner !== undefined && { partner }),
   };
-  await results.create(publicationKey(executionId), publication satisfies Publication);
+  const key = publicationKey(record.executionId);
+  await results.create(key, wanted);
   // If the publishing function has died, or is of release 1.0.0, the files are there and the record is as it was.
   // Release 1.0.0 tells by an object of its own that it has given a publication up.
-  const isAbandoned = (await results.head(abandonedKey(executionId))) !== undefined;
-  await recordFiles(results, publication);
-  if (isAbandoned) await abandonPublication(results, publicationKey(executionId));
-  for (;;) {
-    const latest = await results.read(publication.record);
-    const leftMs = terms.waitUntil - Date.now();
-    if (latest?.etag !== stored?.etag || leftMs <= 0) return latest;
-    await delay(Math.min(nextFileLookMs(Date.now() - began), leftMs));
-  }
+  const isAbandoned = (await results.head(abandonedKey(record.executionId))) !== undefined;
+  const stored = await recordFiles(results, wanted);
+  if (!isAbandoned) return stored;
+  await abandonPublication(results, key);
+  return results.read(jobRecordKey(job));
 }
 
 /** The publication that an object under `publications/` asks for; undefined if the object is gone or can't be read. */
@@ -150,61 +146,58 @@ export async function publishLarge(
 ): Promise<boolean> {
   let rows: number | undefined;
   const upload = async (encoding?: 'gzip') => {
+    const key = encoding ? gzippedKey(wanted.key) : wanted.key;
     const bytes = await results.uploadFile(
-      encoding ? gzippedKey(wanted.key) : wanted.key,
+      key,
       { ...fileOf(wanted), ...(encoding && { encoding }) },
       async () => {
         const result = await results.openResult(wanted.location);
-        const csv =
-          result &&
-          retypeCsv(wanted.columns, result, (number) => {
-            rows = number;
-          });
-        return csv && encoding ? gzippedChunks(csv) : csv;
+        if (!result) return undefined;
+        const csv = retypeCsv(wanted.columns, result, (number) => {
+          rows = number;
+        });
+        return encoding ? gzippedChunks(csv) : csv;
       },
     );
     await recordFiles(results, wanted, rows);
     return bytes !== undefined;
   };
   const files = await filesOf(results, wanted);
-  if (files.plain !== undefined) await recordFiles(results, wanted);
-  else {
-    const result = await results.readResult(wanted.location, 0);
-    if (!result) return false;
-    const isGzipped = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
-    return (isGzipped || (await upload('gzip'))) && upload();
+  if (files.plain !== undefined) {
+    await recordFiles(results, wanted);
+    return true;
   }
-  return true;
+  const result = await results.readResult(wanted.location, 0);
+  if (!result) return false;
+  const isGzipped = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
+  return (isGzipped || (await upload('gzip'))) && upload();
 }
 
-/**
- * Records that a publication has been given up, for the requests that wait for it. Resolves to the facts for the log.
- */
+/** Records that a publication has been given up, for those who wait for it. Resolves to the facts for the log. */
 export async function abandonPublication(results: ResultsBucket, requestedBy: string) {
   const wanted = await readPublication(results, requestedBy);
   const queryExecutionId = publishedExecution(requestedBy);
+  const [why, reason] = ['unpublished', 'was not published'] as const;
   if (wanted?.record)
-    await updatePublication(results, wanted, ({ location: _, goodForMs: __, files: ___, ...record }) => ({
-      ...record,
-      state: 'failed',
-      why: 'unpublished',
-      reason: 'was not published',
-      seenAfterMs: 0,
-    }));
+    await updatePublication(results, wanted, ({ location: _, goodForMs: __, files: ___, ...record }) => {
+      return { ...record, state: 'failed', why, reason, seenAfterMs: 0 };
+    });
   // For those who wait with release 1.0.0.
   else await results.create(abandonedKey(queryExecutionId), {});
   return { queryExecutionId, partner: wanted?.partner };
+}
+
+/** The sizes of a report's files that exist. */
+async function filesOf(results: ResultsBucket, { key }: FileFacts): Promise<ReportFiles> {
+  const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
+  return { ...(plain && { plain: plain.bytes }), ...(gzip && { gzip: gzip.bytes }) };
 }
 
 /**
  * Records the files of a large report that exist. Whoever finds them does it: a function that dies after it has written
  * them is not started over. Resolves to the record as it is stored then.
  */
-async function recordFiles(
-  results: ResultsBucket,
-  wanted: Pick<Publication, 'key' | 'record' | 'executionId'>,
-  rows?: number,
-): Promise<StoredDocument | undefined> {
+async function recordFiles(results: ResultsBucket, wanted: Publication, rows?: number) {
   const files = await filesOf(results, wanted);
   return updatePublication(results, wanted, ({ location, ...record }) => {
     const now = { ...record, ...(rows !== undefined && { rows }), files };
@@ -216,7 +209,7 @@ async function recordFiles(
 /** Changes the job's record, if it still waits for this publication. Resolves to the record as it is stored then. */
 async function updatePublication(
   results: ResultsBucket,
-  { record: key, executionId }: Pick<Publication, 'record' | 'executionId'>,
+  { record: key, executionId }: Publication,
   change: (record: RecordIn<'publishing'>) => EndedRecord | undefined,
 ): Promise<StoredDocument | undefined> {
   if (key === undefined) return undefined;

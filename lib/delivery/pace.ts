@@ -1,5 +1,3 @@
-import { FIRST_WAIT_MS } from '../function-settings.ts';
-
 /**
  * How often a waiting request polls. Athena answers 100 GetQueryExecution calls a second for a whole account; S3
  * answers thousands of calls a second for one prefix. So Athena is asked only a few times per query, and S3 is polled
@@ -54,14 +52,3 @@ export const nextSlotLookMs = (timeLeftMs: number, random: number): number =>
 
 /** The pause before the next look for the file of a large report. */
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);
-
-/**
- * How long a request waits for its report. The first request waits only a short time, because some clients have short
- * time-outs. Every later request waits as long as it can, because some clients follow few redirects
- * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
- *
- * @param hop 0 for the request for the report itself; n for the nth waiting hop
- * @param longestMs how long a request may wait at most
- */
-export const hopWaitMs = (hop: number, longestMs: number): number =>
-  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;

@@ -1,27 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from '../problems/problem.ts';
-import { leaseLeftMs, type OpenRecord } from '../results/job-record.ts';
+import { AGE_ERROR_MS, type RecordIn } from '../results/job-record.ts';
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
-import type { DeliveryBackends, DeliveryTerms, Run, Target } from './delivery.ts';
-import { DATE_ERROR_MS, type Execution, limitLeftMs, type RunFacts } from './execution.ts';
-import { askAgainMs, nextAskMs, nextRecordLookMs, nextResultLookMs } from './pace.ts';
+import type { DeliveryBackends, DeliveryTerms, Run } from './delivery.ts';
+import { type Execution, limitLeftMs } from './execution.ts';
+import type { Job } from './job.ts';
+import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
-/** An execution to watch. */
-export interface WatchedExecution extends RunFacts {
-  readonly id: string;
-  /** How long Athena has had the query. */
-  readonly elapsedMs: number;
-  /** Whether this request took the execution over from another request. */
-  readonly isTakenOver: boolean;
-}
-
-/** The state of an execution when the watch ends. */
-export interface WatchedState<T> extends RunFacts {
+/** What a watch has learnt when it ends. */
+export interface Watched<T> {
   /** Undefined if Athena has not answered. */
   readonly execution: Execution | undefined;
-  /** How long Athena has had the query now. */
-  readonly elapsedMs: number;
+  /** The record, with what the next request that asks Athena must know: how long Athena has had the query, and so on. */
+  readonly record: RecordIn<'under-way'>;
   /** The work that was begun when the result was seen. */
   readonly begun: T | undefined;
 }
@@ -40,19 +32,20 @@ const LAST_ASK_MS = 1_500;
  */
 export async function watchExecution<T>(
   { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,
-  { id, elapsedMs, runningAt: runningBefore, hasRun: ranBefore, isTakenOver }: WatchedExecution,
   terms: Pick<DeliveryTerms, 'waitUntil' | 'giveUpAt' | 'longestQueryMs' | 'longestQueueMs'>,
+  record: RecordIn<'under-way'>,
+  isTakenOver: boolean,
   begin: () => T,
-): Promise<WatchedState<T>> {
+): Promise<Watched<T>> {
+  const { executionId } = record;
   const began = Date.now();
-  let ageAtBegin = elapsedMs;
+  let ageAtBegin = record.elapsedMs;
   const ageMs = () => ageAtBegin + Date.now() - began;
   const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
+  let { runningAt, hasRun } = record;
   let execution: Execution | undefined;
-  let runningAt = runningBefore;
-  let hasRun = ranBefore;
   let begun: T | undefined;
-  let tooLongAt = began + terms.longestQueryMs - elapsedMs;
+  let tooLongAt = began + terms.longestQueryMs - ageAtBegin;
   let askAt = began + nextAskMs(ageMs(), Math.random());
   // A request that has taken over the query asks Athena at least once.
   if (isTakenOver) askAt = Math.min(askAt, terms.waitUntil - LAST_ASK_MS);
@@ -71,30 +64,28 @@ export async function watchExecution<T>(
       // A query that takes too long may have ended at the last moment: ask before giving it up.
       execution = await ask();
       if (execution?.state === 'under-way') {
-        ageAtBegin = Math.max(
-          ageAtBegin,
-          execution.observedAt - execution.submittedAt - (Date.now() - began),
-        );
+        const { observedAt, submittedAt, isQueued } = execution;
+        ageAtBegin = Math.max(ageAtBegin, observedAt - submittedAt - (Date.now() - began));
         // Athena sometimes puts a query back into its queue: then the running time counts from the beginning again.
-        runningAt = execution.isQueued ? undefined : (runningAt ?? execution.observedAt);
-        hasRun ||= !execution.isQueued;
-        const leftMs = limitLeftMs(execution, { ...terms, runningAt, hasRun });
+        runningAt = isQueued ? undefined : (runningAt ?? observedAt);
+        hasRun ||= !isQueued || undefined;
+        const leftMs = limitLeftMs(execution, terms, { runningAt, hasRun });
         if (leftMs <= 0) break;
-        tooLongAt = Date.now() + Math.max(leftMs, DATE_ERROR_MS);
+        tooLongAt = Date.now() + Math.max(leftMs, AGE_ERROR_MS);
       } else if (execution) break;
       if (Date.now() >= mustAnswerAt) break;
       askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(ageMs(), Math.random()));
       // Athena did not answer. Wait until `askAt`, instead of asking again at once.
       if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
     }
-    return { execution, runningAt, hasRun, elapsedMs: ageMs(), begun };
+    return { execution, record: { ...record, runningAt, hasRun, elapsedMs: ageMs() }, begun };
   } finally {
     ending.abort();
   }
 
   async function ask(): Promise<Execution | undefined> {
     try {
-      return await queries.get(id);
+      return await queries.get(executionId);
     } catch (error) {
       // Athena could not answer. The query itself goes on.
       if (error instanceof Unavailable) return execution;
@@ -112,37 +103,33 @@ export async function watchExecution<T>(
       if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs(), tookMs));
       if (ending.signal.aborted) break;
       const lookedAt = Date.now();
-      if (await results.head(resultKey(id)).catch(() => undefined)) return true;
+      if (await results.head(resultKey(executionId)).catch(() => undefined)) return true;
       tookMs = Date.now() - lookedAt;
     }
     return new Promise(() => {});
   }
 }
 
-/** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
-const TAKE_OVER_MS = 1_000;
-
 /**
- * Reads the record repeatedly: until the record changes, until a random pause after its lease's end is over, or until
- * the time of this request or of its caller is up. Resolves to the document that was read last.
+ * Reads the job's record repeatedly, until it is no longer the one that was seen, or until the time `until`. Resolves to
+ * the document that was read last.
+ *
+ * @param pauseMs the pause before the next read: `waitedMs` after the first one, when S3 took `tookMs` to answer last
  */
 export async function watchRecord(
-  { backends, terms }: Run,
-  { job }: Target,
-  seen: StoredDocument,
-  record: OpenRecord,
+  { backends: { results } }: Run,
+  job: Job,
+  seen: StoredDocument | undefined,
+  until: number,
+  pauseMs: (waitedMs: number, tookMs: number) => number,
 ): Promise<StoredDocument | undefined> {
   const began = Date.now();
-  const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
-  // A random pause, so that waiting requests don't all take over at the same time.
-  const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
-  const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
-  let stored: StoredDocument | undefined = seen;
+  let stored = seen;
   let tookMs = 0;
-  for (let now = began; now < end && stored?.etag === seen.etag; now = Date.now()) {
-    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, tookMs, Math.random()), end - now));
+  for (let now = began; now < until && stored?.etag === seen?.etag; now = Date.now()) {
+    await delay(Math.min(pauseMs(now - began, tookMs), until - now));
     const lookedAt = Date.now();
-    stored = await backends.results.read(jobRecordKey(job));
+    stored = await results.read(jobRecordKey(job));
     tookMs = Date.now() - lookedAt;
   }
   return stored;

@@ -1,19 +1,16 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Claims, callerOf } from '../access/claims.ts';
-import type { Register } from '../access/register.ts';
+import type { Register } from '../access/partner-record.ts';
 import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
 import { whoseRows } from '../access/whose-rows.ts';
 import type { Config } from '../config.ts';
 import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { type LoggedFacts, noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
+import { type LoggedFacts, noteCaller } from './request-log.ts';
 
-/**
- * Checks the token, and notes its client for the log. Throws Unauthenticated if there is no valid token, NotAuthorized
- * if the token lacks the scope or the required claim.
- */
+/** The claims of the request's token, whose client is noted for the log. Throws as `TokenVerifier` does. */
 export async function verifyCaller(
   event: APIGatewayProxyEvent,
   { verifyToken }: { readonly verifyToken: TokenVerifier },
@@ -29,8 +26,8 @@ export async function verifyCaller(
 }
 
 /**
- * Finds out whose rows of the report the client of a valid token may see now, and adds the result to the log line.
- * Throws NotAuthorized if the client may see no row. Its document names the reports of which the client may see rows.
+ * Finds out whose rows of the report the client of a valid token may see now, and notes it for the log. Throws
+ * NotAuthorized, with the reports that the client may request instead, if it may see no row.
  */
 export async function admitCaller(
   claims: Claims,

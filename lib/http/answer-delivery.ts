@@ -3,7 +3,6 @@ import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
-import { hopWaitMs } from '../delivery/pace.ts';
 import {
   FIRST_WAIT_MS,
   LAST_CALLS_MS,
@@ -14,29 +13,31 @@ import {
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { auditedFacts, type LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
-
-/**
- * How much longer a caller may wait for the publication of a large result than for its query: as long as the publishing
- * function may run.
- */
-const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
-
-/** How much longer the ticket lives than the caller may wait, so that the last hop can say that the time is up. */
-const LAST_ANSWER_MS = 60_000;
+import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
 /** How long a caller waits for its query: a little longer than a query may take, so that the query is stopped first. */
 const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
-/** Until when a caller may wait for its report, publication included. Times are milliseconds since 1970. */
+/** Until when a caller may wait for its report, also if it must be published. Times are milliseconds since 1970. */
 export const publishUntil = (config: Config, askedAt: number): number =>
-  askedAt + callerWaitMs(config) + PUBLISHING_MS;
+  askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
 
-/** How long a ticket is valid, in milliseconds. */
-export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + LAST_ANSWER_MS;
+/** How long a ticket is valid: a minute longer than the caller may wait, so that the last hop can say why it ends. */
+export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + 60_000;
+
+/**
+ * How long a request waits for its report. The first request waits only a short time, because some clients have short
+ * time-outs. Every later request waits as long as it can, because some clients follow few redirects
+ * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
+ *
+ * @param hop 0 for the request for the report itself; n for the nth waiting hop
+ * @param longestMs how long a request may wait at most
+ */
+export const hopWaitMs = (hop: number, longestMs: number): number =>
+  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;
 
 /**
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
@@ -92,10 +93,7 @@ export interface DeliveryRequest {
   }>;
 }
 
-/**
- * Delivers a report if one request has enough time for it. Answers with a redirect, to the report or to the waiting
- * room (docs/contract.md#the-redirect).
- */
+/** Answers with a redirect, to the report or to the waiting room (docs/contract.md#the-redirect). */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,

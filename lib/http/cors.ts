@@ -1,17 +1,19 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
+import {
+  COMMON_HEADERS,
+  DATA_VERSION_HEADER,
+  REPORT_EMPTY_HEADER,
+  VERSION_HEADER,
+} from '../response-headers.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
-import { DATA_VERSION_HEADER, REPORT_EMPTY_HEADER } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
-
-/** Browsers keep an answer to a preflight no longer than this: two hours. */
-const PREFLIGHT_SECONDS = 7_200;
 
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': ROUTE_METHODS.join(', '),
   'Access-Control-Allow-Headers': 'Authorization, Accept',
-  'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+  // Browsers keep an answer to a preflight no longer than two hours.
+  'Access-Control-Max-Age': '7200',
 };
 
 /** The headers that a page may read in addition to those that CORS always lets it read. */
@@ -33,7 +35,7 @@ export function cors(
       ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary }
       : { Vary };
   };
-  const addTo: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ event, response }) => {
+  const addTo: ReturnType<typeof cors>['after'] = ({ event, response }) => {
     if (response) response.headers = { ...response.headers, ...allow(event, response.headers?.['Vary']) };
   };
   return {

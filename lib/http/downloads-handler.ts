@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
 import { begun } from '../begun.ts';
-import { readDataState } from '../lake/read-data-state.ts';
+import { readDataState } from '../lake/data-version.ts';
 import { NoSuchDownload, Overloaded } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';
 import { openTicket, updateTicket } from '../results/ticket.ts';
@@ -13,9 +13,9 @@ import {
   ticketLifeMs,
 } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { noteCaller } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 import { redirectToWaitingRoom } from './redirect.ts';
+import { noteCaller } from './request-log.ts';
 
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is

@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { Register } from '../access/register.ts';
+import type { Register } from '../access/partner-record.ts';
 import { athenaQueries } from '../aws/athena-queries.ts';
 import { makeClients } from '../aws/clients.ts';
 import { s3ResultsBucket } from '../aws/results-bucket.ts';
@@ -9,10 +9,7 @@ import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
-import type { LoggedFacts } from './logged-facts.ts';
-import type { LineLog, MetricSink } from './request-log.ts';
-
-type Backends = DeliveryBackends & { readonly register: Register };
+import type { LineLog, LoggedFacts, MetricSink } from './request-log.ts';
 
 /** What every function needs, made once when it starts. */
 export interface FunctionDependencies {
@@ -20,10 +17,12 @@ export interface FunctionDependencies {
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /** The services behind a request. Every call to them ends by `until`, in milliseconds since 1970. */
-  readonly backendsUntil: (until: number, facts?: LoggedFacts) => Backends;
+  readonly backendsUntil: (
+    until: number,
+    facts?: LoggedFacts,
+  ) => DeliveryBackends & { readonly register: Register };
 }
 
-/** Reads the configuration and makes the clients: once, when a function starts. */
 export function functionDependencies(
   env: Readonly<Record<string, string | undefined>>,
 ): FunctionDependencies {

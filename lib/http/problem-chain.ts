@@ -9,10 +9,7 @@ import { type LoggedContext, requestLog } from './request-log.ts';
 
 /**
  * The middleware of every route: one log line per request, a problem document for every error, the common headers, the
- * commit's header, and the CORS headers for the stage's origins.
- *
- * @param route `endsReport`: whether an error of this route ends a report, as on the reports' routes and in the waiting
- * room
+ * commit's header, and the CORS headers for the stage's origins. `endsReport`: whether an error means a failed report.
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,

@@ -1,20 +1,17 @@
 import type { Context } from 'aws-lambda';
-import { type Publication, publishLarge, readPublication } from '../delivery/files.ts';
+import { abandonPublication, type Publication, publishLarge, readPublication } from '../delivery/files.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** EventBridge's event for a new object: only the members that the functions read. */
+/** EventBridge's event for a new object: the members that the functions read. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
 /** How much of a function's time is kept free for writing the log line. */
-export const LOG_MS = 5_000;
+const LOG_MS = 5_000;
 
-/**
- * Publishes a large result. A new object under `publications/` starts this function. Writes one log line. Throws any
- * error, so that Lambda tries again.
- */
+/** Publishes a large result when `publications/` gets a new object. Throws, so that Lambda tries again. */
 export function publicationHandler({
   backendsUntil,
   largeFilesUntil,
@@ -44,5 +41,25 @@ export function publicationHandler({
       log.error('publication', { ...facts(), error });
       throw error;
     }
+  };
+}
+
+/** Lambda's event for an asynchronous invocation whose last retry has failed. */
+export interface FailedInvocation {
+  readonly requestContext: { readonly condition: string };
+  readonly requestPayload: ObjectCreated;
+}
+
+/** Tells the requests that wait for a large result that its publication is given up. An alarm fires when this runs. */
+export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
+  return async (
+    { requestPayload, requestContext }: FailedInvocation,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const { key } = requestPayload.detail.object;
+    const { results } = backendsUntil(Date.now() + context.getRemainingTimeInMillis() - LOG_MS);
+    const facts = await abandonPublication(results, key);
+    const { condition } = requestContext;
+    log.error('publication abandoned', { publication: key, ...facts, condition });
   };
 }

@@ -1,35 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { CacheStatus, Delivery } from '../delivery/delivery.ts';
+import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../response-headers.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
-
-/**
- * Values of the header `Cache-Status` (RFC 9211): whether the answer came from a stored report, from a query of its
- * own, or from a query that others had started.
- */
-export const CACHE_STATUS: Record<CacheStatus, string> = {
-  hit: 'PerformanceReports; hit',
-  miss: 'PerformanceReports; fwd=miss',
-  collapsed: 'PerformanceReports; fwd=miss; collapsed',
-};
-
-/**
- * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. This body leaves
- * the link out, because some logs keep bodies and not headers, and anyone with the link can download the report.
- */
-export const NOTE = {
-  download:
-    'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
-    'Keep it to yourself: until it expires, whoever has it can download the report.\n',
-  waitingRoom:
-    'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
-    'or says where to wait on.\n',
-};
-
-/** The header that names the report's data version. */
-export const DATA_VERSION_HEADER = 'Data-Version';
-
-/** The header that says why a report has no rows. */
-export const REPORT_EMPTY_HEADER = 'Report-Empty';
 
 /** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
@@ -45,10 +17,7 @@ export const redirectToDownload = (
     ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
   });
 
-/**
- * 303 to the waiting room. The URL differs on every hop, because some clients refuse a URL that they have already
- * followed. It keeps the part before the service's own path: a stage or a custom domain's base path.
- */
+/** 303 to the waiting room, below the same base path. No URL twice: some clients refuse that. */
 export function redirectToWaitingRoom(
   { requestContext: { path } }: APIGatewayProxyEvent,
   { ticket, hop }: { readonly ticket: string; readonly hop: number },

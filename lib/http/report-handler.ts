@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { TokenVerifier } from '../access/verify-token.ts';
 import { begun } from '../begun.ts';
-import { readDataState } from '../lake/read-data-state.ts';
+import { readDataState } from '../lake/data-version.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';

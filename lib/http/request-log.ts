@@ -1,10 +1,13 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Refusal, Verdict } from '../access/whose-rows.ts';
+import type { CacheStatus, DeliveryFacts, Wanted } from '../delivery/delivery.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../function-settings.ts';
 import { METRIC } from '../names.ts';
 import { Problem } from '../problems/problem.ts';
-import type { LoggedFacts } from './logged-facts.ts';
+import { storedEntitlement } from '../report/entitlement.ts';
+import { formatUtcTime, isYounger } from '../report/utc-time.ts';
 
 export interface LoggedContext extends Context {
   readonly facts: LoggedFacts;
@@ -12,7 +15,7 @@ export interface LoggedContext extends Context {
   readonly began: number;
 }
 
-/** Writes the log lines. Powertools' logger has this type. */
+/** Writes the log lines, as Powertools' logger does. */
 export interface LineLog {
   info(message: string, facts: Record<string, unknown>): void;
   error(message: string, facts: Record<string, unknown>): void;
@@ -47,12 +50,12 @@ export function requestLog(
   };
 }
 
-/** API Gateway ends a request after this time. An older time of arrival comes from a wrong clock. */
-const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
-
-/** When a request reached the gateway, so that a cold start counts as waiting. If implausible: now. */
+/**
+ * When a request reached the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
+ * comes from a wrong clock: then now.
+ */
 const beganAt = (gatewayTime: number, now: number): number =>
-  gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
+  isYounger(gatewayTime, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? gatewayTime : now;
 
 /** The kind of the problem; for a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
@@ -77,13 +80,9 @@ const line = (
   }),
 });
 
-/** Takes the metrics. Powertools' class has this type. */
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 
-/**
- * Counts one answer for the alarms and the dashboard. A query is counted once, by the request that recorded its end.
- * The query's cost is in Athena's own metrics.
- */
+/** Counts one answer, for alarms and dashboard; and each query in the request that recorded its end. */
 export function countAnswer(
   metrics: MetricSink,
   { isReady, finishedQueries = [], throttledStarts }: LoggedFacts,
@@ -104,3 +103,54 @@ export function countAnswer(
   for (const [name, unit, value] of counted) metrics.addMetric(name, unit, value);
   metrics.publishStoredMetrics();
 }
+
+/** The only facts that a request's log line may hold beside those that `request-log.ts` always writes. */
+export interface LoggedFacts extends DeliveryFacts {
+  report?: string;
+  /** The client's id. If the token names no client: the subject, or else `unnamed`. */
+  client?: string;
+  /** The client's name in the register of partners; the client id if it has no name there. */
+  partner?: string;
+  /** Why the caller may see no rows, if it was refused for that. */
+  refusal?: Refusal;
+  /** How many companies' rows the caller may see. */
+  companies?: number | 'every-company';
+  /** The number of the hop in the waiting room. */
+  hop?: number;
+  cacheStatus?: CacheStatus;
+  /** How many times Athena throttled StartQueryExecution during this request. */
+  throttledStarts?: number;
+  /** The throttled AWS call because of which a waiting hop only led to the next one. */
+  cause?: string;
+  /** Whether the answer led to the report. */
+  isReady?: boolean;
+}
+
+export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
+  if (verdict.partner !== undefined) facts.partner = verdict.partner;
+  if (verdict.state === 'refused') facts.refusal = verdict.refusal;
+  else
+    facts.companies =
+      verdict.entitlement === 'every-company' ? verdict.entitlement : verdict.entitlement.length;
+}
+
+/**
+ * The only facts that the audit line may hold: who was given a link, and to which rows. Filter values, the link and the
+ * file's key are never written. `companies` holds all companies whose rows the caller may see, even if the request
+ * filters by only some of them.
+ */
+export const auditedFacts = (
+  { client, partner }: LoggedFacts,
+  { request: { report, requestedFields, window }, entitlement }: Wanted,
+  { bytes, dataVersion }: { readonly bytes: number; readonly dataVersion?: string },
+) => ({
+  partner,
+  client,
+  report: report.name,
+  startInclusive: formatUtcTime(window.start),
+  endExclusive: formatUtcTime(window.end),
+  requestedFields: requestedFields.map(({ name }) => name).join(','),
+  dataVersion,
+  companies: String(storedEntitlement(entitlement)),
+  bytes,
+});

@@ -1,18 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { NoRecords } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import type { ReportRequest } from '../report/parse-request.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import type { EmptyReason } from './empty-reason.ts';
-import type { LakeListing, LakeObject } from './lake.ts';
+import type { Window } from '../report/utc-time.ts';
+import { type EmptyReason, emptyReason } from './empty-reason.ts';
+import type { Lake, LakeListing, LakeObject } from './lake.ts';
 
 /** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
 const SUCCESS_MARKER = '_SUCCESS';
+
+/** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
+export const MARKER_LOOKBACK_DAYS = 31;
 
 /** One day of a table. */
 export interface LakeDay {
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /**
-   * Digest over the day's files: two versions are equal if, and only if, the files' keys, ETags and sizes are equal.
-   */
+  /** Digest: two versions are equal if, and only if, the files' keys, ETags and sizes are equal. */
   readonly version: string;
   readonly files: number;
   readonly bytes: number;
@@ -92,10 +97,7 @@ export function dataState(
   };
 }
 
-/**
- * The objects sorted by key: a digest must not depend on the listing's order, and S3's directory buckets list in any
- * order.
- */
+/** By key, because a digest must not depend on the order, and directory buckets list in any order. */
 const inOrder = ({ objects }: LakeListing): LakeObject[] =>
   objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
@@ -104,10 +106,7 @@ const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 const dayOf = (key: string, folder: string): string | undefined =>
   key.startsWith(folder) ? DAY.exec(key.slice(folder.length))?.[1] : undefined;
 
-/**
- * Athena reads every file under a day's folder, except those with `_` or `.` at the start of a path segment. A folder's
- * own marker (`…/`) is not a file.
- */
+/** Athena reads every file under a day's folder, except those with `_` or `.` at the start of a segment. */
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
@@ -118,3 +117,34 @@ const countsForFingerprint = (path: string): boolean =>
 /** Half of SHA-256 in hexadecimal: long enough that no two states of a lake have the same digest. */
 const digest = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
+
+/**
+ * The state of the data in a report's window; undefined if the report's table is missing.
+ *
+ * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
+ */
+export async function findDataState(
+  lake: Lake,
+  report: Report,
+  window: Window,
+  maxAgeMs: number,
+): Promise<DataState | undefined> {
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) return undefined;
+  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
+}
+
+/** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
+export async function readDataState(
+  lake: Lake,
+  request: ReportRequest,
+  maxAgeMs: number,
+): Promise<DataState> {
+  const { report, window } = request;
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) throw new NoRecords(report.title);
+  if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
+  const folder = lake.folderOf(report);
+  const days = lakeDays(listing, folder);
+  return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
+}

@@ -1,37 +1,11 @@
 import { formatUtcTime, utcDay, type Window, wholeDay } from '../report/utc-time.ts';
-import { lakeDays, versionOf } from './data-version.ts';
+import { lakeDays, MARKER_LOOKBACK_DAYS, versionOf } from './data-version.ts';
+import type { DayState } from './days-answer.ts';
 import type { LakeObject } from './lake.ts';
-
-/**
- * The states of a day. `final`: nothing more will come until the writer opens the day again; `open`: more may come;
- * `unknown`: the lake doesn't say.
- */
-export const DAY_STATES = ['final', 'open', 'unknown'] as const;
-
-export interface DayState {
-  /** `YYYY-MM-DD`, UTC. */
-  readonly day: string;
-  /** The midnight that begins the day, `YYYY-MM-DDThh:mm:ssZ`, even if the window begins later. */
-  readonly startInclusive: string;
-  /**
-   * The midnight that begins the next day, even if the window ends earlier: state and version are for the whole day.
-   */
-  readonly endExclusive: string;
-  readonly state: (typeof DAY_STATES)[number];
-  /** The `Data-Version` of a report on exactly this day. It changes only if the day's files change. */
-  readonly version: string;
-  /** When a day that is not final should be final, by the operator's promise. */
-  readonly expectedAt?: string;
-  /** Since when a final day is final, if the operator has promised a time. */
-  readonly finalSince?: string;
-}
 
 /** When a day that ends at `nextMidnight` should be final, in milliseconds since 1970. */
 const expectedAt = (nextMidnight: number, finalAfterHours: number): number =>
   nextMidnight + finalAfterHours * 3_600_000;
-
-/** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
-export const MARKER_LOOKBACK_DAYS = 31;
 
 const DAY_MS = 86_400_000;
 

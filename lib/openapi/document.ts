@@ -1,25 +1,28 @@
-import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../http/redirect.ts';
+import { daysAnswer } from '../lake/days-answer.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
+import { InvalidRequest } from '../problems/problem.ts';
+import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { headerAsDelivered } from '../response-headers.ts';
-import { daysPath, pathOf, reportPath } from '../routes.ts';
-import { exampleCsv, exampleDays, examplesOf } from './examples.ts';
-import { problemResponses, problemsOf } from './problem-responses.ts';
-import { commonParameters, reportParameters } from './report-parameters.ts';
+import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import {
-  daysAnswer,
-  documentAnswer,
-  fieldsAnswer,
-  headersNamed,
-  oneOf,
-  type Part,
-  parameter,
-  parameterNamed,
-  problemSchemas,
-  reference,
-  text,
-} from './schemas.ts';
+  CACHE_STATUS,
+  DATA_VERSION_HEADER,
+  headerAsDelivered,
+  NOTE,
+  REPORT_EMPTY_HEADER,
+} from '../response-headers.ts';
+import { daysPath, downloadPath, FIELDS_PATH, OPENAPI_PATH, reportPath } from '../routes.ts';
+import { fieldsAnswer } from './fields.ts';
+import { headersNamed, jsonSchema, type Part, parametersNamed, reference } from './parts.ts';
+import { problemResponses, problemsOf } from './problem-responses.ts';
+import {
+  EXAMPLE_WINDOW,
+  exampleCsv,
+  exampleDays,
+  examplesOf,
+  reportParameters,
+} from './report-parameters.ts';
 
 export interface Deployment {
   /** The service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host. */
@@ -39,8 +42,8 @@ export interface Deployment {
 }
 
 /**
- * Describes the service in OpenAPI 3.1. The document is made from the catalogue and the rules that the service uses
- * itself, so the two can't differ.
+ * Describes the service in OpenAPI 3.1: one template, which reads like the document. The catalogue and the rules that
+ * the service uses itself fill it in, so the two can't differ.
  */
 export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }: Deployment): Part => ({
   openapi: '3.1.1',
@@ -49,16 +52,21 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
     version: API_VERSIONS.at(-1),
     ...(commit !== undefined && { 'x-commit': commit }),
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
-    description:
-      'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
-      'to filter by; follow the redirect.\n\nEvery error is a problem document (RFC 9457). HEAD answers as GET does, ' +
-      'without the body: it makes the report too.\n\nA report is one CSV file, whole: no pages, no limit of rows. Its ' +
-      'rows are ordered by the dimensions in requested order, unknown values last. Integers have up to 64 bits and ' +
-      'amounts are decimals with six places: both are exact, so do not read them as binary floats. The file has an ' +
-      '`ETag` and accepts `Range`. The same request over the same data gives the same bytes; `days` says which days ' +
-      `are final, and which have changed.\n\n${limitsText(limits)}\n\n` +
-      'A version that will be removed is announced a year ahead, by the headers ' +
-      '`Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of every answer to it.',
+    description: `\
+Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what to filter \
+by; follow the redirect.
+
+Every error is a problem document (RFC 9457). HEAD answers as GET does, without the body: it makes the report too.
+
+A report is one CSV file, whole: no pages, no limit of rows. Its rows are ordered by the dimensions in requested order, \
+unknown values last. Integers have up to 64 bits and amounts are decimals with six places: both are exact, so do not \
+read them as binary floats. The file has an \`ETag\` and accepts \`Range\`. The same request over the same data gives \
+the same bytes; \`days\` says which days are final, and which have changed.
+
+${limitsText(limits)}
+
+A version that will be removed is announced a year ahead, by the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC \
+8594) of every answer to it.`,
   },
   servers: [{ url }],
   tags: [
@@ -83,33 +91,33 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
     ...ofEachReport(daysPath, (report) => ({
       operationId: `getDaysOf${pascalCase(report.title)}`,
       summary: `Days of the ${report.title.toLowerCase()}`,
-      description:
-        'The days of the window that hold events, each with its state and its version: keep the ' +
-        `versions of what you have pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
+      description: `\
+The days of the window that hold events, each with its state and its version: keep the versions of what you have \
+pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
       tags: ['Reports'],
       security: securityOf(scope, tokenEndpoint),
-      parameters: ['startInclusive', 'daysEndExclusive', 'api-version'].map(parameterNamed),
+      parameters: parametersNamed('startInclusive', 'daysEndExclusive', 'api-version'),
       responses: {
         200: {
           description: 'The days that hold events, in their order, as they are at this moment.',
           headers: headersNamed('Cache-Control'),
-          content: { 'application/json': { schema: { ...daysAnswer, example: exampleDays } } },
+          content: { 'application/json': { schema: { ...jsonSchema(daysAnswer), example: exampleDays } } },
         },
         ...problemsOf(401, 404, 503),
       },
     })),
     // Clients take this URL from `Location` only.
-    [pathOf('downloads')]: {
+    [downloadPath('{ticket}', '{hop}')]: {
       get: {
         operationId: 'waitForReport',
         summary: 'Waiting room of a report under way',
-        description:
-          'Where `Location` leads while a report is being made. It answers when the report is ready or, after a while, ' +
-          'with the next URL of the waiting room. Take its URLs from `Location`; they need no access token.',
+        description: `\
+Where \`Location\` leads while a report is being made. It answers when the report is ready or, after a while, with the \
+next URL of the waiting room. Take its URLs from \`Location\`; they need no access token.`,
         tags: ['Reports'],
         security: [],
         parameters: [
-          parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', text()),
+          parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', TEXT),
           parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', {
             type: 'integer',
             minimum: 1,
@@ -118,23 +126,23 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
         responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
       },
     },
-    [pathOf('openapi')]: {
+    [OPENAPI_PATH]: {
       get: {
         operationId: 'getOpenApiDocument',
         summary: 'This document',
         tags: ['Description'],
         security: [],
         responses: {
-          200: storedResponse(
-            'The service as it is deployed here, in OpenAPI 3.1.',
-            'private',
-            documentAnswer,
-          ),
+          200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
+            type: 'object',
+            required: ['openapi', 'info', 'paths'],
+            properties: { openapi: { type: 'string', pattern: '^3\\.1\\.' }, info: OBJECT, paths: OBJECT },
+          }),
           ...problemsOf(),
         },
       },
     },
-    [pathOf('fields')]: {
+    [FIELDS_PATH]: {
       get: {
         operationId: 'getFields',
         summary: 'Reports, fields and limits',
@@ -142,7 +150,7 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
         tags: ['Description'],
         security: [],
         responses: {
-          200: storedResponse('The reports, each with its fields.', 'public', fieldsAnswer),
+          200: storedResponse('The reports, each with its fields.', 'public', jsonSchema(fieldsAnswer)),
           ...problemsOf(),
         },
       },
@@ -154,9 +162,8 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description:
-          `An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The operator says ` +
-          'where and how to request one.',
+        description: `\
+An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The operator says where and how to request one.`,
       },
       ...(tokenEndpoint !== undefined && {
         clientCredentials: {
@@ -168,7 +175,24 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
         },
       }),
     },
-    parameters: commonParameters,
+    parameters: {
+      startInclusive: timeParameter(
+        'startInclusive',
+        'Where the window starts: records of this instant count.',
+      ),
+      endExclusive: timeParameter(
+        'endExclusive',
+        `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
+      ),
+      daysEndExclusive: timeParameter(
+        'endExclusive',
+        `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
+      ),
+      'api-version': {
+        ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
+        example: API_VERSIONS.at(-1),
+      },
+    },
     headers: {
       'Cache-Control': header('No cache may store this answer.', oneOf(['no-store'])),
       'Cache-Status': header(
@@ -194,35 +218,89 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
         schema: { type: 'string', minLength: 1 },
       },
       [REPORT_EMPTY_HEADER]: {
-        description:
-          'Present if the report has no rows. `outside-window`: a filter on the time lets nothing of the window pass. ' +
-          '`no-records`: the service has no records of these days. `open-days`: it has, and more may come. `no-match`: ' +
-          'no record that this client may see passes the filters; values must match exactly.',
+        description: `\
+Present if the report has no rows. \`outside-window\`: a filter on the time lets nothing of the window pass. \
+\`no-records\`: the service has no records of these days. \`open-days\`: it has, and more may come. \`no-match\`: no \
+record that this client may see passes the filters; values must match exactly.`,
         schema: oneOf(EMPTY_REASONS),
       },
-      'Retry-After': { required: true, ...secondsToWait },
-      RetryAfterFirewall: secondsToWait,
+      'Retry-After': { required: true, ...SECONDS_TO_WAIT },
+      RetryAfterFirewall: SECONDS_TO_WAIT,
       [headerAsDelivered('WWW-Authenticate')]: {
         ...header(
-          'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, ' +
-            'it names the scope to request; `scope` in the body says it too.',
+          `\
+The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, it names \
+the scope to request; \`scope\` in the body says it too.`,
           { type: 'string', pattern: '^Bearer( |$)' },
         ),
         example: `Bearer error="insufficient_scope", scope="${scope}"`,
       },
     },
-    schemas: problemSchemas,
+    schemas: {
+      Problem: {
+        type: 'object',
+        description: `What went wrong, in \`${PROBLEM_MEDIA_TYPE}\`. Decide by \`type\` or \`status\`, never by \`detail\`.`,
+        required: ['type', 'title', 'status', 'detail'],
+        properties: {
+          // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
+          type: text(
+            'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
+            'uri',
+          ),
+          title: text('The kind of problem, for people.'),
+          status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
+          detail: text(
+            'What is wrong and what to do, for people. If there are several faults, the first one.',
+          ),
+          instance: text(
+            'Identifies the request in the operator’s log. Only the firewall leaves it out.',
+            'uri',
+          ),
+          help: text(
+            'Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.',
+            'uri-reference',
+          ),
+          scope: text('The scope to request a token with. Present if a valid token is not authorized.'),
+          reports: {
+            type: 'array',
+            items: TEXT,
+            description:
+              'The reports that the client may request. Present if there are any, but not this one.',
+          },
+          errors: {
+            type: 'array',
+            description: 'The faults of the request, where its parameters are at fault.',
+            items: reference('schemas', 'Fault'),
+            minItems: 1,
+            maxItems: InvalidRequest.mostListed,
+          },
+          errorsLeftOut: {
+            type: 'integer',
+            minimum: 1,
+            description: 'How many more faults there are, which are not listed.',
+          },
+        },
+      },
+      Fault: {
+        type: 'object',
+        required: ['parameter', 'detail'],
+        properties: {
+          parameter: text('A query parameter as the caller wrote it, or `Accept`.'),
+          detail: text('What is wrong with it.'),
+        },
+      },
+    },
     responses: {
       SeeOther: {
         description:
           'The report is ready, or is being made. GET the Location, without an Authorization header.',
         headers: {
           Location: reference('headers', 'DownloadOrWaitingRoom'),
-          ...headersNamed('Cache-Control', 'Cache-Status', 'Data-Version', 'Report-Empty', 'Vary'),
+          ...headersNamed('Cache-Control', 'Cache-Status', DATA_VERSION_HEADER, REPORT_EMPTY_HEADER, 'Vary'),
         },
         content: {
           'text/plain': {
-            schema: { type: 'string' },
+            schema: TEXT,
             examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
           },
         },
@@ -233,10 +311,8 @@ export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }
 });
 
 /** A token as it is, or requested by a client that can do that. */
-const securityOf = (scope: string, tokenEndpoint?: string): Part[] => [
-  { accessToken: [scope] },
-  ...(tokenEndpoint === undefined ? [] : [{ clientCredentials: [scope] }]),
-];
+const securityOf = (scope: string, tokenEndpoint?: string): Part[] =>
+  [{ accessToken: [scope] }, { clientCredentials: [scope] }].slice(0, tokenEndpoint === undefined ? 1 : 2);
 
 /** What a caller may ask for at most, in numbers. */
 const limitsText = ({
@@ -246,16 +322,16 @@ const limitsText = ({
 }: Pick<Deployment, 'queriesAtATime' | 'requestsPerSecond' | 'longestReportSeconds'>): string =>
   [
     `A window has at most ${MAX_WINDOW_DAYS} days.`,
-    ...(queriesAtATime === undefined
-      ? []
-      : [`A client may have ${queriesAtATime} queries under way; further requests wait for one to end.`]),
-    ...(longestReportSeconds === undefined
-      ? []
-      : [`A query that runs longer than ${longestReportSeconds} seconds is given up (503).`]),
+    queriesAtATime !== undefined &&
+      `A client may have ${queriesAtATime} queries under way; further requests wait for one to end.`,
+    longestReportSeconds !== undefined &&
+      `A query that runs longer than ${longestReportSeconds} seconds is given up (503).`,
     requestsPerSecond === undefined
       ? 'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.'
       : `The gateway accepts ${requestsPerSecond} requests a second for each report, of all clients together; others are answered 429: wait and ask again.`,
-  ].join(' ');
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>
   Object.fromEntries(reports.map((report) => [path(report), { get: get(report) }]));
@@ -264,23 +340,44 @@ const ofEachReport = (path: (report: Report) => string, get: (report: Report) =>
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
+const TEXT: Part = { type: 'string' };
+const OBJECT: Part = { type: 'object' };
+
+const text = (description: string, format?: string): Part => ({ type: 'string', format, description });
+
+const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
+
+/** A required parameter of a request. */
+const parameter = (place: 'path' | 'query', name: string, description: string, schema: Part): Part => ({
+  name,
+  in: place,
+  required: true,
+  description,
+  schema,
+});
+
+const timeParameter = (name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part => ({
+  ...parameter('query', name, `${meaning} UTC, \`${UTC_TIME_FORM}\`.`, {
+    type: 'string',
+    pattern: patternOf(UTC_TIME_FORM),
+  }),
+  example: EXAMPLE_WINDOW[name],
+});
+
 const header = (description: string, schema: Part): Part => ({ required: true, description, schema });
 
-const secondsToWait: Part = {
+const SECONDS_TO_WAIT: Part = {
   description: 'Seconds to wait before the next try.',
   schema: { type: 'integer', minimum: 1 },
 };
 
-/**
- * The answer of the download URL. The service does not send it, but clients that follow redirects get it
- * (docs/contract.md#the-redirect).
- */
+/** The answer of the download URL, which clients that follow redirects get. */
 const csvResponse = (examples: Part): Part => ({
-  description:
-    'The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts ' +
-    'and times have double quotes, and an unknown value is an empty field.',
+  description: `\
+The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \
+have double quotes, and an unknown value is an empty field.`,
   headers: headersNamed('Content-Encoding'),
-  content: { 'text/csv': { schema: { type: 'string' }, examples } },
+  content: { 'text/csv': { schema: TEXT, examples } },
 });
 
 /** An answer in JSON that describes the service, and that caches of this kind may store for a while. */

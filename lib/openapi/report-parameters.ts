@@ -1,31 +1,96 @@
-import { type Dimension, dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
+import type { DayState } from '../lake/days-answer.ts';
+import {
+  type Dimension,
+  dimensionsOf,
+  type Field,
+  fieldOf,
+  metricsOf,
+  type Report,
+  reports,
+} from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { UTC_TIME_FORM } from '../report/utc-time.ts';
-import { EXAMPLE_WINDOW, exampleRequests, examplesOf, exampleValue } from './examples.ts';
-import { oneOf, type Part, parameter, parameterNamed, time } from './schemas.ts';
+import { formatUtcTime, patternOf, wholeDay } from '../report/utc-time.ts';
+import { type Part, parametersNamed } from './parts.ts';
 
-/** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
-export const commonParameters: Readonly<Record<string, Part>> = {
-  startInclusive: timeParameter('startInclusive', 'Where the window starts: records of this instant count.'),
-  endExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
-  ),
-  daysEndExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
-  ),
-  'api-version': {
-    ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
-    example: API_VERSIONS.at(-1),
-  },
+/** A request that a reader can send unchanged. The tests send it. */
+export interface ExampleRequest {
+  readonly summary: string;
+  readonly requestedFields: readonly string[];
+  readonly groupBy?: readonly string[];
+  /** Filter values, by field name. */
+  readonly filter?: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/** The month that the examples ask for. */
+export const EXAMPLE_WINDOW = {
+  startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
+  endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
 };
 
-function timeParameter(name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part {
-  const description = `${meaning} UTC, \`${UTC_TIME_FORM}\`.`;
-  return { ...parameter('query', name, description, time(UTC_TIME_FORM)), example: EXAMPLE_WINDOW[name] };
+/** Examples for a report, by name. All parameters of one request have their example under the same name. */
+export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
+  const metrics = metricsOf(report).map(({ name }) => name);
+  const last = (fits: (dimension: Dimension) => boolean) => dimensionsOf(report).findLast(fits)?.name;
+  const day = last((dimension) => dimension.type === 'datetime' && dimension.grain === 'day');
+  const identifier = last(({ type }) => type === 'integer');
+  const text = last(({ type }) => type === 'string');
+  return {
+    ...(day && { daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] } }),
+    ...(day &&
+      identifier &&
+      text && {
+        filtered: {
+          summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
+          requestedFields: [identifier, ...metrics],
+          groupBy: [identifier],
+          filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
+        },
+      }),
+    totals: { summary: 'One row of totals', requestedFields: metrics },
+  };
 }
+
+/** What each example gives, for the member `examples`. Requests that give undefined are left out. */
+export const examplesOf = (report: Report, value: (request: ExampleRequest) => unknown) =>
+  Object.fromEntries(
+    Object.entries(exampleRequests(report))
+      .filter(([, request]) => value(request) !== undefined)
+      .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
+  );
+
+const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
+
+const EXAMPLE_VALUE = { datetime: EXAMPLE_DAY, integer: 1042, float: '12.500000', string: 'Mobile' };
+
+/** A value that a field can have. */
+const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
+
+/** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
+export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
+  const value = (name: string) => {
+    const type = fieldOf(report, name)?.type ?? 'string';
+    if (type === 'integer' || type === 'float') return EXAMPLE_VALUE[type];
+    return `"${type === 'datetime' ? EXAMPLE_WINDOW.startInclusive : EXAMPLE_VALUE.string}"`;
+  };
+  const header = requestedFields.map((name) => `"${name}"`).join(',');
+  return `${header}\n${requestedFields.map(value).join(',')}\n`;
+}
+
+const exampleDay = (day: string, state: DayState['state'], version: string): DayState => {
+  const { start, end } = wholeDay(day);
+  return { day, startInclusive: formatUtcTime(start), endExclusive: formatUtcTime(end), state, version };
+};
+
+/** What a request for the states of days can be answered with. */
+export const exampleDays = {
+  report: reports[0]?.name,
+  startInclusive: '2026-01-31T00:00:00Z',
+  endExclusive: '2026-02-02T00:00:00Z',
+  days: [
+    exampleDay('2026-01-31', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'),
+    exampleDay('2026-02-01', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'),
+  ],
+};
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export const reportParameters = (report: Report): Part[] => [
@@ -33,13 +98,15 @@ export const reportParameters = (report: Report): Part[] => [
     name: 'requestedFields',
     in: 'query',
     required: true,
-    description:
-      'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
-      `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
+    description: `\
+The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among them; metrics are \
+added up for each row.
+
+${fieldTable(report)}`,
     schema: commaSeparated(report.fields),
     examples: examplesOf(report, ({ requestedFields }) => requestedFields.join(',')),
   },
-  ...['startInclusive', 'endExclusive'].map(parameterNamed),
+  ...parametersNamed('startInclusive', 'endExclusive'),
   {
     name: 'groupBy',
     in: 'query',
@@ -48,8 +115,22 @@ export const reportParameters = (report: Report): Part[] => [
     schema: commaSeparated(dimensionsOf(report)),
     examples: examplesOf(report, ({ groupBy }) => groupBy?.join(',')),
   },
-  parameterNamed('api-version'),
-  ...filterParameters(report),
+  ...parametersNamed('api-version'),
+  // One parameter for each dimension. All generators of clients can repeat a parameter. Few can write several values
+  // for one property of a `deepObject`.
+  ...dimensionsOf(report).map((dimension) => ({
+    name: filterParameter(dimension.name),
+    in: 'query',
+    description: `\
+Counts only the records with this ${dimension.meaning}. Repeated, any of the values will do. Filters on several fields \
+must all hold.`,
+    style: 'form',
+    explode: true,
+    schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+    example: Object.values(exampleRequests(report)).find(({ filter }) => filter?.[dimension.name])?.filter?.[
+      dimension.name
+    ] ?? [exampleValue(dimension)],
+  })),
 ];
 
 /** The fields as a Markdown table: name, role, type and meaning. */
@@ -73,34 +154,11 @@ const commaSeparated = (fields: readonly Field[]): Part => {
   return { type: 'string', pattern: `^${name}(,${name})*$` };
 };
 
-/**
- * The filters: one parameter for each dimension. All generators of clients can repeat a parameter. Few can
- * write several values for one property of a `deepObject`.
- */
-function filterParameters(report: Report): Part[] {
-  const examples = Object.values(exampleRequests(report));
-  return dimensionsOf(report).map((dimension) => {
-    const { name: field, meaning } = dimension;
-    const example = examples.map(({ filter }) => filter?.[field]).find((values) => values);
-    return {
-      name: filterParameter(field),
-      in: 'query',
-      description:
-        `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on several ` +
-        'fields must all hold.',
-      style: 'form',
-      explode: true,
-      schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-      example: example ?? [exampleValue(dimension)],
-    };
-  });
-}
-
 /** The schema of one value of a filter on the dimension, as `lib/report/filter.ts` accepts it. */
 function valueSchema(dimension: Dimension): Part {
   switch (dimension.type) {
     case 'datetime':
-      return time(TIME_FILTER_FORM[dimension.grain]);
+      return { type: 'string', pattern: patternOf(TIME_FILTER_FORM[dimension.grain]) };
     case 'integer':
       return { type: 'integer', format: 'int64' };
     case 'string':

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { InvokeVersion } from '../aws/invoke-version.ts';
+import type { InvokeVersion } from '../aws/release-calls.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
 import { routes } from '../routes.ts';
 
@@ -13,10 +13,7 @@ export interface VersionedService {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/**
- * A `fetch` that invokes the given versions of the service's functions, even if other versions are live, and follows
- * their redirects. Throws if no version of the requested function is given.
- */
+/** A `fetch` that invokes these versions, live or not, and follows redirects. Throws without a version. */
 export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
   (async (target, init) => {
     let url = new URL(String(target));

@@ -1,10 +1,10 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as v from 'valibot';
 import type { LineLog, MetricSink } from '../http/request-log.ts';
-import { isYounger } from '../is-younger.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
+import { formatUtcTime, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */
@@ -68,29 +68,47 @@ export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
   };
 }
 
-/**
- * Makes the function that pulls a small report as a partner does: token, URL, redirects, CSV. It resolves to the number
- * of rows of the day before, and throws an Error that says which step failed.
- */
+/** Asks the service about the time between two instants, in milliseconds since 1970. */
+async function ask(
+  { config, fetch }: ProbeParts,
+  tokens: ReturnType<typeof tokenSource>,
+  path: string,
+  {
+    start,
+    end,
+    ...parameters
+  }: { readonly start: number; readonly end: number; readonly requestedFields?: string },
+): Promise<{ readonly status: number; readonly text: string }> {
+  const query = new URLSearchParams({
+    ...parameters,
+    startInclusive: formatUtcTime(start),
+    endExclusive: formatUtcTime(end),
+    'api-version': API_VERSIONS.at(-1) as string,
+  });
+  const response = await fetch(`${config.serviceUrl}${path}?${query}`, {
+    headers: {
+      Authorization: `Bearer ${await tokens.token()}`,
+      ...(parameters.requestedFields && { Accept: 'text/csv' }),
+    },
+    signal: AbortSignal.timeout(LONGEST_MS),
+  });
+  if (response.status === 401) tokens.forget();
+  return { status: response.status, text: await response.text() };
+}
+
+/** Pulls a small report as a partner does. Resolves to its rows, or throws an Error that names the step. */
 export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
-  const { config, fetch, now, secondsLate = 0 } = parts;
+  const { now, secondsLate = 0 } = parts;
   return async () => {
-    const token = await tokens.token();
-    const today = Math.floor(now() / DAY_MS) * DAY_MS;
-    const query = new URLSearchParams({
+    const end = Math.floor(now() / DAY_MS) * DAY_MS;
+    const start = end - DAY_MS + secondsLate * 1_000;
+    const { status, text } = await ask(parts, tokens, reportPath(publisherReport), {
       requestedFields: 'Day,ServedAds',
-      startInclusive: utc(today - DAY_MS + secondsLate * 1_000),
-      endExclusive: utc(today),
-      'api-version': API_VERSIONS.at(-1) as string,
+      start,
+      end,
     });
-    const response = await fetch(`${config.serviceUrl}${reportPath(publisherReport)}?${query}`, {
-      headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
-      signal: AbortSignal.timeout(LONGEST_MS),
-    });
-    if (response.status === 401) tokens.forget();
-    const text = await response.text();
-    if (response.status === 404 && text.includes(':no-records"')) throw new TableMissing();
-    if (response.status !== 200) throw new Error(`The report's request ends with ${response.status}`);
+    if (status === 404 && text.includes(':no-records"')) throw new TableMissing();
+    if (status !== 200) throw new Error(`The report's request ends with ${status}`);
     const [header, ...rows] = text.trimEnd().split('\n');
     if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
     return rows.length;
@@ -105,23 +123,18 @@ const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v
  * @param finalAfterHours the promise: hours after the day's end in UTC
  */
 export function lateDayFinder(
-  { config, fetch, now }: ProbeParts,
+  parts: ProbeParts,
   finalAfterHours: number,
   tokens: ReturnType<typeof tokenSource>,
 ): () => Promise<boolean> {
   return async () => {
-    const end = Math.floor((now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
-    const query = new URLSearchParams({
-      startInclusive: utc(end - DAY_MS),
-      endExclusive: utc(end),
-      'api-version': API_VERSIONS.at(-1) as string,
+    const end = Math.floor((parts.now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
+    const { status, text } = await ask(parts, tokens, daysPath(publisherReport), {
+      start: end - DAY_MS,
+      end,
     });
-    const response = await fetch(`${config.serviceUrl}${daysPath(publisherReport)}?${query}`, {
-      headers: { Authorization: `Bearer ${await tokens.token()}` },
-      signal: AbortSignal.timeout(LONGEST_MS),
-    });
-    if (response.status !== 200) throw new Error(`The request for the days ends with ${response.status}`);
-    const { days } = read(daysAnswer, await response.text(), 'The answer about the days');
+    if (status !== 200) throw new Error(`The request for the days ends with ${status}`);
+    const { days } = read(daysAnswer, text, 'The answer about the days');
     return days[0]?.state !== 'final';
   };
 }
@@ -167,17 +180,12 @@ export function probeHandler({
   };
 }
 
-/**
- * Reads a JSON text. Throws an Error that names the text but does not quote it, as the errors of JSON.parse and valibot
- * do: the text holds a secret or a token, and the error is logged.
- */
+/** Reads a JSON text. Its Error does not quote the text, which holds a secret, and is logged. */
 function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string): T {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
   if (result.success) return result.output;
   throw new Error(`${name} has another form than expected`);
 }
-
-const utc = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 const url = v.pipe(v.string(), v.url());
 const text = v.pipe(v.string(), v.nonEmpty());

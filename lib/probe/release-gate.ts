@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as v from 'valibot';
-import type { AnswerStack, StackAnswer, StackEvent } from '../aws/answer-stack.ts';
-import type { InvokeVersion } from '../aws/invoke-version.ts';
+import type { AnswerStack, InvokeVersion, StackAnswer, StackEvent } from '../aws/release-calls.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
 import { askEach, fetchFromVersions } from './fetch-from-versions.ts';

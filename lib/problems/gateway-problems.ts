@@ -1,7 +1,4 @@
-/**
- * A problem that the gateway sends without a function, or instead of a function's answer. It has the form of the
- * service's own problems. The infrastructure gives API Gateway these answers; the one-machine gateway sends the same.
- */
+/** A problem that the gateway sends without a function, on AWS and on one machine, in the service's form. */
 export interface GatewayProblem {
   /** API Gateway's name for the case. */
   readonly responseType: string;

@@ -78,16 +78,14 @@ const text = columnField('dimension', 'string');
 const count = columnField('metric', 'integer');
 const money = columnField('metric', 'float');
 
-const times: readonly TimeDimension[] = [
-  {
-    role: 'dimension',
-    type: 'datetime',
-    grain: 'hour',
-    name: 'DateTime',
-    meaning: 'hour of the record, UTC',
-  },
-  { role: 'dimension', type: 'datetime', grain: 'day', name: 'Day', meaning: 'day of the record, UTC' },
-];
+const time = (name: string, grain: TimeDimension['grain']): TimeDimension => ({
+  role: 'dimension',
+  type: 'datetime',
+  grain,
+  name,
+  meaning: `${grain} of the record, UTC`,
+});
+const times = [time('DateTime', 'hour'), time('Day', 'day')];
 const placement = id('PlacementId', 'placement_id', 'placement identifier');
 const container = id('ContainerId', 'container_id', 'container identifier');
 const publisherAccount = id('PublisherAccountId', 'publisher_account_id', 'publisher account identifier');
@@ -156,26 +154,21 @@ export const reports: readonly Report[] = [publisherReport, advertiserReport];
 
 export const reportOf = (name: string): Report | undefined => reports.find((report) => report.name === name);
 
+const described = (example: string, unit: string, exactness: string) => ({ example, unit, exactness });
+
 /** What a field's values look like in the CSV: an example, what they count or name, and how exact they are. */
-export const valuesOf = (field: Field): { example: string; unit: string; exactness: string } => {
+export const valuesOf = (field: Field) => {
   if (field.type === 'datetime')
     return field.grain === 'hour'
-      ? {
-          example: '2026-02-01T13:00:00Z',
-          unit: 'hour, UTC',
-          exactness: 'the instant at which the hour begins',
-        }
-      : { example: '2026-02-01T00:00:00Z', unit: 'day, UTC', exactness: 'the midnight that begins the day' };
-  if (field.type === 'string')
-    return { example: 'Mobile', unit: 'text', exactness: 'as recorded; capital letters count' };
-  if (field.type === 'float')
-    return { example: '12.345600', unit: 'amount of money', exactness: 'exact decimal, six places' };
+      ? described('2026-02-01T13:00:00Z', 'hour, UTC', 'the instant at which the hour begins')
+      : described('2026-02-01T00:00:00Z', 'day, UTC', 'the midnight that begins the day');
+  if (field.type === 'string') return described('Mobile', 'text', 'as recorded; capital letters count');
+  if (field.type === 'float') return described('12.345600', 'amount of money', 'exact decimal, six places');
   return field.role === 'metric'
-    ? { example: '1234', unit: 'count', exactness: 'exact integer, 64 bits' }
-    : { example: '9007199254740993', unit: 'identifier', exactness: 'exact integer, 64 bits' };
+    ? described('1234', 'count', 'exact integer, 64 bits')
+    : described('9007199254740993', 'identifier', 'exact integer, 64 bits');
 };
 
-/** The field of that name; undefined if the report has no such field. */
 export const fieldOf = ({ fields }: Report, name: string): Field | undefined =>
   fields.find((field) => field.name === name);
 

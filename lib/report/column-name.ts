@@ -3,17 +3,11 @@
  * such as `clicks / served_ads` would give a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
  */
 
-/**
- * The error message for a developer who adds a field, both from the compiler and at run time. TypeScript cuts the
- * text of a type at 160 characters.
- */
+/** For a developer who adds a field. TypeScript cuts the text of a type at 160 characters. */
 export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
 
-/**
- * The text if it has only characters that a column name may have; otherwise NOT_A_COLUMN, so that the compiler refuses
- * the text with that message.
- */
+/** The text if it can be a column's name; else NOT_A_COLUMN, so that the compiler says why it refuses it. */
 export type ColumnName<Text extends string> = Unfit<Text> extends '' ? Text : typeof NOT_A_COLUMN;
 
 /** The rest of a text, from the first character that a name can't contain. */

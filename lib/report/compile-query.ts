@@ -1,9 +1,11 @@
 import { TooManyCompanies } from '../problems/problem.ts';
-import type { Field, Metric } from './catalogue.ts';
+import { type Dimension, type Field, type Levels, type Metric, ownerOf, type Report } from './catalogue.ts';
 import { type Entitlement, LONGEST_SQL } from './entitlement.ts';
+import type { Filter } from './filter.ts';
 import type { ReportRequest } from './parse-request.ts';
-import { quoteName } from './quote-sql.ts';
-import { coarserLevels, rawValue, rowPredicates } from './row-predicates.ts';
+import { quoteInteger, quoteName, quoteText, quoteTime } from './quote-sql.ts';
+import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
+import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
 
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in
@@ -53,19 +55,16 @@ function aggregated(field: Field, request: ReportRequest): string {
   if (levels?.metric === field && request.requestedFields.includes(levels.finer))
     return total(field, levels.finerColumn);
   // The coarser level's records pass the filter for one metric only: no other metric may count them.
-  const shown = coarserLevels(request);
+  const coarser = coarserLevels(request);
   return total(
     field,
-    shown && shown.metric !== field
-      ? `CASE WHEN ${shown.finer.column} IS NOT NULL THEN ${field.column} END`
+    coarser && coarser.metric !== field
+      ? `CASE WHEN ${coarser.finer.column} IS NOT NULL THEN ${field.column} END`
       : field.column,
   );
 }
 
-/**
- * The sum, or 0 if no record counts. If a sum of counts does not fit into a signed 64-bit integer, Trino fails and
- * DuckDB doesn't. With the cast, both fail.
- */
+/** The sum, or 0. Only with the cast does DuckDB fail as Trino does if a count exceeds 64 bits. */
 function total({ type }: Metric, counted: string): string {
   const sum = `coalesce(sum(${counted}), 0)`;
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
@@ -81,4 +80,113 @@ function formatted(field: Field): string {
       ? `${value} || 'T00:00:00Z'`
       : `replace(substr(CAST(${value} AS varchar), 1, 13), ' ', 'T') || ':00:00Z'`;
   return `${text} AS ${value}`;
+}
+
+/** A predicate and the literals for its `?` placeholders. */
+interface Predicate {
+  readonly sql: string;
+  readonly parameters: readonly string[];
+}
+
+/** The conditions that a record must fulfil to count (docs/contract.md#the-request). */
+function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+  const { report, requestedFields, filters } = request;
+  const { levels } = report;
+  const coarser = coarserLevels(request);
+  const visible = [...within(request.window), ...entitled(report, entitlement)];
+  return [
+    ...visible,
+    ...(levels && requestedFields.includes(levels.finer)
+      ? [plain(`${levels.finer.column} IS NOT NULL`)]
+      : []),
+    ...filters.flatMap((filter) => {
+      const passing = passes(filter);
+      return coarser?.finer === filter.dimension
+        ? [finerOrContainerRows(passing, coarser, report, visible)]
+        : passing;
+    }),
+  ];
+}
+
+/** The records of the window. For whole days the partition is enough, so `event_time` isn't read. */
+function within(window: Window): Predicate[] {
+  const { first, last } = daysOf(window);
+  return [
+    plain(`${PARTITION_COLUMN} BETWEEN ${quoteText(first)} AND ${quoteText(last)}`),
+    ...(isMidnight(window.start) ? [] : [plain(`${TIME_COLUMN} >= ${quoteTime(window.start)}`)]),
+    ...(isMidnight(window.end) ? [] : [plain(`${TIME_COLUMN} < ${quoteTime(window.end)}`)]),
+  ];
+}
+
+/**
+ * The rows that the caller may see. This condition does not depend on the request, so no parameter can widen it. The
+ * ids are in the SQL text, so that queries for different companies have different texts.
+ */
+function entitled(report: Report, entitlement: Entitlement): Predicate[] {
+  if (entitlement === 'every-company') return [];
+  return [plain(`${ownerOf(report).column} IN (${entitlement.map(quoteInteger).join(', ')})`)];
+}
+
+/** The records that a filter lets pass. */
+function passes(filter: Filter): Predicate[] {
+  if (filter.kind === 'column') {
+    const marks = filter.values.map(() => '?');
+    return [{ sql: oneOf(filter.dimension.column, marks), parameters: filter.values.map(literal) }];
+  }
+  const days = [...new Set(filter.values.map(utcDay))].map(quoteText);
+  const onDays = plain(oneOf(PARTITION_COLUMN, days));
+  if (filter.dimension.grain === 'day') return [onDays];
+  // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
+  // partition.
+  return [onDays, plain(oneOf(HOUR_EXPRESSION, filter.values.map(quoteTime)))];
+}
+
+/** A record with an unknown value passes no filter. */
+const oneOf = (value: string, wanted: readonly string[]): string => `${value} IN (${wanted.join(', ')})`;
+
+/**
+ * The records whose finer value passes, and the coarser level's records of each container that has such a record in the
+ * window. The look-up of these containers includes only rows that the caller may see, and ignores filters on other
+ * fields.
+ */
+function finerOrContainerRows(
+  passing: readonly Predicate[],
+  { finer: { column: finer }, coarser: { column: coarser } }: Levels,
+  { table }: Report,
+  visible: readonly Predicate[],
+): Predicate {
+  const finerRows = all(passing);
+  const lookup = all([...visible, finerRows]);
+  return {
+    sql: `(${finerRows.sql} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup.sql})))`,
+    parameters: [...finerRows.parameters, ...lookup.parameters],
+  };
+}
+
+const plain = (sql: string): Predicate => ({ sql, parameters: [] });
+
+const all = (predicates: readonly Predicate[]): Predicate => ({
+  sql: predicates.map(({ sql }) => sql).join(' AND '),
+  parameters: predicates.flatMap(({ parameters }) => parameters),
+});
+
+const literal = (value: string | bigint): string =>
+  typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);
+
+const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
+
+/** The SQL expression by which a dimension groups records. */
+function rawValue(dimension: Dimension): string {
+  if (dimension.type !== 'datetime') return dimension.column;
+  return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
+}
+
+/** The levels, if the request asks for their metric and filters by the finer dimension without showing it. */
+function coarserLevels({ report: { levels }, requestedFields, filters }: ReportRequest): Levels | undefined {
+  return levels &&
+    requestedFields.includes(levels.metric) &&
+    !requestedFields.includes(levels.finer) &&
+    filters.some(({ dimension }) => dimension === levels.finer)
+    ? levels
+    : undefined;
 }

@@ -16,10 +16,7 @@ export const storedEntitlement = (entitlement: Entitlement): 'every-company' | s
 /** Athena takes SQL of at most this many characters. */
 export const LONGEST_SQL = 262_144;
 
-/**
- * The most characters of the companies of one owner, in SQL. Some queries name the companies twice, and the rest of the
- * longest query has less than 22,144 characters.
- */
+/** The most characters of companies in SQL, which may name them twice and has less than 22,144 others. */
 export const LONGEST_COMPANIES = 120_000;
 
 /** Whether every query can name these companies. A client with more gets `TooManyCompanies` for some or all reports. */

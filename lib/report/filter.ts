@@ -3,9 +3,7 @@ import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
 import { isImpossible, isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 
-/**
- * The most characters of a text. Athena accepts parameters of at most 1,024 characters, and each quote may be doubled.
- */
+/** The most characters of a text: Athena takes parameters of 1,024, and each quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
 
 /** The form of a time filter's value, for each grain. */

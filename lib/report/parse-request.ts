@@ -8,6 +8,7 @@ import {
   formatUtcTime,
   isImpossible,
   lengthInDays,
+  MAX_WINDOW_DAYS,
   parseUtcTime,
   UTC_TIME_FORM,
   type Window,
@@ -16,8 +17,7 @@ import {
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
 
-/** The longest window of a report, in days (docs/contract.md#the-window). */
-export const MAX_WINDOW_DAYS = 32;
+export { MAX_WINDOW_DAYS };
 
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
@@ -28,9 +28,7 @@ export interface ReportRequest {
   /** The fields in requested order. The report is grouped by the dimensions among them. */
   readonly requestedFields: readonly Field[];
   readonly window: Window;
-  /**
-   * At most one filter for each field, sorted as in the catalogue. A record must pass all filters.
-   */
+  /** At most one for each field, sorted as in the catalogue. A record must pass all of them. */
   readonly filters: readonly Filter[];
 }
 
@@ -49,7 +47,7 @@ const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 
 /** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
 const INDEXED = /^(.+?)\[\d*\]$/s;
 
-const given = (hint: string) =>
+const single = (hint: string) =>
   v.pipe(
     v.optional(v.array(v.string()), []),
     v.minLength(1, 'Missing: this parameter is required.'),
@@ -57,7 +55,7 @@ const given = (hint: string) =>
     v.transform(([value]) => value ?? ''),
   );
 
-const once = given('');
+const once = single('');
 
 /** A parameter that is an instant. */
 const utcTime = v.pipe(
@@ -84,19 +82,19 @@ const apiVersion = v.pipe(
 /** Parses a list of field names. Each must be known, and occur only once. */
 const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: string) => string) =>
   v.pipe(
-    given(', its names separated by commas'),
+    single(', its names separated by commas'),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const found = new Set<F>();
+      const fields = new Set<F>();
       const faults = dataset.value.split(',').flatMap((name, index) => {
         const field = known.find((candidate) => candidate.name === name);
         if (name === '') return [`Entry ${index + 1} of the list is empty.`];
         if (!field) return [complain(name)];
-        if (found.has(field)) return [`${quoted(name)} is listed more than once.`];
-        found.add(field);
+        if (fields.has(field)) return [`${quoted(name)} is listed more than once.`];
+        fields.add(field);
         return [];
       });
       for (const message of faults) addIssue({ message });
-      return faults.length > 0 ? NEVER : [...found];
+      return faults.length > 0 ? NEVER : [...fields];
     }),
   );
 

@@ -49,12 +49,12 @@ export const tableOf = (report: Report): Table => ({
 
 /** The tables of these reports. Throws if a column name is invalid or occurs twice, because reports would be wrong. */
 export function tablesOf(reports: readonly Report[]): readonly Table[] {
-  const made = reports.map(tableOf);
-  for (const { name, columns } of made) {
+  const tables = reports.map(tableOf);
+  for (const { name, columns } of tables) {
     const fault = columnFault(name, [PARTITION_COLUMN, ...columns.map((column) => column.name)]);
     if (fault !== undefined) throw new TypeError(fault);
   }
-  return made;
+  return tables;
 }
 
 /** The tables that hold the records, derived from the field catalogue. */

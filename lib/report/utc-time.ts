@@ -10,6 +10,9 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
+/** The longest window of a report, in days (docs/contract.md#the-window). */
+export const MAX_WINDOW_DAYS = 32;
+
 /** Parses the contract's date-time, `YYYY-MM-DDThh:mm:ssZ`, to milliseconds since 1970; undefined if invalid. */
 export function parseUtcTime(text: string): number | undefined {
   if (!FORMAT.test(text)) return undefined;
@@ -57,3 +60,10 @@ export function daysBetween(first: string, last: string): string[] {
 
 /** A window's length in days, with fractions. */
 export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY;
+
+/**
+ * Whether something that dates from `at` is younger than `limitMs`. False if `at` is in the future: the clock was set
+ * back, so the age is not known, and nothing may be kept for longer than its limit. Times are milliseconds since 1970.
+ */
+export const isYounger = (at: number, limitMs: number, now: number): boolean =>
+  at <= now && now - at < limitMs;

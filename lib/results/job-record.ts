@@ -123,7 +123,7 @@ export function readRecord(stored: StoredDocument | undefined): JobRecord | unde
 export const isOpen = (record: JobRecord): record is OpenRecord =>
   record.state === 'starting' || record.state === 'under-way';
 
-/** S3 truncates times to the second, so the difference of two of its times is wrong by less than this. */
+/** S3 and Athena truncate times to the second, so the difference of two of their times is wrong by less than this. */
 export const AGE_ERROR_MS = 1_000;
 
 /** How much of a record's lease is left, in milliseconds. */

@@ -35,7 +35,11 @@ export interface EngineResult {
   readonly content?: Uint8Array;
 }
 
-/** The results bucket, with the calls that the service needs. Every write is conditional. */
+/**
+ * The results bucket, with the calls that the service needs. Every write is conditional. If the answer to the write of
+ * a document is lost, the write counts as done if the bucket holds the same text: a document that several requests may
+ * write holds something random.
+ */
 export interface ResultsBucket {
   /** Resolves to undefined if there is no object with this key. */
   head(key: ResultsKey): Promise<ObjectFacts | undefined>;

@@ -43,38 +43,33 @@ export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
   return result.output.slots.map((held) => ({ ...held, heldMs: held.heldMs + stored.ageMs }));
 }
 
-export type SlotVerdict =
-  /** Another request of the client has taken a slot for this job's next query, and has not created the attempt yet. */
-  | { readonly next: 'share'; readonly slot: Slot }
-  /** The client may take `slot`, and keeps `others`. */
-  | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
-  | { readonly next: 'wait' };
-
 /**
- * Decides whether one more query may be started for a client.
+ * Decides whether one more query may be started for a client. Gives the id of the slot for it, and the client's slots to
+ * write; undefined if the client must wait. No slots are to be written if another request of the client has taken the
+ * slot for this job's next query, and has not created the attempt yet: then both share it.
  *
  * @param held the client's slots
  * @param latest the record of the wanted slot's job; undefined if there is none
- * @param limits `count`: the number of a client's slots; `longestMs`: the longest time that a slot can be held
  */
 export function judgeSlot(
   held: readonly Slot[],
   wanted: Slot,
   latest: SlotRecord | undefined,
-  { count, longestMs }: { readonly count: number; readonly longestMs: number },
-): SlotVerdict {
+  { count, longestMs }: Pick<SlotLimits, 'count' | 'longestMs'>,
+): { readonly id: string; readonly slots?: readonly Slot[] } | undefined {
   const live = held.filter(({ heldMs }) => heldMs < longestMs);
   const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
-  if (shared) return { next: 'share', slot: shared };
+  if (shared) return { id: shared.id };
   // A job has at most one query under way, so the query of the job's earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
-  if (others.length >= count) return { next: 'wait' };
+  if (others.length >= count) return undefined;
   // If another request takes over an attempt that is still `starting`, the slot keeps its id. The request that created
   // the attempt may still start the query, and then writes this id into the record. If the slot had a new id, it would
   // soon count as free, although the query runs.
   const isStarting = latest?.state === 'starting';
   const created = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
-  return { next: 'take', slot: { ...wanted, id: created?.id ?? wanted.id }, others };
+  const { id } = created ?? wanted;
+  return { id, slots: [...others, { ...wanted, id }] };
 }
 
 /**
@@ -111,37 +106,39 @@ export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: nu
 /** The longest random pause before a request tries again because another request wrote first. */
 const LONGEST_PAUSE_MS = 100;
 
+/** `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try. */
+interface SlotLimits {
+  readonly count: number;
+  readonly longestMs: number;
+  readonly until: number;
+}
+
 /**
  * Takes a slot for a job's next query, before its attempt is created. Resolves to the slot's id; to undefined if the
  * client has no free slot.
  *
- * @param key the job's record
- * @param latest the record as it was read
- * @param limits `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try
+ * @param job the key of the job's record, and the record as it was read
  * @param read the client's slots; undefined if this function must read them
  */
 export async function takeSlot(
   results: ResultsBucket,
   client: string,
-  key: ResultsKey,
-  latest: SlotRecord | undefined,
-  limits: { readonly count: number; readonly longestMs: number; readonly until: number },
+  job: { readonly key: ResultsKey; readonly latest: SlotRecord | undefined },
+  limits: SlotLimits,
   read?: Promise<StoredDocument | undefined>,
 ): Promise<string | undefined> {
-  const wanted: Slot = { id: randomUUID(), record: key, heldMs: 0 };
-  const document = slotsKey(client);
-  for (let stored = await (read ?? results.read(document)); ; stored = await results.read(document)) {
-    const slots = readSlots(stored);
-    let verdict = judgeSlot(slots, wanted, latest, limits);
+  const wanted: Slot = { id: randomUUID(), record: job.key, heldMs: 0 };
+  const key = slotsKey(client);
+  for (let stored = await (read ?? results.read(key)); ; stored = await results.read(key)) {
+    const held = readSlots(stored);
     // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
     // not needed.
-    if (verdict.next === 'wait')
-      verdict = judgeSlot(await slotsUnderWay(results, slots), wanted, latest, limits);
-    if (verdict.next === 'wait') return undefined;
-    if (verdict.next === 'share') return verdict.slot.id;
-    const next: SlotsDocument = { form: 2, slots: [...verdict.others, verdict.slot] };
-    if (await (stored ? results.replace(stored, document, next) : results.create(document, next)))
-      return verdict.slot.id;
+    const taken =
+      judgeSlot(held, wanted, job.latest, limits) ??
+      judgeSlot(await slotsUnderWay(results, held), wanted, job.latest, limits);
+    if (!taken?.slots) return taken?.id;
+    const next: SlotsDocument = { form: 2, slots: [...taken.slots] };
+    if (await (stored ? results.replace(stored, key, next) : results.create(key, next))) return taken.id;
     // Another request of the client wrote first. If no time is left to try again, the caller waits for a slot.
     if (Date.now() >= limits.until) return undefined;
     await delay(Math.random() * LONGEST_PAUSE_MS);

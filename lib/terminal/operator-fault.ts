@@ -1,7 +1,4 @@
-/**
- * An error that the person at the terminal must fix. Its message says what is wrong and what to do; a stack trace would
- * only hide it.
- */
+/** An error that the person at the terminal must fix. Its message says what is wrong and what to do. */
 export class OperatorFault extends Error {
   override readonly name: string = 'OperatorFault';
 }

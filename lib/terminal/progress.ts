@@ -60,10 +60,7 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
 /** How often `repeatedProgress` repeats the last step. `showProgress` decides how often a line is shown. */
 const AGAIN_EVERY_MS = 1_000;
 
-/**
- * Repeats the last step every second until it is disposed, so that a long step is not silent. A step whose `done` is 0
- * is shown only when it is repeated, so that short work shows nothing.
- */
+/** Repeats the last step every second. A first step (`done` is 0) is shown only then. */
 export function repeatedProgress(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;
   const timer = setInterval(() => last && tell(...last), AGAIN_EVERY_MS);
@@ -87,10 +84,7 @@ interface Step {
 const WIDEST = 40;
 const NARROWEST = 5;
 
-/**
- * A bar that is narrower than the terminal, so that its line does not wrap. Leaves out `note` if it does not fit, and
- * the bar itself if there is no room for a short one.
- */
+/** A bar that fits one line of the terminal, if need be without `note`, or without the bar itself. */
 export function progressBar({ what, done, total }: Step, columns: number, note = ''): string {
   const amount = amountOf(done, total);
   const room = columns - `${what}: [] ${amount} `.length;

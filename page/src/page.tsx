@@ -1,7 +1,7 @@
 /** The page: the question in a line, the answer below it, and the API request for the same report. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { pathOf } from '../../lib/routes.ts';
+import { FIELDS_PATH, OPENAPI_PATH } from '../../lib/routes.ts';
 import './address.ts';
 import { RequestView } from './answer/request-view.tsx';
 import { ResultView } from './answer/result-view.tsx';
@@ -41,8 +41,8 @@ function Page() {
         <h1>Performance reports</h1>
         <nav aria-label="The service">
           <a href={`${serviceAddress}docs`}>Documents</a>
-          <a href={`${serviceAddress}${pathOf('openapi').slice(1)}`}>OpenAPI</a>
-          <a href={`${serviceAddress}${pathOf('fields').slice(1)}`}>Fields as JSON</a>
+          <a href={`${serviceAddress}${OPENAPI_PATH.slice(1)}`}>OpenAPI</a>
+          <a href={`${serviceAddress}${FIELDS_PATH.slice(1)}`}>Fields as JSON</a>
         </nav>
       </header>
       <main>

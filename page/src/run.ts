@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals';
-import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { askView, beginView, showView, takeViewRows } from './answer/table-rows.ts';
 import { chosenCaller } from './question/caller.ts';
 import type { Caller } from './question/caller-token.ts';

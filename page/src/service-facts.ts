@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { pathOf } from '../../lib/routes.ts';
+import { FIELDS_PATH } from '../../lib/routes.ts';
 import { serviceAddress } from './service-address.ts';
 
 /**
@@ -23,7 +23,7 @@ export const serviceFacts = signal<ServiceFacts>({ currency: '' });
 
 /** Asks the service for its facts. If that fails, the page still works, but shows less. */
 export async function readServiceFacts(): Promise<void> {
-  const response = await fetch(`${serviceAddress}${pathOf('fields').slice(1)}`).catch(() => undefined);
+  const response = await fetch(`${serviceAddress}${FIELDS_PATH.slice(1)}`).catch(() => undefined);
   if (!response?.ok) return;
   const { currency = '', access = {}, limits = {}, finalAfterHours } = await response.json();
   serviceFacts.value = {

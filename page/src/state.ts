@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { Fault } from '../../lib/problems/problem.ts';
-import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
-import { utcDay } from '../../lib/report/utc-time.ts';
+import { MAX_WINDOW_DAYS, utcDay } from '../../lib/report/utc-time.ts';
 import { lookFromHash } from './answer/look.ts';
 import { type Choice, fromHash } from './question/choice.ts';
 import { daysBetween, resolveWindow } from './question/presets.ts';

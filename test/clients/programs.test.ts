@@ -67,15 +67,7 @@ describe('the programs of docs/programs', () => {
   it('are those that these tests know', () => {
     expect(guide.names).toEqual([
       ...['pull-report.sh', 'pull-by-url.sh', 'pull_duckdb.py', 'Pull.java', 'pull-report.mjs'],
-      ...[
-        'pull_report.py',
-        'pull_polars.py',
-        'pull-report.R',
-        'daily.py',
-        'daily.mjs',
-        'daily.sh',
-        'daily.ps1',
-      ],
+      ...['pull_report.py', 'pull-report.R', 'daily.py', 'daily.mjs', 'daily.sh', 'daily.ps1'],
     ]);
   });
 
@@ -94,7 +86,7 @@ describe('the programs of docs/programs', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(python).each(['pull_report.py', 'pull_polars.py'])(
+  it.runIf(python).each(['pull_report.py'])(
     'pull the report with %s: the number of rows and the sums of clicks and revenue are exact',
     async (name) => {
       expectSums(await run(name, [python as string]));

@@ -4,21 +4,16 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestsForAReport } from '../../infra/api/method-limits.ts';
-import { openApiDocument } from '../../lib/openapi/document.ts';
-import { describeFields } from '../../lib/openapi/public-handlers.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { siteOf } from './deployed-service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
-import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
 const PARTNER = 'https://dash.partner.example';
 const events = knownEvents(18, 200);
 const WINDOW = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
-const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 let service: Service;
 let api: Readonly<Record<string, string>>;
@@ -38,60 +33,6 @@ async function ask(path: string, { method = 'GET', headers = {} } = {}) {
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
-
-it('the stage lists the days that have events', async () => {
-  const query = new URLSearchParams({
-    startInclusive: WINDOW.start,
-    endExclusive: WINDOW.end,
-    'api-version': '1.0',
-  });
-  const response = await service.request('publisherperformance/days', String(query));
-  const { days } = (await response.json()) as { days: unknown };
-  const inWindow = events.publisher_events
-    .map((row) => String(row['event_time']))
-    .filter((time) => time >= WINDOW.start && time < WINDOW.end)
-    .map((time) => time.slice(0, 10));
-  expect(days).toEqual(
-    [...new Set(inWindow)].sort().map((day) => ({
-      day,
-      startInclusive: `${day}T00:00:00Z`,
-      endExclusive: `${new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`,
-      state: expect.stringMatching(/^(?:final|open|unknown)$/),
-      version: expect.stringMatching(/^[0-9a-f]{32}$/),
-    })),
-  );
-});
-
-it('the stage describes its fields without a token', async () => {
-  const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
-  expect(response.status).toBe(200);
-  const { TokenUrl } = api['TokenUrl'] ? api : await operator(lane).outputs(lane.stage, 'identity');
-  const longestQueryMs = 1_000 * (stages[lane.stage]?.reports.longestQuerySeconds ?? 0);
-  const access = { tokenEndpoint: TokenUrl ?? '' };
-  expect(await response.json()).toEqual(
-    asJson(
-      describeFields({
-        currency: undefined,
-        access,
-        longestQueryMs,
-        finalAfterHours: stages[lane.stage]?.reports.finalAfterHours,
-        queriesPerPartner: stages[lane.stage]?.queries.underWayPerPartner ?? 5,
-        requestsPerSecond: requestsForAReport(stages[lane.stage]?.executions ?? 0),
-      }),
-    ),
-  );
-});
-
-it('the stage serves its OpenAPI document without a token', async () => {
-  const response = await fetch(`${service.stack.apiUrl}/openapi.json`);
-  expect(response.status).toBe(200);
-  // The emulator gives a function no host name, so the document can't name its own address here.
-  const document = (await response.json()) as { paths: object };
-  const { TokenUrl } = api['TokenUrl'] ? api : await operator(lane).outputs(lane.stage, 'identity');
-  const deployment = { url: 'https://any', scope: api['Scope'] ?? '', tokenEndpoint: TokenUrl };
-  const known = openApiDocument(deployment);
-  expect(document.paths).toEqual(asJson(known['paths']));
-});
 
 it('the stage has a page whose files all load; the page may connect to the results bucket and the edge', async () => {
   const page = await ask('/');

@@ -4,13 +4,8 @@
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
-    test: 'a partner that asks for more reports at once than it has slots > gets every report by a plain GET',
-    reason:
-      'It asks Athena itself what ran at one time, with credentials that only the one-machine stack takes.',
-  },
-  {
     test: 'identical requests > share one query while it runs',
-    reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
+    reason: 'The emulator starts a process for each request at once, too many here.',
   },
   {
     test: 'the answer to a bad request > is 404 if a report’s path ends with a slash',
@@ -29,16 +24,8 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator decodes a path before it looks for its route.',
   },
   {
-    test: 'the answer to a valid request > leads to a 400 if the token is sent to S3 too',
-    reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
-  },
-  {
     test: 'a query that takes longer than one request waits > leads to a 400 from S3',
     reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
-  },
-  {
-    test: 'the answer to a valid request > is the same for fifty callers at once',
-    reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 413 without a problem document',

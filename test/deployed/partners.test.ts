@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 
@@ -16,11 +16,7 @@ const question: Question = {
   end: '2026-02-01T00:00:00Z',
 };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '1500' } });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '1500' } });
 
 const CONTACT = ['--contact', 'reports@partner.example'];
 const read = (output: string, name: string) => RegExp(`${name} +(\\S+)`).exec(output)?.[1] ?? '';

@@ -7,13 +7,14 @@ import { resourceNames } from '../../infra/resource-names.ts';
 import { ENV } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { slotsKey } from '../../lib/results/keys.ts';
-import { permissionParts, type Situation } from '../../tools/docs/permission-parts.ts';
 import type { Question } from '../e2e/expected-report.ts';
+import { freshQuestions } from '../e2e/fresh-questions.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { permissionParts, type Situation } from './proven-parts.ts';
 
 const lane = currentLane() as Lane;
 const { aws, outputs } = operator(lane);
@@ -25,7 +26,6 @@ const waiting = [...reportFunctions, 'downloads'];
 let service: Service;
 let results: string;
 let directory: string;
-let asked = 0;
 const policies = new Map<string, Policy>();
 
 beforeAll(async () => {
@@ -73,12 +73,7 @@ async function grant(name: string, missing?: { readonly sid: string; readonly pa
   await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
 }
 
-/** A new question, which has no stored report and no query yet. */
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 
 const ask = (report: string, question: Question) =>
   service.request(

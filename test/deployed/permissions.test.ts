@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { permissionParts } from '../../tools/docs/permission-parts.ts';
-import type { Question } from '../e2e/expected-report.ts';
+import { freshQuestions } from '../e2e/fresh-questions.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { permissionParts } from './proven-parts.ts';
 import { statements } from './statements.ts';
 
 const lane = currentLane() as Lane;
@@ -23,7 +23,6 @@ const functionName = (name: string) => `performance-reports-${lane.stage}-${name
 let service: Service;
 let results: string;
 let directory: string;
-let asked = 0;
 const events = knownEvents(3, 200);
 // The probe requests yesterday's report. If midnight passes during these tests, yesterday is the day of their start.
 for (const time of [Date.now() - 86_400_000, Date.now()])
@@ -38,12 +37,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A new question, which has no stored report and no query yet. */
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 
 /**
  * Whether a partner gets a report, and the last redirect to it names the data version. If its query is delayed, the

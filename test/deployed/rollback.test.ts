@@ -2,11 +2,13 @@
  * Deploys releases one after the other to a stage with the settings as shipped, and takes them back, while callers wait
  * for reports. Each case starts where the last one ended.
  */
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { ENV } from '../../lib/names.ts';
-import { routes } from '../../lib/routes.ts';
+import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { readLiveFunctions } from '../../tools/live-functions.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -47,11 +49,17 @@ const expected = (number: number) =>
 let service: Service;
 let asked = 0;
 
-/** The releases that the answers at all routes and at an unknown path name; or the answer, if it names none. */
-async function answered(): Promise<ReadonlySet<string>> {
+/**
+ * The releases that the answers at the routes of these functions name, an unknown path included; or the answer, if it
+ * names none. Without names: at all routes.
+ */
+async function answered(...names: readonly string[]): Promise<ReadonlySet<string>> {
   const address = await operate.apiAddress(stage);
   const releases = new Set<string>();
-  for (const path of ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))]) {
+  const paths = [...routes, { path: '/nothing', functionName: PUBLIC_FUNCTION }]
+    .filter(({ functionName }) => names.length === 0 || names.includes(functionName))
+    .map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'));
+  for (const path of paths) {
     const answer = await fetch(address + path, { redirect: 'manual' });
     const text = await answer.text();
     releases.add(answer.headers.get('service-version') ?? `${path}: ${answer.status} ${text}`);
@@ -149,7 +157,7 @@ describe('a stage with the settings as shipped', () => {
     await deploy('aaaaaaaaaaaa', { settings: { logDays: 60 } });
     expect(await remember('A')).not.toBe(releases['first']);
     expect(await outcome()).toMatch(
-      /^checked: 9 functions answer with a{12}-\w{6}; no report was pulled, because the lake has no events yet$/,
+      /^checked: 6 functions answer with a{12}-\w{6}; no report was pulled, because the lake has no events yet$/,
     );
     service = await startService(events);
     expect(await answered()).toEqual(new Set([releases['A']]));
@@ -198,13 +206,37 @@ describe('a stage with the settings as shipped', () => {
     await whileCallersWait(async () => {
       await deploy('cccccccccccc');
       expect(await remember('C')).toMatch(/^c{12}-/);
-      expect(await outcome()).toMatch(/^checked: 9 functions answer with c{12}-\w{6}; a report/);
+      expect(await outcome()).toMatch(/^checked: 6 functions answer with c{12}-\w{6}; a report/);
       expect(await rollback()).toMatch(RegExp(`goes from ${releases['C']} .* to ${releases['A']} `));
       expect(await rollback(releases['C'] ?? '')).toMatch(
         RegExp(`goes from ${releases['A']} .* to ${releases['C']} `),
       );
     });
     expect(await live()).toEqual(new Set([releases['C']]));
+  });
+
+  it('leaves a function that the earlier release lacks where it is, with its routes, and says so', async () => {
+    // The earlier release serves what needs no right by a function of another name.
+    await using earlier = await changedCopy('lib/routes.ts', (source) =>
+      source.replace("PUBLIC_FUNCTION = 'public'", "PUBLIC_FUNCTION = 'page'"),
+    );
+    const functionAt = (name: string) => join(earlier.directory, 'functions', `${name}.ts`);
+    await rename(functionAt('public'), functionAt('page'));
+    const [C] = await live();
+    await deploy('eeeeeeeeeeee', { directory: earlier.directory });
+    const [E = ''] = await answered();
+    expect(E).toMatch(/^e{12}-/);
+    await whileCallersWait(async () => {
+      await deploy('cccccccccccc');
+      expect(await rollback()).toContain(
+        `public has no version of ${E}: it stays at ${C}, which goes on to answer /openapi.json, `,
+      );
+      expect(await live()).toEqual(new Set([C, E]));
+      expect(await answered('public')).toEqual(new Set([C]));
+      expect(await answered('publisherperformance', 'downloads')).toEqual(new Set([E]));
+      expect(await rollback(C ?? '')).toMatch(RegExp(`goes from ${E} .* to ${C} `));
+    });
+    expect(await answered()).toEqual(new Set([C]));
   });
 
   it('goes back by itself if nothing works during an update: callers who waited get their reports', async () => {

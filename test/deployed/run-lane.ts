@@ -44,11 +44,7 @@ const SUITES: readonly (readonly Suite[])[] = [
   [
     {
       stage: 'pool',
-      files: [
-        'test/deployed/joined.test.ts',
-        'test/deployed/waiting.test.ts',
-        'test/deployed/permissions.test.ts',
-      ],
+      files: ['test/deployed/waiting.test.ts', 'test/deployed/permissions.test.ts'],
     },
     { stage: 'pool', files: ['test/deployed/runbook.test.ts'] },
     // This file is the last one, because it destroys the stage.

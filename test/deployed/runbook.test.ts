@@ -326,7 +326,7 @@ describe('something that was changed by hand', () => {
       aws('lambda', 'update-function-configuration', ...name, '--memory-size', size);
     await memory('333');
     expect(await run('what-drifted.sh')).toMatch(/MemorySize[\s\S]*333/);
-    await memory(String(settingsOf('page').memoryMb));
+    await memory(String(settingsOf('public').memoryMb));
   });
 });
 

@@ -10,18 +10,7 @@ export type Proof =
 const reportFunctions = reports.map(({ name }) => name);
 const querying = [...reportFunctions, 'downloads'];
 const days = reportFunctions.map((name) => `${name}-days`);
-const everything = [
-  ...querying,
-  ...days,
-  'openapi',
-  'fields',
-  'page',
-  'notfound',
-  'publish',
-  'abandon',
-  'probe',
-  'release-check',
-];
+const everything = [...querying, ...days, 'public', 'publish', 'abandon', 'probe', 'release-check'];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
 const S3_MISSING =

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { SLOWNESS } from './emulator-faults.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { currentLane, type Lane } from './lane.ts';
@@ -16,11 +16,7 @@ const question: Question = {
   end: '2026-02-01T00:00:00Z',
 };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events);
-});
-afterAll(() => service.close());
+const service = await ownService(events);
 
 describe('a query that takes longer than API Gateway allows for a request', () => {
   it('is delivered through the waiting room, and each step takes less than the gateway’s limit', async () => {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { gatewayProblems, refusedByFirewall } from '../../lib/problems/gateway-problems.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS } from '../../lib/report/filter.ts';
-import { API_VERSIONS, MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
+import { API_VERSIONS } from '../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
 const sectionOf = (title: string) =>

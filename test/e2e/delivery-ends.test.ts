@@ -5,6 +5,7 @@ import { writeEvents } from '../../local/events/write-events.ts';
 import type { FaultInput } from '../../local/faults/faults.ts';
 import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
+import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
@@ -14,12 +15,7 @@ const LONGEST_QUERY_MS = 4_000;
 const LARGE_BYTES = 20_000_000;
 
 const events = knownEvents(17, 200);
-let asked = 0;
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 const expected = (question: Question) => expectedReport(REPORT, events.publisher_events, question);
 
 let service: Service;
@@ -61,16 +57,6 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets the faults, and watches calls. The returned function gives the number of calls so far for each of `matches`. */
-function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
-  service.stack.faults.set([...faults, ...matches]);
-  return () =>
-    service.stack.faults
-      .current()
-      .slice(faults.length)
-      .map(({ matched }) => matched);
-}
-const QUERIES = { on: 'query', match: 'SELECT' } as const;
 
 async function empty(prefix: string): Promise<void> {
   const Bucket = 'performance-reports-results';
@@ -107,17 +93,6 @@ describe('a restatement of a day that was closed long ago', () => {
     const download = await fetch(await locationOf(after));
     expect(download.headers.get('x-amz-meta-data-version')).toBe(versions[1]);
     await download.body?.cancel();
-  });
-});
-
-describe('a waiting URL that four clients fetch at once', () => {
-  it('leads all four to one report, which is made once as a plain file and a gzipped file', async () => {
-    const question = freshQuestion();
-    const counts = watching([{ on: 'query', delayMs: 900 }], { on: 's3', match: 'PUT reports/' }, QUERIES);
-    const url = await locationOf(await ask(question));
-    const bodies = await Promise.all(Array.from({ length: 4 }, async () => (await fetch(url)).text()));
-    expect(bodies).toEqual(Array(4).fill(expected(question)));
-    expect(counts()).toEqual([2, 1]);
   });
 });
 
@@ -167,20 +142,5 @@ describe('the publication of a large result', () => {
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));
-  });
-});
-
-describe('a query that exceeded the scan limit', () => {
-  it('is not run again while the data and the limit are the same', async () => {
-    const question = freshQuestion();
-    const counts = watching([{ on: 'query', fail: 'cut-off' }], QUERIES);
-    const problem = async () => {
-      let response = await ask(question);
-      while (response.status === 303) response = await wait(await locationOf(response));
-      return problemOf(response);
-    };
-    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
-    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
-    expect(counts()).toEqual([1]);
   });
 });

@@ -1,26 +1,17 @@
-import { execFile } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
+import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
 const WAIT_MS = 400;
 
 const events = knownEvents(11, 200);
-const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
-let asked = 0;
-/** A new question, which has no stored report and no query yet. */
-const freshQuestion = (): Question => ({
-  fields: ['Day', 'Clicks'],
-  start: window.start,
-  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
-});
+const freshQuestion = freshQuestions();
 const expected = (question: Question) =>
   expectedReport('publisherperformance', events.publisher_events, question);
 
@@ -40,12 +31,6 @@ const urlOf = (question: Question) =>
   `${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(question)}`;
 const callsOf = () =>
   Object.fromEntries(service.stack.faults.current().map(({ on, match, matched }) => [match ?? on, matched]));
-const athenaOf = ({ stack }: Service) =>
-  new AthenaClient({
-    endpoint: stack.athenaUrl,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
 
 /**
  * Follows redirects like a client, and records each step. On the slow emulator of the deployed tests, a request may run
@@ -82,19 +67,6 @@ describe('a query that takes longer than one request waits', () => {
     expect(waiting.at(-1)?.response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is delivered to curl -L and to fetch, which only follow redirects', async () => {
-    service.stack.faults.set([{ on: 'query', delayMs: 1_200 }]);
-    const [one, other] = [freshQuestion(), freshQuestion()];
-    const curl = promisify(execFile)('curl', [
-      '-sSL',
-      '-H',
-      `Authorization: Bearer ${service.token}`,
-      urlOf(one),
-    ]);
-    expect(await pull(other)).toBe(expected(other));
-    expect((await curl).stdout).toBe(expected(one));
-  });
-
   it('leads to a 400 from S3 if the client keeps Authorization', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     const headers = { Authorization: `Bearer ${service.token}` };
@@ -128,45 +100,6 @@ describe('a query that takes longer than one request waits', () => {
       type: 'urn:problem-type:performance-reports:no-such-download',
       detail: 'There is no such download, or it has expired. Request the report again.',
     });
-  });
-
-  it('is stopped in Athena after the longest time for a query, and is answered 503', async () => {
-    const impatient = await startService(events, {
-      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '6000' },
-    });
-    try {
-      // The first request of a function takes longer than later ones.
-      await impatient.pull('publisherperformance', freshQuestion());
-      const athena = athenaOf(impatient);
-      const queries = async () => {
-        const WorkGroup = impatient.stack.environment[ENV.athenaWorkgroup];
-        return (await athena.send(new ListQueryExecutionsCommand({ WorkGroup }))).QueryExecutionIds ?? [];
-      };
-      const before = await queries();
-      impatient.stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
-      const response = await impatient.request('publisherperformance', queryOf(freshQuestion()), {
-        redirect: 'follow',
-      });
-      expect(response.status).toBe(503);
-      expect(response.redirected).toBe(true);
-      expect(response.headers.get('retry-after')).toBe('60');
-      expect(await response.json()).toMatchObject({
-        type: 'urn:problem-type:performance-reports:unavailable',
-      });
-      const started = (await queries()).filter((id) => !before.includes(id));
-      const [QueryExecutionId] = started;
-      expect(started).toHaveLength(1);
-      const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId }));
-      expect(QueryExecution?.Status?.State).toBe('CANCELLED');
-    } finally {
-      await impatient.close();
-    }
-  });
-
-  it('is delivered after Athena has kept it queued', async () => {
-    service.stack.faults.set([{ on: 'query', queuedMs: 1_200 }]);
-    const question = freshQuestion();
-    expect(await pull(question)).toBe(expected(question));
   });
 });
 
@@ -218,13 +151,6 @@ describe('a query that fails', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is answered 500 after the second failure, and is run again for the next request', async () => {
-    service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 2 }]);
-    const question = freshQuestion();
-    expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
-    expect(await pull(question)).toBe(expected(question));
-  });
-
   it('is answered 500 at once if the failure is final, and is run again for the next request', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
     const question = freshQuestion();
@@ -236,43 +162,9 @@ describe('a query that fails', () => {
     service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
     expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
   });
-
-  it('is answered 500 at the waiting URL too', async () => {
-    service.stack.faults.set([{ on: 'query', delayMs: 1_000, fail: 'final' }]);
-    const { steps } = await follow(freshQuestion());
-    expect(steps.at(-1)?.response.status).toBe(500);
-  });
 });
 
 describe('throttling', () => {
-  it('of every third call of S3 only delays the report', async () => {
-    service.stack.faults.set([
-      { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
-      { on: 's3', match: 'PUT jobs/', every: 3, throttle: true },
-      { on: 's3', match: 'HEAD', every: 3, throttle: true },
-      { on: 's3', match: 'GET athena/', every: 3, throttle: true },
-    ]);
-    const question = freshQuestion();
-    expect(await pull(question)).toBe(expected(question));
-  });
-
-  it('of every call of Athena leads to waiting URLs and, when the query’s time is over, to a 503', async () => {
-    const impatient = await startService(events, {
-      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
-    });
-    try {
-      impatient.stack.faults.set([{ on: 'athena', throttle: true }]);
-      const question = queryOf(freshQuestion());
-      const first = await impatient.request('publisherperformance', question);
-      expect(first.status).toBe(303);
-      const response = await impatient.request('publisherperformance', question, { redirect: 'follow' });
-      expect(response.status).toBe(503);
-      expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
-    } finally {
-      await impatient.close();
-    }
-  });
-
   it('of every call of S3 leads to a 503 with Retry-After', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);
     const response = await ask(freshQuestion());
@@ -284,16 +176,6 @@ describe('throttling', () => {
 describe('a result too large to publish while the caller waits', () => {
   const MB = 1_000_000;
   const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
-
-  it('is published completely by the publishing function', async () => {
-    service.stack.faults.set([{ on: 'query', resultBytes: 40 * MB }]);
-    const question = freshQuestion();
-    const { body } = await follow(question);
-    const csv = expected(question);
-    const rounds = rowsOf(body).length / rowsOf(csv).length;
-    expect(rounds).toBeGreaterThan(1_000);
-    expect(body).toBe(csv.slice(0, csv.indexOf('\n') + 1) + rowsOf(csv).repeat(rounds));
-  });
 
   it('is delivered even when the process that publishes it is killed', async () => {
     service.stack.faults.set([

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import document from '../../docs/openapi.json' with { type: 'json' };
-import { exampleCsv, exampleRequests } from '../../lib/openapi/examples.ts';
+import { exampleCsv, exampleRequests } from '../../lib/openapi/report-parameters.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { knownEvents } from './known-events.ts';
-import { type Service, startService } from './service.ts';
+import { ownService } from './service.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(knownEvents(5, 50));
-});
-afterAll(() => service.close());
+const service = await ownService(knownEvents(5, 50));
 
 const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
 
@@ -56,10 +52,6 @@ describe('GET /openapi.json', () => {
     expect(gzipped).toBe(plain);
     const [few, many] = answers.map(({ headers }) => Number(headers.get('content-length')));
     expect(few).toBeLessThan((many ?? 0) / 4);
-  });
-
-  it('is 404 under the name openapi_json', async () => {
-    expect((await fetch(`${service.stack.apiUrl}/openapi_json`)).status).toBe(404);
   });
 });
 

@@ -1,21 +1,18 @@
 import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
+import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf } from './service.ts';
 
 const PARTNER = 'https://dash.partner.example';
 const events = knownEvents(18, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const report = expectedReport('publisherperformance', events.publisher_events, question);
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
@@ -61,7 +58,7 @@ describe('GET /reporting/fields', () => {
       apiVersions: ['1.0'],
       timeZone: 'UTC',
       access: { tokenEndpoint: service.stack.tokenUrl },
-      limits: { windowDays: 32, longestReportSeconds: 600 },
+      limits: { windowDays: MAX_WINDOW_DAYS, longestReportSeconds: 600 },
     });
     expect(document).not.toHaveProperty('currency');
     for (const [index, { name, fields }] of reports.entries()) {
@@ -116,45 +113,6 @@ describe('a web page of a partner’s origin', () => {
     expect([faulty, stranger, nowhere].map(({ status }) => status)).toEqual([400, 401, 404]);
     for (const { headers } of [faulty, stranger, nowhere])
       expect(headers.get('access-control-allow-origin')).toBe(PARTNER);
-  });
-
-  it('can read nothing if the stage does not name the origin', async () => {
-    const answer = await get(path(), { headers: authorized('https://evil.example'), redirect: 'manual' });
-    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
-    expect(answer.headers.get('vary')).toBe('Accept-Encoding, Origin');
-  });
-});
-
-describe('the download host', () => {
-  const preflight = (headers: Record<string, string>) =>
-    fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
-      method: 'OPTIONS',
-      headers: { Origin: PARTNER, ...headers },
-    });
-
-  it('allows Range in a preflight, but not PUT or Authorization', async () => {
-    const parts = await preflight({
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'range',
-    });
-    expect(parts.status).toBe(200);
-    expect(parts.headers.get('access-control-allow-headers')).toBe('range');
-    for (const refused of [
-      { 'Access-Control-Request-Method': 'PUT' },
-      { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' },
-    ]) {
-      const response = await preflight(refused);
-      expect(response.status).toBe(403);
-      expect(response.headers.has('access-control-allow-origin')).toBe(false);
-    }
-  });
-
-  it('lets a web page read why a link is refused', async () => {
-    const refused = await fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
-      headers: { Origin: PARTNER },
-    });
-    expect(refused.status).toBe(403);
-    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
   });
 });
 

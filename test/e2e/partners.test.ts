@@ -1,21 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { ownService, queryOf } from './service.ts';
 
 const events = knownEvents(5, 800);
 const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
 const spend: Question = { ...january, fields: ['Spend'] };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '300' } });
-});
-afterAll(() => service.close());
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '300' } });
 afterEach(() => service.stack.faults.set([]));
 
 /** Makes the functions forget the partners that they have read from the register, as they do after a minute. */
@@ -81,39 +77,11 @@ describe('a partner of the register', () => {
   it.each<[string, (client: string) => unknown]>([
     ['does not exist', () => undefined],
     ['is inactive', (client) => aPartner({ client, publisherCompanies: EVERY_COMPANY, active: false })],
-    ['names no companies', (client) => aPartner({ client })],
     ['has a newer form', (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 })],
-    [
-      'has an unknown member',
-      (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), until: 1 }),
-    ],
-    ['names companies by numbers', (client) => ({ ...aPartner({ client }), publisherCompanies: [1000] })],
-    [
-      'names a company by something other than its id',
-      (client) => aPartner({ client, publisherCompanies: ['1000', '*'] }),
-    ],
-    [
-      'names every company by an unknown word',
-      (client) => ({ ...aPartner({ client }), publisherCompanies: 'all' }),
-    ],
-    ['names another client', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
-    ['is not an object', () => 'partner'],
-    ['is null', () => null],
   ])('is refused if its record %s', async (_, recordOf) => {
     const client = `refused-${clients++}`;
     await service.stack.register(client, recordOf(client));
     expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
-  });
-
-  it('is told to ask the operator if its record names more companies than a query can', async () => {
-    const many = Array.from({ length: 30_000 }, (_, index) => String(10_000_000 + index));
-    const client = await registered({ publisherCompanies: many });
-    const { status, body } = await get('publisherperformance', revenue, { client_id: client });
-    expect(status).toBe(500);
-    expect(JSON.parse(body)).toMatchObject({
-      type: 'urn:problem-type:performance-reports:too-many-companies',
-      detail: expect.stringMatching(/30000 companies.*Tell the operator/),
-    });
   });
 
   it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
@@ -170,7 +138,6 @@ describe('a change of the register', () => {
   it.each<[string, string[], (client: string) => unknown]>([
     ['removed', ['Opens'], () => undefined],
     ['inactive', ['Clicks'], (client) => aPartner({ client, publisherCompanies: ['1000'], active: false })],
-    ['unreadable', ['Revenue'], () => ({ form: 2 })],
   ])('makes a partner’s waiting URL answer 404 if the record is now %s', async (_, fields, recordOf) => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const url = await waitingUrl(client, question(fields));
@@ -186,7 +153,6 @@ describe('a change of the register', () => {
   it('narrows or widens the rows of a report for which the partner is waiting', async () => {
     for (const [fields, before, after] of [
       [['ServedAds'], ['1000', '1001'], ['1001']],
-      [['ServedAds', 'Clicks'], ['1000'], ['1000', '1002']],
       [['ServedAds', 'Revenue'], EVERY_COMPANY, ['1002']],
     ] as const) {
       const asked = question([...fields]);
@@ -205,18 +171,6 @@ describe('a change of the register', () => {
 });
 
 describe('the register', () => {
-  it('is read with one call of S3 in a cold function, and with no call in a warm function', async () => {
-    const client = await registered({ publisherCompanies: ['1000'] });
-    // The fault matches every call on the register's bucket, with any method.
-    const callsOfRegister = async () => {
-      service.stack.faults.set([{ on: 's3', match: 'partners' }]);
-      expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(reportOf([1000n]));
-      return service.stack.faults.current()[0]?.matched;
-    };
-    await forget();
-    expect([await callsOfRegister(), await callsOfRegister()]).toEqual([1, 0]);
-  });
-
   it('leads to a 503, not to a 401 or a report, while S3 throttles the calls that read it', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reportOf, reports } from '../../lib/report/catalogue.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { AWKWARD_TEXT, knownEvents, randomNumbers } from './known-events.ts';
-import { type Service, startService } from './service.ts';
+import { ownService } from './service.ts';
 
 const events = knownEvents(20260101, 1_500);
 
@@ -21,11 +21,7 @@ const ask = (fields: string, more: Partial<Question> = {}): Question => ({
   ...more,
 });
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(events);
-});
-afterAll(() => service.close());
+const service = await ownService(events);
 
 const agrees = async (report: string, question: Question) => {
   const csv = await service.pull(report, question);
@@ -216,26 +212,18 @@ describe('reports', () => {
     },
   );
 
-  it.each([
-    `' OR ''='`,
-    `phone' --`,
-    `phone') OR (1=1`,
-    `phone'; DROP TABLE publisher_events; --`,
-    `\\' OR 1=1 --`,
-    `phone%`,
-    'ph_ne',
-    '*',
-    `''`,
-    'ʼ OR 1=1',
-  ])('have no rows for the hostile filter text %j', async (value) => {
-    const filters = { DeviceOrProxy: [value] };
-    expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
-      '"DeviceOrProxy","Clicks"\n',
-    );
-    expect(await agrees('advertiserperformance', ask('DeviceOrProxy,Spend', { filters }))).toBe(
-      '"DeviceOrProxy","Spend"\n',
-    );
-  });
+  it.each([`phone') OR (1=1`, `phone'; DROP TABLE publisher_events; --`, `\\' OR 1=1 --`, 'ph_ne%'])(
+    'have no rows for the hostile filter text %j',
+    async (value) => {
+      const filters = { DeviceOrProxy: [value] };
+      expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
+        '"DeviceOrProxy","Clicks"\n',
+      );
+      expect(await agrees('advertiserperformance', ask('DeviceOrProxy,Spend', { filters }))).toBe(
+        '"DeviceOrProxy","Spend"\n',
+      );
+    },
+  );
 
   it('equal the reports computed from the events, byte for byte, for random questions', async () => {
     const random = randomNumbers(7);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
@@ -71,6 +72,13 @@ export async function startService(
       await proxy.close();
     },
   });
+}
+
+/** A service for all tests of a file. It is closed after the last. */
+export async function ownService(...given: Parameters<typeof startService>): Promise<Service> {
+  const service = await startService(...given);
+  afterAll(() => service.close());
+  return service;
 }
 
 type RunningService = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'close'>;

@@ -1,13 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { tables } from '../../lib/report/tables.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { spawnNode } from '../spawn-node.ts';
@@ -236,116 +235,46 @@ describe('npm start', () => {
     expect(await exitCode).toBe(0);
   }, 60_000);
 
-  it.each([
-    ['that does not exist', join('nowhere', 'partners.json'), undefined],
-    ['that is not JSON', 'broken.json', '[{'],
-    ['with a company that is not an id', 'no-id.json', '[{"name":"acme","publisherCompanies":["acme"]}]'],
-  ])('refuses, with a message of one line, a PARTNERS file %s', async (_, name, text) => {
-    const file = join(home, name);
-    if (text !== undefined) await writeFile(file, text);
-    const { code, output } = await failure({ PARTNERS: file, EVENTS_DIR: eventsDirectory });
-    expect(output).toMatch(/^PARTNERS: .*\.json can't be used: .* See docs\/local\.md, "Partners"\.\n$/);
-    expect(output.trimEnd().split('\n')).toHaveLength(1);
-    expect(code).toBe(1);
-  });
-
-  it.each(['http', '-1', '65536', '80.5'])('refuses PORT=%s with a message of one line', async (port) => {
-    expect(await failure({ PORT: port, EVENTS_DIR: eventsDirectory })).toEqual({
-      code: 1,
-      output: `PORT is "${port}". Set it to a number from 0 to 65535; 0 takes a free port.\n`,
-    });
-  });
-
-  it('gives the report even to a client that sends its token to the download link, if DOWNLOADS_EDGE is 1', async () => {
-    const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
-    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
-    const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
-    const pull = async (command: string) => (await promisify(execFile)('sh', ['-c', command])).stdout;
-    const [plain, trusting] = [await pull(curl), await pull(curl.replace('-L', '--location-trusted'))];
-    expect(plain).toMatch(/^"Day",/);
-    expect(trusting).toBe(plain);
-    child.kill('SIGINT');
-    expect(await exitCode).toBe(0);
-  });
-
-  it('refuses a DOWNLOADS_EDGE other than 1 with a message of one line', async () => {
-    expect(await failure({ DOWNLOADS_EDGE: 'yes', EVENTS_DIR: eventsDirectory })).toEqual({
-      code: 1,
-      output: 'DOWNLOADS_EDGE is "yes". Set it to 1, or leave it out.\n',
-    });
-  });
-
-  it('refuses a busy port with a message of one line', async () => {
-    const busy = createServer().listen(0, '127.0.0.1');
-    await once(busy, 'listening');
-    const { port } = busy.address() as AddressInfo;
-    expect(await failure({ PORT: String(port), EVENTS_DIR: eventsDirectory })).toEqual({
-      code: 1,
-      output: `Port ${port} is busy: another program has it, or a stack of another LOCAL_DIR. Set PORT to another one; PORT=0 takes a free one.\n`,
-    });
-    busy.close();
-  });
-
-  it.each<[string, () => Promise<string>, RegExp]>([
+  it.each<[string, () => Promise<Record<string, string>>, RegExp]>([
     [
-      'does not exist',
-      async () => join(home, 'nowhere'),
+      'a PARTNERS file that is not there',
+      async () => ({ PARTNERS: join(home, 'none.json') }),
+      /^PARTNERS: .*\.json can't be used: .* See docs\/local\.md, "Partners"\.\n$/,
+    ],
+    [
+      'a PORT that is none',
+      async () => ({ PORT: '65536' }),
+      /^PORT is "65536"\. Set it to a number from 0 to /,
+    ],
+    [
+      'an unclear DOWNLOADS_EDGE',
+      async () => ({ DOWNLOADS_EDGE: 'yes' }),
+      /^DOWNLOADS_EDGE is "yes"\. Set it to 1/,
+    ],
+    [
+      'a busy port',
+      async () => {
+        const busy = createServer().listen(0, '127.0.0.1');
+        onTestFinished(() => void busy.close());
+        await once(busy, 'listening');
+        return { PORT: String((busy.address() as AddressInfo).port) };
+      },
+      /^Port \d+ is busy: another program has it, or a stack of another LOCAL_DIR\. Set PORT to another one; /,
+    ],
+    [
+      'an EVENTS_DIR that is not there',
+      async () => ({ EVENTS_DIR: join(home, 'nowhere') }),
       /^EVENTS_DIR: .*nowhere does not exist; needed: a folder with publisher_events\/day=.*\n$/,
     ],
     [
-      'holds a file of another kind',
-      async () => {
-        const directory = join(home, 'kinds');
-        for (const table of Object.keys(events))
-          await mkdir(join(directory, table, 'day=2026-01-01'), { recursive: true });
-        await writeFile(join(directory, 'publisher_events', 'day=2026-01-01', '_SUCCESS'), '');
-        await writeFile(join(directory, 'advertiser_events', 'day=2026-01-01', 'a.csv'), 'a,b');
-        return directory;
-      },
-      /^EVENTS_DIR: .*a\.csv: it is not a Parquet file, .*lake -- convert.*\n$/,
+      'an EVENTS_DIR without tables',
+      async () => ({ EVENTS_DIR: await mkdtemp(join(home, 'empty-')) }),
+      /^EVENTS_DIR: .*publisher_events\/.*none of these is here: there are no files; .*lake -- init .*\n$/,
     ],
-    [
-      'holds files named .parquet that are not Parquet',
-      async () => {
-        const directory = join(home, 'malformed');
-        for (const table of Object.keys(events)) {
-          await mkdir(join(directory, table, 'day=2026-01-01'), { recursive: true });
-          await writeFile(join(directory, table, 'day=2026-01-01', 'a.parquet'), 'not Parquet');
-        }
-        return directory;
-      },
-      /^EVENTS_DIR: .*publisher_events\/.*a\.parquet, advertiser_events\/.*a\.parquet: it is not a Parquet file, .*\n$/,
-    ],
-  ])('refuses, with a message of one line, an EVENTS_DIR that %s', async (_, make, expected) => {
-    const { code, output } = await failure({ EVENTS_DIR: await make() });
+  ])('refuses, with a message of one line, %s', async (_, make, expected) => {
+    const { code, output } = await failure({ EVENTS_DIR: eventsDirectory, ...(await make()) });
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(1);
-  });
-
-  it('says how to begin a lake if EVENTS_DIR has no tables', async () => {
-    const directory = join(home, 'empty');
-    await mkdir(directory);
-    const { code, output } = await failure({ EVENTS_DIR: directory });
-    const names = tables.map(({ name }) => `${name}/`).join(', ');
-    expect(output).toMatch(
-      RegExp(
-        `^EVENTS_DIR: .*empty: ${names}: none of these is here: there are no files; .*lake -- init .*\n$`,
-      ),
-    );
-    expect(code).toBe(1);
-  });
-
-  it('serves a lake that has only one of the tables, and says which table is missing', async () => {
-    const directory = join(home, 'one-table');
-    await mkdir(directory);
-    await symlink(join(eventsDirectory, 'advertiser_events'), join(directory, 'advertiser_events'));
-    const { child, output, exitCode } = run({ EVENTS_DIR: directory });
-    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
-    expect(output()).toMatch(
-      /^EVENTS_DIR: publisher_events\/: it does not exist: publisherperformance answers 404 no-records; /m,
-    );
-    child.kill('SIGINT');
-    expect(await exitCode).toBe(0);
   });
 });

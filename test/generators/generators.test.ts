@@ -18,14 +18,13 @@ const LIBRARIES = [
   'python-dateutil==2.9.0.post0',
   'typing-extensions==4.15.0',
 ];
-const [generator, goTools, pythonTools, npmTools, python, hasCurl, hasDotnet] = await Promise.all([
+const [generator, goTools, pythonTools, npmTools, python, hasCurl] = await Promise.all([
   openApiGenerator(),
   oapiCodegen(),
   openApiPythonClient(),
   npmGenerators(),
   pythonWith('generated-python', LIBRARIES),
   isHere('curl', '--version'),
-  isHere('dotnet', '--version'),
 ]);
 const expected = guideReport(['Mobile', 'Tablet']);
 
@@ -70,7 +69,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(guide.names).toEqual([
       ...['generate-python.sh', 'pull_generated.py', 'generate-go.sh', 'pull-generated.go'],
       ...['generate-oapi-codegen.sh', 'pull-oapi-codegen.go', 'generate-java.sh', 'PullGenerated.java'],
-      ...['generate-typescript.sh', 'pull-generated.ts', 'generate-csharp.sh', 'PullGenerated.cs'],
+      ...['generate-typescript.sh', 'pull-generated.ts'],
       ...['generate-openapi-python-client.sh', 'pull_openapi_python_client.py'],
       ...['generate-openapi-typescript.sh', 'pull-openapi-fetch.ts', 'generate-postman.sh'],
     ]);
@@ -137,23 +136,6 @@ describe('the clients of docs/generated-clients.md', () => {
     await run(process.execPath, program.replace(/ts$/, 'js'));
     expect(await savedReport()).toBe(expected);
   });
-
-  it.runIf(generator)(
-    'include one by openapi-generator for C#, which pulls the report if .NET is installed',
-    async () => {
-      await generate('generate-csharp.sh');
-      const project = join(directory, 'client', 'src', 'Org.OpenAPITools', 'Org.OpenAPITools.csproj');
-      expect(await readFile(project, 'utf8')).toContain('<Project Sdk="Microsoft.NET.Sdk">');
-      if (!hasDotnet) return;
-      await run('dotnet', 'new', 'console', '-o', 'pull');
-      await run('dotnet', 'add', 'pull', 'reference', project);
-      const program = await readFile(await guide.write('PullGenerated.cs', directory), 'utf8');
-      await writeFile(join(directory, 'pull', 'Program.cs'), program);
-      await compile('dotnet', 'build', 'pull');
-      await run('dotnet', 'run', '--project', 'pull');
-      expect(await savedReport()).toBe(expected);
-    },
-  );
 
   it.runIf(pythonTools)('include one by openapi-python-client, which pulls the report', async () => {
     await rm(join(directory, 'client'), { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
-import { permissionParts, unprovenParts } from '../../tools/docs/permission-parts.ts';
+import { permissionParts, unprovenParts } from '../deployed/proven-parts.ts';
 import { statements } from '../deployed/statements.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -184,7 +184,7 @@ describe('a function', () => {
       ['s3:GetObject', 's3:PutObject']
         .flatMap((action) => resources(name, action))
         .filter((resource) => resource.startsWith('made-results/'));
-    const without = ['openapi', 'fields', 'page', 'notfound', 'probe', 'release-check'];
+    const without = ['public', 'probe', 'release-check'];
     expect(without.flatMap(results)).toEqual([]);
   });
 
@@ -192,7 +192,7 @@ describe('a function', () => {
     ...reports.map(({ name }) => [name, ['s3:GetObject made-partners/partners/*']] as const),
     ['downloads', ['s3:GetObject made-partners/partners/*']] as const,
     ['publish', []] as const,
-    ['openapi', []] as const,
+    ['public', []] as const,
   ])('cannot list or change the register: %s can do no more than %j', (name, granted) => {
     const all = (roles[name] ?? []).flatMap(({ Action, Resource }) =>
       list(Action).flatMap((action) => list(Resource).map((resource) => `${action} ${resource}`)),

@@ -1,22 +1,12 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openWriter, publisherRecord, record, type Writer } from '../tools/make-parquet.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { publisherRecord, record, writingFolder } from '../tools/make-parquet.ts';
 import { type LakeRun, runLake } from '../tools/run-lake.ts';
 
 const DAY = 'publisher_events/day=2026-01-31';
 
-let directory: string;
-let writer: Writer;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'lake-check-'));
-  writer = await openWriter(directory);
-});
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await rm(directory, { recursive: true });
-});
+const { folder: directory, writer } = await writingFolder();
 
 /** A kind of fault: how the test makes the fault, and what the check must say about it. */
 interface Kind {

@@ -101,7 +101,7 @@ it('functions have EVENTS_BUCKET only if the events are in a directory', async (
   ] as const) {
     const { stack, notesOf } = await startNoting(options);
     await fetch(`${stack.apiUrl}/openapi.json`);
-    expect((await notesOf('openapi')).map(({ EVENTS_BUCKET }) => EVENTS_BUCKET)).toEqual([bucket]);
+    expect((await notesOf('public')).map(({ EVENTS_BUCKET }) => EVENTS_BUCKET)).toEqual([bucket]);
   }
 });
 
@@ -234,7 +234,7 @@ describe('a request line in absolute form', () => {
     const { stack, notesOf } = await startNoting();
     for (const target of ['http://127.0.0.1', 'http://127.0.0.1?a=1'])
       await ask(stack.apiUrl, target, { host: '127.0.0.1' });
-    expect((await notesOf('page')).map(({ event }) => event.path)).toEqual(['/', '/']);
+    expect((await notesOf('public')).map(({ event }) => event.path)).toEqual(['/', '/']);
   });
 
   it('is the request for its object in storage', async () => {
@@ -249,6 +249,6 @@ describe('a request line in absolute form', () => {
   it.each(['*', 'ftp:', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
     const { stack, notesOf } = await startNoting();
     expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
-    expect(await notesOf('page')).toEqual([]);
+    expect(await notesOf('public')).toEqual([]);
   });
 });

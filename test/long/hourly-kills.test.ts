@@ -20,27 +20,6 @@ it(
   20 * 60_000,
 );
 
-it.each([
-  { was: 'final', isOpen: false, writes: [1, 2, 3] },
-  { was: 'open', isOpen: true, writes: [1, 2] },
-])(
-  'lake -- hourly leaves hours of the latest version in the end, even if a slow run, begun while the day was $was, is overtaken by another run',
-  async ({ isOpen, writes }) => {
-    for (const write of writes) {
-      // Each day is new. A day without hours gets hours even if it is open.
-      const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
-      await world.restate({ day, isOpen });
-      const slow = await world.heldAt(write, 'write', async () => {
-        await world.restate({ day });
-        expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-      });
-      expect(slow).toMatchObject({ code: 0, stderr: '' });
-      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-      expect((await world.look())[day]).toBe(world.version);
-    }
-  },
-);
-
 it('lake -- hourly leaves hours of the latest version in the end, even if it runs twice at once', async () => {
   for (let turn = 0; turn < 20; turn++) {
     await world.restate();

@@ -143,28 +143,3 @@ describe('a result of a gigabyte', () => {
     expect(memory).toBeLessThan(200 * MB);
   });
 });
-
-describe('a publication whose process is killed', () => {
-  it('still delivers the whole report, for each of ten moments of the kill', async () => {
-    const moments = Array.from({ length: 10 }, (_, index) => index);
-    for (const moment of moments) {
-      const asked = question(`2026-01-06T12:00:0${moment}Z`);
-      service.stack.faults.set([
-        { on: 'query', resultBytes: 120 * MB },
-        // Every call of the upload is slow, so that the process can be killed at different moments.
-        { on: 's3', match: `PUT reports/`, delayMs: 150 },
-        { on: 's3', match: `POST reports/`, delayMs: 150 },
-      ]);
-      const calls = () =>
-        service.stack.faults.current().reduce((sum, { on, matched }) => sum + (on === 's3' ? matched : 0), 0);
-      const delivery = digestOf(asked);
-      await expect.poll(calls, { timeout: 60_000, interval: 5 }).toBeGreaterThan(moment);
-      await service.stack.sandboxes.get('publish')?.kill();
-
-      // A reader gets the whole report, never a part of it.
-      const { bytes, digest } = await delivery;
-      expect(digest).toBe(repeated(asked, bytes).digest);
-      expect(await digestOf(asked)).toMatchObject({ bytes, digest });
-    }
-  });
-});

@@ -3,8 +3,8 @@ import type { GatewayResponse, RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { responseBodies } from '../../infra/api/firewall.ts';
 import { addGatewayAnswers } from '../../infra/api/gateway-answers.ts';
-import { causes, knownProblems } from '../../lib/problems/known-problems.ts';
 import * as problems from '../../lib/problems/problem.ts';
+import { causes, knownProblems } from '../../lib/problems/problem-response.ts';
 import { SCOPE } from '../../local/stack.ts';
 import { faultsOfResponse } from './response-validator.ts';
 

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { pageHandler } from '../../lib/http/page-handler.ts';
-import { knownProblems } from '../../lib/problems/known-problems.ts';
+import { publicHandler } from '../../lib/http/public-handler.ts';
+import { knownProblems } from '../../lib/problems/problem-response.ts';
 import { makePage } from '../../page/build-page.ts';
 import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
 
@@ -18,7 +18,7 @@ async function get(path: string, env = {}): Promise<APIGatewayProxyResult> {
     ACCESS_TOKEN_ENDPOINT: 'https://login.example/t?a=1&b',
     ...env,
   });
-  const handler = pageHandler({ ...dependencies, files: { version: 'v', byName }, downloadOrigins: [] });
+  const handler = publicHandler({ ...dependencies, files: { version: 'v', byName }, downloadOrigins: [] });
   const [, folder, name] = /^\/(docs|page)\/(.+)$/.exec(path) ?? [];
   const parameter = folder === 'docs' ? 'document' : 'file';
   return invoke(handler, requestEvent({ path, ...(name && { pathParameters: { [parameter]: name } }) }));

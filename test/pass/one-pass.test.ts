@@ -1,13 +1,8 @@
-/**
- * Tests the whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and
- * every way through delivery. All further cases are in `npm run test:e2e` and in the tests of the parts.
- */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
-import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
+import { type SmokeParts, smokeSteps } from '../../tools/smoke/smoke-command.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -130,25 +125,6 @@ it('the service publishes a large result with a separate function', async () => 
   expect(body).toBe(header + rows.repeat((body.length - header.length) / rows.length));
 });
 
-it('the service gives the states of days, for both reports', async () => {
-  const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-01-04T00:00:00Z&api-version=1.0';
-  await writeFile(join(service.eventsDirectory, 'publisher_events/day=2026-01-01/_SUCCESS'), '');
-  for (const name of ['publisherperformance', 'advertiserperformance']) {
-    const { status, body } = await get(`/reporting/${name}/days?${window}`, mine());
-    expect([status, JSON.parse(body).days.length]).toEqual([200, 3]);
-  }
-  expect((await get('/reporting/publisherperformance/days', mine())).status).toBe(400);
-  expect((await get(`/reporting/publisherperformance/days?${window}`)).status).toBe(401);
-});
-
-it('the service gives every caller the OpenAPI document, the catalogue and the page', async () => {
-  expect(JSON.parse((await get('/openapi.json')).body).openapi).toMatch(/^3\./);
-  expect(JSON.parse((await get('/reporting/fields')).body).reports).toHaveLength(2);
-  const page = await fetch(service.gatewayUrl);
-  const script = /src="([^"]+)"/.exec(await page.text())?.[1] ?? '';
-  expect((await fetch(service.gatewayUrl + script)).status).toBe(200);
-});
-
 it('the service says what is wrong with a request', async () => {
   const unknown = await report({ ...january, fields: ['Day', 'Click'] });
   expect([unknown.status, slugOf(unknown)]).toEqual([400, 'invalid-request']);
@@ -160,19 +136,55 @@ it('the service says what is wrong with a request', async () => {
   expect((await get('/reporting/nothing', mine())).status).toBe(404);
 });
 
-it('the service has different statuses for a failed query, an exceeded scan limit and a throttled S3', async () => {
-  const until = (hour: number) => ({ ...january, end: `2026-01-23T${String(hour).padStart(2, '0')}:00:00Z` });
-  service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
-  expect((await report(until(1))).body).toBe(expected(until(1)));
-  service.stack.faults.set([{ on: 'query', delayMs: SLOW_MS, fail: 'final' }]);
-  const failed = await report(until(2));
-  expect([failed.status, slugOf(failed), failed.hops > 0]).toEqual([500, 'internal-error', true]);
+it('the service answers a query that exceeds the scan limit with 400, and the next caller too', async () => {
   service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
-  const cutOff = await report(until(3));
+  const cutOff = await report({ ...january, end: '2026-01-23T00:00:00Z' });
   expect([cutOff.status, slugOf(cutOff)]).toEqual([400, 'report-too-large']);
-  service.stack.faults.set([{ on: 's3', throttle: true }]);
-  const throttled = await report(until(4));
-  expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([503, '30']);
+});
+
+describe('the steps of npm run smoke', () => {
+  /** What became of each step: the text that the operator reads, or the fault. */
+  async function outcomes(changes: Partial<SmokeParts> = {}): Promise<Readonly<Record<string, string>>> {
+    const { clientId, clientSecret, tokenUrl, scope } = service.stack;
+    const steps = smokeSteps({
+      scope: scope as SmokeParts['scope'],
+      serviceUrl: service.gatewayUrl,
+      tokenUrl,
+      clientSecretId: '',
+      readSecret: async () => JSON.stringify({ clientId, clientSecret }),
+      ...changes,
+    });
+    const seen: Record<string, string> = {};
+    for (const [what, act] of steps) seen[what] = await act().catch(({ message }) => `FAILS ${message}`);
+    return seen;
+  }
+
+  it('succeed on a service that delivers, and its report is made by a new query each time', async () => {
+    const started = () =>
+      service.stack.athenaCalls().filter(({ operation }) => operation === 'StartQueryExecution').length;
+    const delivered = 'given, delivered, rows: 0, 200, 404, 200, 401, 303, 303, 303, 303';
+    expect(Object.values(await outcomes()).join(', ')).toBe(delivered);
+    const before = started();
+    expect(Object.values(await outcomes()).join(', ')).toBe(delivered);
+    expect(started()).toBe(before + 1);
+  });
+
+  it('say each by itself what is wrong, and quote no secret', async () => {
+    const readSecret = async () => JSON.stringify({ clientId: 'nobody', clientSecret: 'hush' });
+    const seen = await outcomes({ readSecret });
+    expect(seen).toMatchObject({
+      'a token': 'FAILS The identity provider answers 401',
+      'the days of the report': 'FAILS The identity provider answers 401',
+      'the waiting room': '404',
+      'a report without a token': '401',
+    });
+    expect(JSON.stringify(seen)).not.toContain('hush');
+    service.stack.faults.set([{ on: 'query', fail: 'final' }]);
+    expect(await outcomes()).toMatchObject({
+      'a report of yesterday, by a new query': "FAILS The report's request ends with 500",
+      'the days of the report': '200',
+    });
+  });
 });
 
 it('the service answers requests above its rate with 429', async () => {
@@ -186,26 +198,8 @@ it('the service answers requests above its rate with 429', async () => {
   }
 });
 
-it('the service answers 502 if the function dies during the request', async () => {
-  // This service has the default wait of 8 s, so the request still waits for its query when its function is killed.
-  const dying = await startService(events);
-  try {
-    dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);
-    const response = get(
-      `/reporting/publisherperformance?${queryOf(january)}`,
-      mine(dying.token),
-      dying.stack,
-    );
-    await expect.poll(() => dying.stack.faults.current()[0]?.matched, { timeout: 60_000 }).toBe(1);
-    await dying.stack.sandboxes.get('publisherperformance')?.kill();
-    expect((await response).status).toBe(502);
-  } finally {
-    await dying.close();
-  }
-});
-
 it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {
-  const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
+  const functions = [...routes.map(({ functionName }) => functionName), PUBLIC_FUNCTION];
   const release = service.stack.environment[ENV.commit] ?? 'unknown';
   const until = Date.now() + 10_000;
   const waits = { pause: async () => {}, mayWait: () => Date.now() < until };

@@ -2,7 +2,6 @@
 export type Step =
   /** An edit of a file: the excerpt `before`, and the text `after` that replaces it. */
   | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
-  | { readonly kind: 'file'; readonly path: string; readonly text: string }
   | { readonly kind: 'run'; readonly command: string };
 
 export interface Recipe {
@@ -28,7 +27,6 @@ export const readRecipes = (guide: string): Recipe[] =>
 function stepOf(language: string, path: string | undefined, text: string): Step {
   if (language === 'sh') return { kind: 'run', command: text };
   if (path === undefined) throw new Error(`a block of ${language} names no file:\n${text}`);
-  if (language !== 'diff') return { kind: 'file', path, text };
   const lines = text.split('\n').slice(0, -1);
   const without = (sign: string) =>
     lines

@@ -39,13 +39,10 @@ export async function copyTree(): Promise<TreeCopy> {
       if (step.kind === 'run') return run(directory, 'bash', '-euo', 'pipefail', '-c', step.command);
       const file = join(directory, step.path);
       await mkdir(dirname(file), { recursive: true });
-      if (step.kind === 'file') await writeFile(file, step.text, { flag: 'wx' });
-      else {
-        const parts = (await readFile(file, 'utf8')).split(step.before);
-        if (parts.length !== 2)
-          throw new Error(`${step.path} holds this ${parts.length - 1} times, not once:\n${step.before}`);
-        await writeFile(file, parts.join(step.after));
-      }
+      const parts = (await readFile(file, 'utf8')).split(step.before);
+      if (parts.length !== 2)
+        throw new Error(`${step.path} holds this ${parts.length - 1} times, not once:\n${step.before}`);
+      await writeFile(file, parts.join(step.after));
       return '';
     },
     changedFiles: async () =>

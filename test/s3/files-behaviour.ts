@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
-import { NotEngineCsv } from '../../lib/csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../../lib/csv/retype-csv.ts';
 import type { ResultsKey } from '../../lib/results/keys.ts';
 import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { freshFile, freshResult, JUST_NOW, RUN, type States } from './states.ts';

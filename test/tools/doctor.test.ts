@@ -2,7 +2,7 @@ import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readStage } from '../../infra/stage.ts';
 import { prod } from '../../infra/stages.ts';
-import { partnerKey } from '../../lib/access/register.ts';
+import { partnerKey } from '../../lib/access/partner-record.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { diagnose } from '../../tools/doctor/diagnose.ts';
 import { doctorCommand } from '../../tools/doctor/doctor-command.ts';

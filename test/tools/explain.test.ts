@@ -220,19 +220,6 @@ describe('npm run explain', () => {
     });
   });
 
-  it('says that a client may see too many companies', async () => {
-    const client = 'of-too-many';
-    const publisherCompanies = Array.from({ length: 30_000 }, (_, index) => String(index + 10_000_000));
-    const facts = { contact: '', since: '2026-01-01T00:00:00Z', active: true };
-    await service.stack.register(client, { form: 1, client, name: client, publisherCompanies, ...facts });
-    const token = await service.stack.identityProvider.signToken({
-      scope: service.stack.scope,
-      client_id: client,
-    });
-    const said = await explain(token, `${service.stack.apiUrl}/reporting/publisherperformance?${query}`);
-    expect(said).toMatch(/^500: Your client may see 30000 companies, more than one query can name/m);
-  });
-
   it('says that the register has no record of a client', async () => {
     const token = await service.stack.identityProvider.signToken({
       scope: service.stack.scope,

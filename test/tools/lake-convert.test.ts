@@ -1,26 +1,16 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { metricsOf, ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { spawnNode } from '../spawn-node.ts';
-import { openWriter, publisherRecord, record, type Writer } from './make-parquet.ts';
+import { publisherRecord, record, writingFolder } from './make-parquet.ts';
 import { plainEvents, writeOddForms } from './odd-forms.ts';
 import { openLake } from './read-reports.ts';
 import { runLake } from './run-lake.ts';
 
-let directory: string;
-let writer: Writer;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'lake-convert-'));
-  writer = await openWriter(directory);
-});
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await rm(directory, { recursive: true });
-});
+const { folder: directory, writer } = await writingFolder();
 
 const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
 

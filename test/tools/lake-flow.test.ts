@@ -116,17 +116,6 @@ describe('the printed outcome of a conversion', () => {
     sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
   };
 
-  it('has four lines: the lake, its sums, the changes, and what to do next', () => {
-    const tables = [{ staged, rows: 20_000_000, openDays: 1 }];
-    expect(
-      renderOutcome('/lake', tables, ['one thing'], []),
-    ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
-  Sums, which must equal the source's: clicks 1000, revenue -0.000001
-Changed on the way: one thing
-Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
-`);
-  });
-
   it('has a line for each of several changes', () => {
     const changes = ['one thing; or so', 'another'];
     const text = renderOutcome('/lake', [], changes, []);

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
@@ -10,22 +9,13 @@ import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
 import { daysIn } from '../../tools/lake/store/lake-target.ts';
-import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
+import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
 const TABLE = 'publisher_events';
 const DAY = '2026-01-31';
 
-let home: string;
-let writer: Writer;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'lake-hourly-'));
-  writer = await openWriter(home);
-});
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await rm(home, { recursive: true });
-});
+const { folder: home, writer } = await writingFolder();
 
 /** Writes a raw lake with one day and one file. The file has two records of one hour, each with `clicks` clicks. */
 const rawDay = (name: string, clicks: number, changed = {}) => {

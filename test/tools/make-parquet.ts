@@ -1,6 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 
 /** Writes Parquet and CSV files with any columns and types, as other writers might do. */
@@ -27,6 +29,17 @@ export async function openWriter(directory: string): Promise<Writer> {
       instance.closeSync();
     },
   };
+}
+
+/** A folder, and a writer into it, for all tests of a file. Both are gone after the last. */
+export async function writingFolder(): Promise<{ readonly folder: string; readonly writer: Writer }> {
+  const folder = await mkdtemp(join(tmpdir(), 'lake-'));
+  const writer = await openWriter(folder);
+  afterAll(() => {
+    writer[Symbol.dispose]();
+    return rm(folder, { recursive: true });
+  });
+  return { folder, writer };
 }
 
 /** A SELECT of one record of 2026-01-31 that fits the contract. `changed` replaces values; undefined omits a column. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 
 export const STAGE = 'prod';
 const SERVICE = `performance-reports-${STAGE}`;
@@ -210,7 +210,7 @@ function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
   const status = silent.get(path);
   if (status) return { status };
   const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
-  const { releases, version } = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION) ?? {};
+  const { releases, version } = functions.get(found?.functionName ?? PUBLIC_FUNCTION) ?? {};
   const release = releases?.[(version ?? 0) - 1] ?? '';
   return { status: found ? 401 : 404, headers: { 'Service-Version': release } };
 }

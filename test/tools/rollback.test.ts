@@ -4,7 +4,7 @@ import { rollbackCommand } from '../../tools/rollback/rollback-command.ts';
 import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
 
 const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];
-const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'page', 'notfound'];
+const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'public'];
 const WAITS = { pause: 1, stack: 60_000, answers: 60_000 };
 const SHORT = { ...WAITS, answers: 1_000 };
 
@@ -110,52 +110,65 @@ describe('npm run rollback', () => {
 
   it('moves the other functions if one cannot be moved, names that one, and ends with exit code 1', async () => {
     aws.refuse = (call) =>
-      call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
+      call === 'UpdateAlias public 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();
-    expect([code, versions()]).toEqual([1, { ...allAt(3), page: 4 }]);
-    expect(lines).toContain('FAILED: page: AccessDeniedException: made to refuse');
+    expect([code, versions()]).toEqual([1, { ...allAt(3), public: 4 }]);
+    expect(lines).toContain('FAILED: public: AccessDeniedException: made to refuse');
     expect(lines.slice(-5)).toEqual([
       ...closing(B),
-      `Not at ${A}: page. Repeat this command: it finishes what is half done.`,
+      `Not at ${A}: public. Repeat this command: it finishes what is half done.`,
     ]);
   });
 
-  it('does not move a function that is new in the release, and does not wait for its routes', async () => {
-    aws.functions.set('fields', { releases: [B], version: 1, takenBack: new Set() });
+  it('leaves a function that is new in the release where it is, names its routes, and never goes to that release again', async () => {
+    aws.functions.set('public', { releases: [B], version: 1, takenBack: new Set() });
+    aws.functions.set('abandon', { releases: [B], version: 1, takenBack: new Set() });
     const { code, lines } = await rollback();
-    expect(code).toBe(0);
-    expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
+    const others = { publisherperformance: 3, downloads: 3, publish: 3 };
+    expect([code, versions()]).toEqual([0, { ...others, public: 1, abandon: 1 }]);
+    expect(lines.slice(1, 4)).toEqual([
+      `abandon has no version of ${A}: it stays at ${B}.`,
+      `public has no version of ${A}: it stays at ${B}, which goes on to answer /openapi.json, /reporting/fields, /, /page/{file}, /docs, /docs/{document}, /llms.txt and every path without a route.`,
+      'Moved: publisherperformance, downloads, publish.',
+    ]);
+    expect((await rollback()).lines[0]).toBe(`Stage prod is at ${published(A)} already.`);
+    const D = 'd'.repeat(12);
+    for (const each of all()) Object.assign(each, { releases: [...each.releases, D] });
+    for (const each of all()) each.version = each.releases.length;
+    aws.stackVersions = versions();
+    expect((await rollback()).lines[0]).toMatch(RegExp(`goes from ${D} .* to ${A} `));
+    expect(versions()).toEqual({ ...others, public: 2, abandon: 2 });
   });
 
   it('ends well if the gateway’s limits let it not hear some functions', async () => {
-    for (const path of ['/', '/rollback']) aws.silent.set(path, 429);
+    for (const path of ['/openapi.json', '/reporting/publisherperformance']) aws.silent.set(path, 429);
     const { code, lines } = await rollback([], SHORT);
     expect([code, versions(), lines.slice(2, 4)]).toEqual([
       0,
       allAt(3),
       [
-        'Not heard, because the gateway lets few requests in: /, /rollback. Their aliases are moved.',
+        'Not heard, because the gateway lets few requests in: /reporting/publisherperformance, /openapi.json. Their aliases are moved.',
         expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
       ],
     ]);
   });
 
   it('asks again after 429, and then believes the answers', async () => {
-    aws.silent.set('/', 429);
+    aws.silent.set('/openapi.json', 429);
     setTimeout(() => aws.silent.clear(), 50);
     const { code, lines } = await rollback();
     expect([code, lines[2]]).toEqual([0, withSeconds]);
   });
 
   it('fails if routes do not answer with the release in time, names these routes, and says how to go on', async () => {
-    aws.silent.set('/', 500).set('/reporting/downloads/rollback/rollback', 401);
+    aws.silent.set('/openapi.json', 500).set('/reporting/downloads/rollback/rollback', 401);
     const { code, lines } = await rollback([], SHORT);
     expect([code, ...lines.slice(-7)]).toEqual([
       1,
       ...closing(B),
       `The aliases are moved, but these do not answer with ${A}:`,
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
-      '  /: 500 without Service-Version',
+      '  /openapi.json: 500 without Service-Version',
     ]);
     // A repeated command does not go back further.
     aws.silent.clear();

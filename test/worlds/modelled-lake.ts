@@ -129,7 +129,7 @@ export function sumByDay(files: readonly LakeFile[], companies: number): Clicks 
 
 const versions = new WeakMap<LakeState, Map<string, string>>();
 
-/** The data version of some days, as docs/decisions/0017 defines it. This code is independent of the service's code. */
+/** The data version of some days, as docs/decisions/0042 defines it. This code is independent of the service's code. */
 export function versionOf(state: LakeState, days: readonly string[]): string {
   const known = versions.get(state) ?? new Map<string, string>();
   versions.set(state, known);

@@ -7,14 +7,14 @@ export interface ServiceCode {
   readonly reportHandler: typeof import('../../lib/http/report-handler.ts').reportHandler;
   readonly downloadsHandler: typeof import('../../lib/http/downloads-handler.ts').downloadsHandler;
   readonly publicationHandler: typeof import('../../lib/http/publication-handler.ts').publicationHandler;
-  readonly abandonmentHandler: typeof import('../../lib/http/publication-abandoned-handler.ts').abandonmentHandler;
+  readonly abandonmentHandler: typeof import('../../lib/http/publication-handler.ts').abandonmentHandler;
   readonly athenaQueries: typeof import('../../lib/aws/athena-queries.ts').athenaQueries;
-  readonly keepAnswerDates: typeof import('../../lib/aws/answer-date.ts').keepAnswerDates;
+  readonly keepAnswerDates: typeof import('../../lib/aws/answers.ts').keepAnswerDates;
   readonly s3Lake: typeof import('../../lib/aws/s3-lake.ts').s3Lake;
   readonly s3LargeFiles: typeof import('../../lib/aws/large-files.ts').s3LargeFiles;
   readonly s3ResultsBucket: typeof import('../../lib/aws/results-bucket.ts').s3ResultsBucket;
   readonly s3Register: typeof import('../../lib/aws/s3-register.ts').s3Register;
-  readonly partnerKey: typeof import('../../lib/access/register.ts').partnerKey;
+  readonly partnerKey: typeof import('../../lib/access/partner-record.ts').partnerKey;
   readonly readConfig: typeof import('../../lib/config.ts').readConfig;
   readonly publisherReport: typeof import('../../lib/report/catalogue.ts').publisherReport;
 }
@@ -38,7 +38,6 @@ export const loadReleases = async ({ current, before }: Roots): Promise<Releases
 });
 
 const ADAPTERS = [
-  'aws/answer-date.ts',
   'aws/athena-queries.ts',
   'aws/large-files.ts',
   'aws/results-bucket.ts',
@@ -50,9 +49,9 @@ const FILES = [
   'http/report-handler.ts',
   'http/downloads-handler.ts',
   'http/publication-handler.ts',
-  'http/publication-abandoned-handler.ts',
+  'aws/answers.ts',
   ...ADAPTERS,
-  'access/register.ts',
+  'access/partner-record.ts',
   'config.ts',
   'report/catalogue.ts',
 ];
@@ -63,6 +62,7 @@ const FILES_OF_1_0_0 = [
   'handlers/downloads-handler.ts',
   'handlers/publication-handler.ts',
   'handlers/abandonment-handler.ts',
+  'aws/answer-date.ts',
   ...ADAPTERS,
   'partners/register.ts',
   'config.ts',

@@ -1,7 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
-import type { FailedInvocation } from '../../lib/http/publication-abandoned-handler.ts';
-import type { ObjectCreated } from '../../lib/http/publication-handler.ts';
+import type { FailedInvocation, ObjectCreated } from '../../lib/http/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { athenaClient } from './athena-client.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';

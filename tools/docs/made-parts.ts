@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { decisionIndex, readDecisions } from './decision-index.ts';
-import { permissionPartTable } from './permission-part-table.ts';
 import { problemTable } from './problem-table.ts';
 
 /** A page with a generated part. */
@@ -16,10 +15,6 @@ export const madeParts = (root: string): readonly MadePage[] => [
     page: 'docs/decisions/README.md',
     make: (text) =>
       withMadePart(text, 'The records', decisionIndex(readDecisions(join(root, 'docs/decisions')))),
-  },
-  {
-    page: 'docs/security.md',
-    make: (text) => withMadePart(text, 'The actions and folders', permissionPartTable()),
   },
   { page: 'docs/problems.md', make: (text) => withMadePart(text, 'The problems', problemTable()) },
 ];

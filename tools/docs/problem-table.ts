@@ -1,4 +1,4 @@
-import { knownProblems } from '../../lib/problems/known-problems.ts';
+import { knownProblems } from '../../lib/problems/problem-response.ts';
 
 /** Every problem with its statuses and title as a Markdown table, by status. */
 export function problemTable(): string {

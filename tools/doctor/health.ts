@@ -3,7 +3,7 @@ import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/clien
 import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
 import { resourceNames } from '../../infra/resource-names.ts';
 import type { Stage } from '../../infra/stage.ts';
-import { secretReader } from '../../lib/aws/read-secret.ts';
+import { secretReader } from '../../lib/aws/release-calls.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { cognitoClients } from '../partner/cognito-clients.ts';
 import { registerBucket } from '../partner/register-bucket.ts';

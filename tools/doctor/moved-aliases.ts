@@ -15,7 +15,7 @@ export async function readMovedAliases(stage: string): Promise<Finding[]> {
 }
 
 /** Finds aliases that lead to another version than the stack holds. CloudFormation does not notice such a move. */
-export function findMovedAliases(
+function findMovedAliases(
   stage: string,
   functions: readonly LiveFunction[],
   stackVersions: ReadonlyMap<string, number>,

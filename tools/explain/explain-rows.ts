@@ -1,5 +1,5 @@
 import { type Claims, clientOf } from '../../lib/access/claims.ts';
-import { partnerKey, type Register } from '../../lib/access/register.ts';
+import { partnerKey, type Register } from '../../lib/access/partner-record.ts';
 import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
 import type { Config } from '../../lib/config.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';

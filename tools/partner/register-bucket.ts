@@ -6,8 +6,13 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
-import { type PartnerRecord, parseDocument, readPartner } from '../../lib/access/partner-record.ts';
-import { partnerKey } from '../../lib/access/register.ts';
+import {
+  type PartnerRecord,
+  parseDocument,
+  partnerKey,
+  readPartner,
+} from '../../lib/access/partner-record.ts';
+import { isLostWrite } from '../../lib/aws/answers.ts';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
@@ -55,12 +60,7 @@ export function registerBucket(bucket: string): RegisterBucket {
     try {
       return { value: now, etag: (await s3.send(command)).ETag ?? '' };
     } catch (error) {
-      const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
-      // 412 and 409: another command wrote the record first. 404: the record was deleted meanwhile.
-      if (
-        [404, 409, 412].includes($metadata?.httpStatusCode ?? 0) &&
-        (error as Error).name !== 'NoSuchBucket'
-      )
+      if (isLostWrite(error))
         throw new OperatorFault('Another command changed this partner at the same time. Repeat this one.');
       throw error;
     }

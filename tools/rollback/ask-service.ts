@@ -1,12 +1,12 @@
-import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { routes } from '../../lib/routes.ts';
 
 /** One answer is not enough: Lambda may still run the other version shortly after an alias is moved. */
 const ANSWERS_IN_A_ROW = 2;
 const ANSWER_MS = 8_000;
 
 /** The first path of each function. Its answer names the release even without a token. */
-const PATHS = new Map(
-  [...routes, { path: '/rollback', functionName: NOT_FOUND_FUNCTION }]
+const PATHS: ReadonlyMap<string, string> = new Map(
+  routes
     .toReversed()
     .map(({ path, functionName }) => [functionName, path.replaceAll(/\{\w+\}/g, 'rollback')]),
 );

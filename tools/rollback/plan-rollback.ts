@@ -22,8 +22,8 @@ export interface Plan {
   /** The other releases that aliases lead to now, the latest first. */
   readonly from: readonly string[];
   readonly steps: readonly Step[];
-  /** The functions that have no version of the release. */
-  readonly left: readonly string[];
+  /** The functions that have no version of the release, and the release that each stays at. */
+  readonly left: readonly { readonly name: string; readonly at: string }[];
 }
 
 /** Finds the release that an operator names, whole or by its beginning. Throws an OperatorFault if none or many fit. */
@@ -82,13 +82,19 @@ export function releaseToGoTo(
 
 /** The latest release before another one that no operator has taken back, by the order of the functions' versions. */
 function releaseBefore(functions: readonly LiveFunction[], release: string): string {
+  // A release counts as taken back if one function says so: a function that stayed at it has no mark.
+  const takenBack = new Set(
+    functions.flatMap(({ versions }) =>
+      versions.flatMap((version) => (version.isTakenBack ? [version.release] : [])),
+    ),
+  );
   // A function that is new in the release has no earlier version, so the other functions decide.
   const earlier = functions.flatMap(({ versions }) => {
     const last = versions.findLastIndex((version) => version.release === release);
     return [versions.slice(0, Math.max(last, 0)).filter((version) => version.release !== release)];
   });
   const [before] = releasesOf(
-    earlier.flatMap((versions) => versions.findLast(({ isTakenBack }) => !isTakenBack) ?? []),
+    earlier.flatMap((versions) => versions.findLast((version) => !takenBack.has(version.release)) ?? []),
   );
   if (before !== undefined) return before;
   const [is, refused] = [withDate(functions, release), releasesOf(earlier.flat())];
@@ -126,7 +132,12 @@ export function planRollback(
       const isMoved = live !== target.number;
       return [{ name, version: target.number, isMoved, marked, isUnmarked: target.isTakenBack }];
     }),
-    left: functions.filter((each) => !targetOf(each)).map(({ name }) => name),
+    left: functions
+      .filter((each) => !targetOf(each))
+      .map(({ name, versions, live }) => ({
+        name,
+        at: versions.find(({ number }) => number === live)?.release ?? 'an unknown release',
+      })),
   };
 }
 

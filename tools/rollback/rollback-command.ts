@@ -8,6 +8,7 @@ import {
   UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
+import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStackVersions } from '../api-stack.ts';
 import { readLiveFunctions, retryingLambda, takenBackAlias } from '../live-functions.ts';
@@ -64,7 +65,8 @@ export async function rollbackCommand(
   if (steps.some(({ isMoved }) => isMoved))
     say(`Stage ${stage} goes from ${origin.join(' and ') || 'another version of it'} to ${target}.`);
   else say(`Stage ${stage} is at ${target} already.`, ...(given ? [] : ['Name a release to go elsewhere.']));
-  for (const name of left) say(`${name} has no version of ${to}: it stays as it is.`);
+  for (const { name, at } of left)
+    say(`${name} has no version of ${to}: it stays at ${at}${stillAnswering(name)}.`);
   const failed = new Map<string, string>();
   await Promise.all(
     steps.map((step) =>
@@ -99,6 +101,13 @@ export async function rollbackCommand(
     throw new OperatorFault(
       [`The aliases are moved, but these do not answer with ${to}:`, ...others].join('\n  '),
     );
+}
+
+/** The routes of a function that stays at its release, in words for the operator. */
+function stillAnswering(functionName: string): string {
+  const paths = routes.filter((route) => route.functionName === functionName).map(({ path }) => path);
+  const others = functionName === PUBLIC_FUNCTION ? ' and every path without a route' : '';
+  return paths.length === 0 ? '' : `, which goes on to answer ${paths.join(', ')}${others}`;
 }
 
 /** Moves the alias first, because callers wait for that. A command that is repeated makes the marks that are missing. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { PROBE } from '../../infra/api/probe.ts';
-import { secretReader } from '../../lib/aws/read-secret.ts';
+import { secretReader } from '../../lib/aws/release-calls.ts';
 import { PROBE_ENV } from '../../lib/names.ts';
 import { type ProbeParts, reportPuller, tokenSource } from '../../lib/probe/pull-report.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';

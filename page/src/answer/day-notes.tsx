@@ -1,4 +1,4 @@
-import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { counted, listed } from '../format.ts';
 import { overDays } from '../question/compare.ts';
 import { listedDays, stateOf } from '../question/day-states.ts';

@@ -3,7 +3,7 @@ import type { Fault } from '../../../lib/problems/problem.ts';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { shortened } from '../../../lib/report/did-you-mean.ts';
 import { filterColumnSchema, filterTimeSchema } from '../../../lib/report/filter.ts';
-import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { addDays, type Days, isDay } from './presets.ts';
 import { timeText } from './time-text.ts';
 

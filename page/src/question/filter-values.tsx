@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { called, focusOn } from '../focus.ts';
 import { isUnderWay } from '../run.ts';
 import { days, report, windowDays } from '../state.ts';

@@ -1,4 +1,4 @@
-import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { counted } from '../format.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';

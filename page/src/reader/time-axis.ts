@@ -1,10 +1,11 @@
 import type { TimeDimension } from '../../../lib/report/catalogue.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import type { ChartAxis } from './chart-data.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { TextColumn } from './text-column.ts';
 
-/** The largest number of times: the hours of the longest window, 32 days (MAX_WINDOW_DAYS of lib/report). */
-const MAX_TIMES = 32 * 24;
+/** The largest number of times: the hours of the longest window. */
+const MAX_TIMES = MAX_WINDOW_DAYS * 24;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 

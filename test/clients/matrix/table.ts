@@ -65,7 +65,7 @@ function cellsOf(client: Client, row: Row): string[] {
 }
 
 const cureOf = (client: Client): string =>
-  [`## ${client.name}\n`, `It ${client.why}.\n`, '```diff', ...changedLines(client), '```\n'].join('\n');
+  [`## ${client.name}`, `It ${client.why}.`, '```diff', ...changedLines(client), '```\n'].join('\n');
 
 /**
  * The generated parts of the guide and of its page of cures: the current texts, and the texts that they should have

@@ -1,7 +1,7 @@
 import { GetQueryExecutionCommand, StartQueryExecutionCommand } from '@aws-sdk/client-athena';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dateOf } from '../../../lib/aws/answer-date.ts';
+import { dateOf } from '../../../lib/aws/answers.ts';
 import type { Clients } from '../../../lib/aws/clients.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 

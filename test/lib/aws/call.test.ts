@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { call } from '../../../lib/aws/call.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 

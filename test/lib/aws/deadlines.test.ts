@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { downloadOrigins } from '../../../lib/aws/download-origins.ts';
+import { downloadOrigins } from '../../../lib/aws/results-bucket.ts';
 
 // As on Lambda, the environment gives region, credentials and endpoints.
 beforeEach(() => {

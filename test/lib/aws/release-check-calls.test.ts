@@ -2,9 +2,7 @@ import { inspect } from 'node:util';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stackAnswerer } from '../../../lib/aws/answer-stack.ts';
-import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
-import { secretReader } from '../../../lib/aws/read-secret.ts';
+import { secretReader, stackAnswerer, versionInvoker } from '../../../lib/aws/release-calls.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;

@@ -69,6 +69,43 @@ describe('an answer of S3 that lacks a header or a body', () => {
   });
 });
 
+describe('the write of a document whose answer is lost', () => {
+  const ours = { writer: 'w1' };
+  const was = { document: {}, etag: '"1"', ageMs: 0 };
+  const writes = [
+    ['create', () => results().create('jobs/1.json', ours)],
+    ['replace', () => results().replace(was, 'jobs/1.json', ours)],
+  ] as const;
+  /** Breaks the first connection if `isLost`, refuses each further write, and shows what is stored. */
+  const answerWith = (stored: object | undefined, isLost: boolean) => {
+    let writes = 0;
+    server.answer = ({ method }, response) => {
+      if (method === 'PUT' && isLost && writes++ === 0) return void response.destroy();
+      if (method === 'PUT') return void response.writeHead(412).end();
+      if (stored) return void response.writeHead(200, { ETag: '"2"' }).end(JSON.stringify(stored));
+      response.writeHead(404, { 'Content-Type': 'application/xml' });
+      response.end('<Error><Code>NoSuchKey</Code><Message>x</Message></Error>');
+    };
+  };
+
+  it.each(writes)('counts as done if its text is stored: %s', async (_, write) => {
+    answerWith(ours, true);
+    expect(await write()).toEqual({ document: ours, etag: '"2"', ageMs: 0 });
+  });
+
+  it.each<[string, object | undefined, boolean]>([
+    ['another text is stored', { writer: 'w2' }, true],
+    ['nothing is stored any more', undefined, true],
+    ['it was refused at the first try', ours, false],
+  ])('does not count as done if %s', async (_, stored, isLost) => {
+    for (const [, write] of writes) {
+      answerWith(stored, isLost);
+      expect(await write()).toBeUndefined();
+    }
+    expect(server.requests.length).toBe(isLost ? 6 : 2);
+  });
+});
+
 describe('an answer of S3 that reports its own time-out (400 RequestTimeout)', () => {
   it('makes `writeFile` repeat its request', async () => {
     server.answer = (_, response) => {

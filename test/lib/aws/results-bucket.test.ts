@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';

@@ -1,12 +1,12 @@
 import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
-import { type LakeLocation, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
+import { type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { Unavailable } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import { byBytes, daysOf, s3Of } from './s3-of-keys.ts';
 
-const location: LakeLocation = { bucket: 'events', prefix: 'warehouse/' };
+const location: Parameters<typeof s3Lake>[1] = { bucket: 'events', prefix: 'warehouse/' };
 const FOLDER = 'warehouse/publisher_events/';
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
 

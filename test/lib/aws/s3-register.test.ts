@@ -1,7 +1,7 @@
 import { NoSuchBucket, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { partnerKey } from '../../../lib/access/register.ts';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { partnerKey } from '../../../lib/access/partner-record.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type RecordCache, s3Register } from '../../../lib/aws/s3-register.ts';
 import { byOwner } from '../../../lib/report/catalogue.ts';
 

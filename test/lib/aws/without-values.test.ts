@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutValues } from '../../../lib/aws/without-values.ts';
+import { withoutValues } from '../../../lib/aws/answers.ts';
 
 const file = 's3://the-lake/live/publisher_events/day=2026-01-31/part-00000.snappy.parquet';
 const localFile = '/srv/lake/advertiser_events/day=2026-01-31/a.parquet';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { athenaQueries } from '../../../lib/aws/athena-queries.ts';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
-import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
+import { type CsvColumn, NotEngineCsv, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import { type Retyped, retypeByParsing } from './parse-engine-csv.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
-import { retypeCsv } from '../../../lib/csv/retype-csv.ts';
+import { NotEngineCsv, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import type { FieldType } from '../../../lib/report/catalogue.ts';
 
 const columns: { name: string; type: FieldType }[] = [

@@ -1,6 +1,6 @@
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import type { Delivery, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { readDataState } from '../../../lib/lake/read-data-state.ts';
+import { readDataState } from '../../../lib/lake/data-version.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { type Setting, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import * as files from '../../../lib/delivery/files.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
@@ -8,7 +8,7 @@ import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
 import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
-const { abandonPublication, awaitPublication, publishLarge, readPublication, writeReport } = files;
+const { abandonPublication, publishLarge, readPublication, requestPublication, writeReport } = files;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
@@ -160,37 +160,28 @@ describe('publishLarge', () => {
   });
 });
 
-describe('awaitPublication', () => {
+describe('requestPublication', () => {
   const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
 
-  /** Waits for the files of a job, whose record is stored. */
-  type Act = (results: MemoryBucket, key: string) => unknown;
-  async function awaited(before: Act, waitMs = 1_234, isOfVersion = true) {
+  /** Requests the files of a job, whose record is stored. */
+  async function requested(before: (results: MemoryBucket) => unknown = () => {}, isOfVersion = true) {
     const of = setting();
-    const target = await of.target();
+    const job = await of.job();
     const record = publishingRecord({ isOfVersion });
-    const stored = of.results.put(jobRecordKey(target.job), record);
-    before(of.results, jobRecordKey(target.job));
-    const run = of.run({ waitUntil: START + waitMs, partner: 'first-partner' });
-    const latest = await settled(awaitPublication(run, target, stored, record));
+    const { etag } = of.results.put(jobRecordKey(job), record);
+    before(of.results);
+    const latest = await requestPublication(of.run({ partner: 'first-partner' }), job, record);
     const document = latest?.document as Record<string, unknown>;
-    return { ...of, target, document, isChanged: latest?.etag !== stored.etag, ms: Date.now() - START };
+    return { ...of, job, document, isChanged: latest?.etag !== etag };
   }
 
-  it('requests the publication, and waits until the record has changed', async () => {
-    const done = doneRecord();
-    const finish: Act = (bucket, key) => setTimeout(() => bucket.put(key, done), 3_000);
-    const { document, ms, results, target } = await awaited(finish, 60_000);
-    expect([document, ms >= 3_000, ms < 3_500]).toEqual([done, true, true]);
-    const { version: dataVersion } = target.data;
-    const named = { key: FILE, fileName: FILE.slice(11), dataVersion, record: jobRecordKey(target.job) };
+  it('stores what the publishing function needs; no version for a report that has none', async () => {
+    const { results, job } = await requested();
+    const { version: dataVersion } = job.data;
+    const named = { key: FILE, fileName: FILE.slice(11), dataVersion, record: jobRecordKey(job) };
     expect(results.document(REQUEST)).toEqual({ ...publication, ...named });
-    expect(results.calls.length).toBeLessThan(30);
-  });
-
-  it('requests no version for a report that has none', async () => {
-    const { results } = await awaited(() => {}, 0, false);
-    expect(results.document(REQUEST)).not.toHaveProperty('dataVersion');
+    const { results: others } = await requested(() => {}, false);
+    expect(others.document(REQUEST)).not.toHaveProperty('dataVersion');
   });
 
   // The publishing function has died after it wrote the files, or is of release 1.0.0, which tells by an object of its
@@ -203,8 +194,8 @@ describe('awaitPublication', () => {
     ['that it was given up', ['abandoned/q1.json'], true, { state: 'failed', why: 'unpublished' }],
     ['that it was given up, and the plain file', ['abandoned/q1.json', FILE], true, { state: 'done' }],
   ])('records what the record does not know: %s', async (_, keys, isChanged, record) => {
-    const made = await awaited((results) => keys.map((key) => results.putFile(key, 'file')));
-    expect(made).toMatchObject({ isChanged, document: record, ms: isChanged ? 0 : 1_234 });
+    const made = await requested((results) => keys.map((key) => results.putFile(key, 'file')));
+    expect(made).toMatchObject({ isChanged, document: record });
     expect([made.document['rows'], made.results.callsOf('create abandoned')]).toEqual([undefined, []]);
   });
 });

@@ -12,7 +12,11 @@ const usual = {
 };
 const all = 'every-company' as Entitlement;
 const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1' } = {}) =>
-  makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, { version });
+  makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, {
+    version,
+    fingerprint: 'f',
+    isListed: true,
+  });
 const job = jobOf();
 
 it('a job has an id, a file name, and columns in the requested order', () => {

@@ -40,11 +40,3 @@ describe('the pause before a request asks S3', () => {
     expect([300_000, 1].map((leftMs) => pace.nextSlotLookMs(leftMs, 0.5))).toEqual([1_000, 500]);
   });
 });
-
-it.each([
-  [0, 25_000, 8_000],
-  [1, 25_000, 25_000],
-  [0, 400, 400],
-])('request %i of a caller, with at most %i ms to wait, waits %i ms', (hop, longestMs, expected) => {
-  expect(pace.hopWaitMs(hop, longestMs)).toBe(expected);
-});

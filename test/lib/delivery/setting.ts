@@ -1,6 +1,6 @@
-import type { DeliveryFacts, DeliveryTerms, Run, Target, Wanted } from '../../../lib/delivery/delivery.ts';
-import { makeJob } from '../../../lib/delivery/job.ts';
-import { readDataState } from '../../../lib/lake/read-data-state.ts';
+import type { DeliveryFacts, DeliveryTerms, Run, Wanted } from '../../../lib/delivery/delivery.ts';
+import { type Job, makeJob } from '../../../lib/delivery/job.ts';
+import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
@@ -80,11 +80,9 @@ export function setting(...plans: Plan[]) {
     /** The record of the job that was created last. */
     record: () =>
       results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,
-    /** The target of a request that comes now. */
-    target: async (): Promise<Target> => {
-      const data = await readDataState(lake, wanted.request, 0);
-      return { data, job: makeJob(wanted.request, wanted.entitlement, data) };
-    },
+    /** The job of a request that comes now. */
+    job: async (): Promise<Job> =>
+      makeJob(wanted.request, wanted.entitlement, await readDataState(lake, wanted.request, 0)),
   };
 }
 

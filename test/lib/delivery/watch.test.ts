@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { type WatchedExecution, watchExecution, watchRecord } from '../../../lib/delivery/watch.ts';
+import { watchExecution, watchRecord } from '../../../lib/delivery/watch.ts';
 import { Unavailable } from '../../../lib/problems/problem.ts';
-import type { OpenRecord } from '../../../lib/results/job-record.ts';
+import type { RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import type { Plan } from './memory-queries.ts';
 import { type Setting, START, setting, startingRecord, termsNow, underWayRecord } from './setting.ts';
@@ -21,12 +21,16 @@ interface Circumstances {
   readonly terms?: Partial<DeliveryTerms>;
   /** How long Athena took to answer the start of the query. */
   readonly answerMs?: number;
-  readonly watched?: Partial<WatchedExecution>;
+  readonly watched?: Partial<RecordIn<'under-way'>>;
+  readonly isTakenOver?: boolean;
   readonly change?: (of: Setting) => unknown;
 }
 
 /** Starts a query and watches it from START on; resolves when the watch has ended. */
-async function watch(plan: Plan, { terms, answerMs = 0, watched, change }: Circumstances = {}) {
+async function watch(
+  plan: Plan,
+  { terms, answerMs = 0, watched, isTakenOver = false, change }: Circumstances = {},
+) {
   const of = setting(plan);
   vi.setSystemTime(START - answerMs);
   const id = of.queries.startNow({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(40));
@@ -34,8 +38,8 @@ async function watch(plan: Plan, { terms, answerMs = 0, watched, change }: Circu
   change?.(of);
   const begin = vi.fn(() => 'begun');
   const get = vi.spyOn(of.queries, 'get');
-  const execution = { id, elapsedMs: 0, runningAt: undefined, hasRun: false, isTakenOver: false, ...watched };
-  const state = await settled(watchExecution(of, execution, termsNow(terms), begin));
+  const record = underWayRecord({ executionId: id, ...watched });
+  const state = await settled(watchExecution(of, termsNow(terms), record, isTakenOver, begin));
   const ended = { ...state, ms: Date.now() - START, athena: get.mock.calls.length };
   const looks = of.results.calls.length;
   // After the watch has ended, it makes at most one more call to S3.
@@ -83,15 +87,15 @@ describe('watchExecution', () => {
     ['after a take-over: once', { waitUntil: START + 1_900 }, true, 1, 1_900],
     ['after a take-over without time: not at all', { waitUntil: START }, true, 0, 1],
   ])('asks Athena about a query that does not end, %s', async (_, terms, isTakenOver, times, endsMs) => {
-    const { athena, ms } = await watch(never, { terms, watched: { isTakenOver } });
+    const { athena, ms } = await watch(never, { terms, isTakenOver });
     expect([athena, ms]).toEqual([times, endsMs]);
   });
 
-  it.each<[string, Plan, Partial<WatchedExecution>, number, number]>([
-    ['at once if it has taken the query over', {}, { isTakenOver: true, elapsedMs: 60_000 }, 1, 1],
-    ['about once a second if the query is old', never, { elapsedMs: 300_000 }, 24, 25_000],
-  ])('looks for the result %s', async (_, plan, watched, times, endMs) => {
-    const { looks, ms } = await watch(plan, { watched });
+  it.each<[string, Plan, boolean, number, number, number]>([
+    ['at once if it has taken the query over', {}, true, 60_000, 1, 1],
+    ['about once a second if the query is old', never, false, 300_000, 24, 25_000],
+  ])('looks for the result %s', async (_, plan, isTakenOver, elapsedMs, times, endMs) => {
+    const { looks, ms } = await watch(plan, { watched: { elapsedMs }, isTakenOver });
     expect([looks, Math.max(ms, 1)]).toEqual([times, endMs]);
   });
 
@@ -103,17 +107,17 @@ describe('watchExecution', () => {
 
   it('counts the time that Athena has had the query from its submission', async () => {
     // Athena answered the start of this query 3 s late.
-    expect((await watch(never, { answerMs: 3_000 })).elapsedMs).toBeGreaterThanOrEqual(27_000);
+    expect((await watch(never, { answerMs: 3_000 })).record.elapsedMs).toBeGreaterThanOrEqual(27_000);
   });
 
   const queued: Plan = { ends: 'never', queuedMs: 60_000 };
   const ran = { runningAt: START - 1, hasRun: true };
-  it.each<[string, Plan, Partial<WatchedExecution>, object]>([
-    ['queued', queued, {}, { runningAt: undefined, hasRun: false }],
+  it.each<[string, Plan, Partial<RecordIn<'under-way'>>, object]>([
+    ['queued', queued, {}, { runningAt: undefined, hasRun: undefined }],
     ['seen running before', never, ran, ran],
     ['queued again', queued, ran, { runningAt: undefined, hasRun: true }],
   ])('tells since when the query has run: %s', async (_, plan, watched, seen) => {
-    expect(await watch(plan, { watched })).toMatchObject(seen);
+    expect((await watch(plan, { watched })).record).toMatchObject(seen);
   });
 
   // Athena gives the time of its answer in whole seconds, and is seldom asked: the limit is noticed late.
@@ -131,33 +135,26 @@ describe('watchExecution', () => {
 });
 
 describe('watchRecord', () => {
-  const underWay = (more: object) => underWayRecord({ leaseMs: 10_000, ...more });
-  const old = underWay({ elapsedMs: 20_000, leaseMs: 90_000 });
-  // A lease ends a second late, because S3 gives ages in whole seconds. Then half of the longest random pause is over.
-  it.each<[string, OpenRecord, Partial<DeliveryTerms>, number, number]>([
-    ['the lease has ended, and a random pause is over', underWay({}), {}, 11_500, 48],
-    ['the request must be answered', underWay({}), { waitUntil: START + 3_000 }, 3_000, 17],
-    ['the caller’s time is up', startingRecord(), { giveUpAt: START + 1_800 }, 1_800, 10],
-    ['the request must be answered, if the query is old', old, { waitUntil: START + 8_000 }, 8_000, 4],
-  ])('reads the record until %s', async (_, record, terms, endMs, reads) => {
+  const pauses = { waited: [] as number[] };
+  const pauseMs = (waitedMs: number) => {
+    pauses.waited.push(waitedMs);
+    return 400;
+  };
+  const watched = async (changedAfterMs: number) => {
+    pauses.waited = [];
     const of = setting();
-    const target = await of.target();
-    const stored = {
-      ...of.results.put(jobRecordKey(target.job), record),
-      ageMs: record === old ? 40_000 : 0,
-    };
-    const latest = await settled(watchRecord(of.run(terms), target, stored, record));
-    expect([latest?.etag, Date.now() - START]).toEqual([stored.etag, endMs]);
-    expect(of.results.callsOf('read')).toHaveLength(reads);
-  });
+    const job = await of.job();
+    const stored = of.results.put(jobRecordKey(job), underWayRecord());
+    setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
+    return settled(watchRecord(of.run(), job, stored, START + 1_000, pauseMs));
+  };
 
-  it('soon sees a changed record', async () => {
-    const of = setting();
-    const target = await of.target();
-    const [key, record] = [jobRecordKey(target.job), underWay({})];
-    const stored = of.results.put(key, record);
-    setTimeout(() => of.results.put(key, underWay({ writer: 'other' })), 1_000);
-    const latest = await settled(watchRecord(of.run(), target, stored, record));
-    expect([latest?.document, Date.now() - START <= 1_200]).toEqual([underWay({ writer: 'other' }), true]);
+  it.each([
+    ['the record has changed', 500, 'starting', 800, [0, 400]],
+    ['the given time', 2_000, 'under-way', 1_000, [0, 400, 800]],
+  ])('reads the record until %s, after the given pauses', async (_, changedAfterMs, state, ms, waited) => {
+    const latest = await watched(changedAfterMs);
+    expect(latest?.document).toMatchObject({ state });
+    expect([Date.now() - START, pauses.waited]).toEqual([ms, waited]);
   });
 });

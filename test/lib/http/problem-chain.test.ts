@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { problemChain } from '../../../lib/http/problem-chain.ts';
 import type { LoggedContext } from '../../../lib/http/request-log.ts';
 import {

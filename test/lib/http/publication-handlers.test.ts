@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Publication } from '../../../lib/delivery/files.ts';
-import { abandonmentHandler } from '../../../lib/http/publication-abandoned-handler.ts';
-import { publicationHandler } from '../../../lib/http/publication-handler.ts';
+import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
 import { CSV, publishingRecord, START } from '../delivery/setting.ts';
 import { functionSetting } from './setting.ts';
 

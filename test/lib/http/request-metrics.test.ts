@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LoggedFacts } from '../../../lib/http/logged-facts.ts';
-import { countAnswer, type MetricSink } from '../../../lib/http/request-log.ts';
+import { countAnswer, type LoggedFacts, type MetricSink } from '../../../lib/http/request-log.ts';
 
 const counted = (facts: LoggedFacts, status: number | undefined, endsReport = true) => {
   const metrics: Record<string, [string, ...number[]]> = {};

@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
-import type { Register } from '../../../lib/access/register.ts';
+import type { PartnerRecord, Register } from '../../../lib/access/partner-record.ts';
 import { type Config, readConfig } from '../../../lib/config.ts';
 import type { FunctionDependencies } from '../../../lib/http/function-dependencies.ts';
 import type { MetricSink } from '../../../lib/http/request-log.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dataState } from '../../../lib/lake/data-version.ts';
-import { dayStates, listedWindow, MARKER_LOOKBACK_DAYS } from '../../../lib/lake/day-states.ts';
+import { dataState, MARKER_LOOKBACK_DAYS } from '../../../lib/lake/data-version.ts';
+import { dayStates, listedWindow } from '../../../lib/lake/day-states.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 
 const FOLDER = 'publisher_events/';

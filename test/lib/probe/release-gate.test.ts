@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import type { StackAnswer } from '../../../lib/aws/answer-stack.ts';
+import type { StackAnswer } from '../../../lib/aws/release-calls.ts';
 import { fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
 import { type GateEvent, releaseChecker, releaseGate } from '../../../lib/probe/release-gate.ts';
 import { NoRecords } from '../../../lib/problems/problem.ts';
@@ -138,7 +138,7 @@ describe('the gate of a release', () => {
     [
       'leads to no version',
       { [REPORT]: seeOther('/prod/reporting/fields') },
-      /There is no version of fields/,
+      /There is no version of public/,
     ],
     ['leads to no report', { [REPORT]: seeOther(TOKEN_URL) }, /The answer is not the report/],
   ])('refuses a release that %s', async (_, answers, fault) => {
@@ -198,7 +198,7 @@ describe('a fetch from the versions of a release', () => {
   ])('of the service %s: a URL that goes on with %s is answered by the %s', async (serviceUrl, rest, by) => {
     const ask = fetchFromVersions({
       serviceUrl,
-      versions: { fields: 'arn:fields:3' },
+      versions: { public: 'arn:public:3' },
       invoke: async () => ({ statusCode: 200, body: 'version' }),
       fetch: async () => new Response('network'),
     });

@@ -22,12 +22,12 @@ const LONGEST_MS = 600_000;
 const heldFor = (heldMs: number) => slot('a', { heldMs });
 
 describe('judgeSlot', () => {
-  const wait = { next: 'wait' };
-  const share = { next: 'share', slot: mine };
-  const take = (others: Slot[], taken = wanted) => ({ next: 'take', slot: taken, others });
+  const wait = undefined;
+  const share = { id: mine.id };
+  const take = (others: Slot[], taken = wanted) => ({ id: taken.id, slots: [...others, taken] });
   const takeEarlier = take([a], { ...wanted, id: 'earlier' });
 
-  it.each<[string, Slot[], number, JobRecord | undefined, object]>([
+  it.each<[string, Slot[], number, JobRecord | undefined, object | undefined]>([
     ['nothing is under way', [], 1, undefined, take([])],
     ['one of two slots is free', [a], 2, undefined, take([a])],
     ['all slots are taken', [a, b], 2, undefined, wait],
@@ -103,8 +103,16 @@ describe('takeSlot', () => {
   beforeEach(() => {
     results = memoryBucket();
   });
-  const take = (count: number, until = START + 1_000, read?: Parameters<typeof takeSlot>[5]) =>
-    settled(takeSlot(results, 'client-1', JOB, undefined, { count, longestMs: LONGEST_MS, until }, read));
+  const take = (count: number, until = START + 1_000, read?: Parameters<typeof takeSlot>[4]) =>
+    settled(
+      takeSlot(
+        results,
+        'client-1',
+        { key: JOB, latest: undefined },
+        { count, longestMs: LONGEST_MS, until },
+        read,
+      ),
+    );
   const hold = (record: object | undefined, ageMs = 0) => {
     vi.setSystemTime(START - ageMs);
     results.put(KEY, { form: 2, slots: [{ id: 'slot-1', record: OTHER, heldMs: 0 }] });

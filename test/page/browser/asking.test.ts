@@ -168,11 +168,20 @@ describe('every state of the page', () => {
     await answered(page);
     await page.getByText('open day: more events may come').waitFor();
     await seen('first');
+    for (const name of ['curl', 'Python', 'R', 'Power Query']) {
+      await page.getByRole('tab', { name, exact: true }).click();
+      await seen(name);
+    }
     await page.getByRole('button', { name: 'Clicks', exact: true }).click();
     await page.locator('th[aria-sort=descending]').waitFor();
     await seen('sorted');
     await unfold(page);
     await seen('form');
+    await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('The request has a fault, told where it is.').waitFor();
+    await seen('fault');
+    await page.getByLabel('First day', { exact: true }).fill(WEEK.first);
     await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
     await page.getByRole('button', { name: 'Add the filter' }).click();
     await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
@@ -189,6 +198,17 @@ describe('every state of the page', () => {
     );
     await page.getByText('no row').first().waitFor();
     await seen('compared');
+    // No cell may cut off digits: people would read another number.
+    const isCut = (cells: Element[]) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length;
+    expect(await page.locator('td.number').evaluateAll(isCut)).toBe(0);
+    service().stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
+    await askOtherwise(page, hashOf({ requestedFields: 'DeviceOrProxy,ServedAds', ...WEEK }));
+    await page.getByRole('progressbar').first().waitFor();
+    await seen('waiting');
+    service().stack.faults.set([]);
+    await answered(page);
+    await page.locator('.bars').waitFor();
+    await seen('bars');
     await askOtherwise(
       page,
       hashOf({ requestedFields: 'Day,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),

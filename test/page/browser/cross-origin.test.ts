@@ -125,21 +125,6 @@ describe.each([
         origin: partner.url,
       });
     });
-
-    it('can read the answer to a bad token, to a bad request and to an unknown path', async () => {
-      const { page } = await openPage(browser, partner.url);
-      expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
-        status: 401,
-        type: 'application/problem+json',
-      });
-      expect(await fetchIn(page, urlFor(1).replace('Clicks', 'Click'))).toMatchObject({
-        status: 400,
-        text: expect.stringContaining('Did you mean'),
-      });
-      expect(
-        await page.evaluate(async (url) => (await fetch(url)).status, `${service.gatewayUrl}/nowhere`),
-      ).toBe(404);
-    });
   });
 
   describe('a page of another origin', () => {

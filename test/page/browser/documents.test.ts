@@ -1,19 +1,10 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knownEvents } from '../../e2e/known-events.ts';
-import { type Service, startService } from '../../e2e/service.ts';
-import { accessibilityFindings, keepPicture, startBrowser } from './open-page.ts';
+import { ownService } from '../../e2e/service.ts';
+import { accessibilityFindings, keepPicture, ownBrowser } from './open-page.ts';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  service = await startService(knownEvents(3, 10));
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const service = await ownService(knownEvents(3, 10));
+const browser = await ownBrowser();
 
 describe('the documents on a phone', () => {
   it.each(['light', 'dark'] as const)(

@@ -132,30 +132,6 @@ describe('the first screen', () => {
 
     const first = page.getByRole('textbox', { name: 'First day' });
     expect([await first.inputValue(), await first.getAttribute('type')]).toEqual([WEEK.first, 'text']);
-    const today = new Date().toISOString().slice(0, 10);
-    const daysBefore = (day: string, count: number) =>
-      new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);
-    const yesterday = daysBefore(today, 1);
-    const presets = {
-      'Last 14 days': daysBefore(today, 14),
-      'Last 30 days': daysBefore(today, 30),
-      'Month to date': `${yesterday.slice(0, 8)}01`,
-    };
-    for (const [preset, day] of Object.entries(presets)) {
-      await page.getByText(preset, { exact: true }).click();
-      expect([
-        await first.inputValue(),
-        await page.getByRole('textbox', { name: 'Last day' }).inputValue(),
-      ]).toEqual([day, yesterday]);
-    }
-    await page.getByRole('textbox', { name: 'Last day' }).fill('2026-03-31');
-    await first.fill('2026-01-01');
-    const days = page.getByRole('region', { name: /^Days/ });
-    expect(await days.getByRole('alert').innerText()).toBe(
-      'At most 32 days. From 2026-01-01 on, the last day can be 2026-02-01.',
-    );
-    await page.getByRole('textbox', { name: 'Last day' }).fill('2025-12-31');
-    expect(await days.getByRole('alert').innerText()).toBe('The last day is before the first day.');
     await watched.close();
   });
 });

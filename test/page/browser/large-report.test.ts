@@ -1,8 +1,8 @@
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CDPSession, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { type KnownEvents, randomNumbers } from '../../e2e/known-events.ts';
-import { type Service, startService } from '../../e2e/service.ts';
-import { downloaded, openPage, pressRun, startBrowser, type WatchedPage } from './open-page.ts';
+import { ownService } from '../../e2e/service.ts';
+import { downloaded, openPage, ownBrowser, pressRun, type WatchedPage } from './open-page.ts';
 
 /** Five days of many small records, with random placements and devices. */
 function manyRows(count: number): KnownEvents {
@@ -30,15 +30,8 @@ const HASH =
   '#requestedFields=DateTime,PlacementId,PublisherAccountId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue' +
   '&first=2026-01-01&last=2026-01-05';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startService(manyRows(20_000)), startBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const service = await ownService(manyRows(20_000));
+const browser = await ownBrowser();
 
 /** Opens the page with a token. The page asks nothing by itself, so the test can measure a run from its start. */
 async function openUnasked(hash: string): Promise<WatchedPage> {

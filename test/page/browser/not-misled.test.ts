@@ -8,7 +8,6 @@ import {
   CONTAINER_OPENS,
   day,
   ENDED,
-  type Hour,
   hours,
   OPEN,
   PLACEMENT_OPENS,
@@ -275,60 +274,6 @@ describe('the days', () => {
     await page.getByRole('button', { name: 'Show the latest 7 days with data' }).click();
     await answered(page);
     expect((await drawnRows(page)).map((row) => row['Day'])).toEqual([0, 1, 2, 3, 4, 5, 6].map(day));
-    await watched.close();
-  });
-});
-
-describe('the time of day', () => {
-  it('is an axis of 24 hours or seven weekdays, which the page adds up and marks as its own', async () => {
-    const watched = await open(
-      hashOf({
-        requestedFields: 'DateTime,Clicks,ServedAds',
-        first: day(-1),
-        last: day(OPEN),
-        axis: 'hours',
-      }),
-      FAR,
-    );
-    const { page } = watched;
-    await answered(page);
-    const slider = page.getByRole('slider', { name: 'Read the chart at' });
-    const inWindow = hours.filter((row) => row.day >= -1);
-    const read = async () => {
-      await slider.focus();
-      await page.keyboard.press('Home');
-      const texts: (string | null)[] = [];
-      for (let point = Number(await slider.getAttribute('max')); point >= 0; point--) {
-        texts.push(await slider.getAttribute('aria-valuetext'));
-        await page.keyboard.press('ArrowRight');
-      }
-      return texts;
-    };
-    const clicksOf = (test: (row: Hour) => boolean) =>
-      withCommas(sumOf(inWindow.filter(test), (row) => row.clicks));
-    const points = await read();
-    expect(points).toHaveLength(24);
-    expect(points).toEqual(
-      Array.from(
-        { length: 24 },
-        (_, hour) => `${String(hour).padStart(2, '0')}:00: All ${clicksOf((row) => row.hour === hour)}`,
-      ),
-    );
-    // The open day has only ten hours and, at noon, the container's record.
-    const hint = page.locator('.chart figcaption .hint');
-    expect(await hint.innerText()).toBe(
-      'Added up by this page: 7 days with rows at each hour, but 00:00 8, 01:00 8, 02:00 8, 03:00 8, 04:00 8, 05:00 8, 06:00 8 and 4 more.',
-    );
-    await keepPicture(page, 'hours-of-the-day');
-    await page.getByRole('combobox', { name: 'as', exact: true }).selectOption('by weekday');
-    await page.getByRole('img', { name: /^Clicks by weekday, / }).waitFor();
-    expect(await hint.innerText()).toBe('Added up by this page: 1 day with rows at each weekday, but Sun 2.');
-    expect(await read()).toEqual(
-      ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].map(
-        (name, weekday) => `${name}: All ${clicksOf((row) => (row.day + 7) % 7 === weekday)}`,
-      ),
-    );
-    expect(await accessibilityFindings(page)).toEqual([]);
     await watched.close();
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { findBrowser } from './find-browser.ts';
 
 /** Starts the machine's Chromium, with these further options. Throws if the machine has none. */
@@ -13,6 +13,13 @@ export async function startBrowser(...options: readonly string[]): Promise<Brows
     );
   // Chromium's sandbox does not work as root in containers. The tests open only pages of this machine.
   return chromium.launch({ executablePath, args: ['--no-sandbox', ...options] });
+}
+
+/** A browser for all tests of a file, closed after the last. */
+export async function ownBrowser(): Promise<Browser> {
+  const browser = await startBrowser();
+  afterAll(() => browser.close());
+  return browser;
 }
 
 /** An open page whose errors are recorded. */

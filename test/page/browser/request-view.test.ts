@@ -1,26 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
-import { type Service, startService } from '../../e2e/service.ts';
-import { accessibilityFindings, openPage, startBrowser, type WatchedPage } from './open-page.ts';
+import { ownService } from '../../e2e/service.ts';
+import { accessibilityFindings, openPage, ownBrowser, type WatchedPage } from './open-page.ts';
 
 const CONTACT = 'reports@example.com';
 
-let service: Service;
-let browser: Browser;
+const service = await ownService(knownEvents(18, 100), { functionEnv: { [ENV.accessContact]: CONTACT } });
+const browser = await ownBrowser();
 let watched: WatchedPage;
 let page: Page;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([
-    startService(knownEvents(18, 100), { functionEnv: { [ENV.accessContact]: CONTACT } }),
-    startBrowser(),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
 beforeEach(async () => {
   const permissions = ['clipboard-read', 'clipboard-write'];
   watched = await openPage(browser, `${service.gatewayUrl}/?from=mail#report=advertiserperformance`, {

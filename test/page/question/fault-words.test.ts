@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { firstChoice } from '../../../page/src/question/choice.ts';
 import { faultWords, faultyDays, valueFault } from '../../../page/src/question/fault-words.ts';
-import type { Days } from '../../../page/src/question/presets.ts';
+import { addDays, type Days } from '../../../page/src/question/presets.ts';
 import { faultsOf, parametersOf } from '../../../page/src/question/request.ts';
 
 /** The faults of a choice in the page's words, each with the day inputs that it belongs to. */
@@ -13,6 +14,10 @@ function told(fields: readonly string[], days: Days) {
     faultyDays(fault, days).join(' '),
   ]);
 }
+
+const FIRST = '2026-01-01';
+/** The last day of the longest window that begins with 2026. */
+const LAST = addDays(FIRST, MAX_WINDOW_DAYS - 1);
 
 describe('faultWords', () => {
   const good = { first: '2026-02-01', last: '2026-02-07' };
@@ -63,12 +68,12 @@ describe('faultWords', () => {
       { first: '2026-02-07', last: '2026-02-06' },
       [['The last day is before the first day.', 'first last']],
     ],
-    ['the longest window', ['Day'], { first: '2026-01-01', last: '2026-02-01' }, []],
+    ['the longest window', ['Day'], { first: FIRST, last: LAST }, []],
     [
       'a window that is one day too long',
       ['Day'],
-      { first: '2026-01-01', last: '2026-02-02' },
-      [['At most 32 days. From 2026-01-01 on, the last day can be 2026-02-01.', 'first last']],
+      { first: FIRST, last: addDays(LAST, 1) },
+      [[`At most ${MAX_WINDOW_DAYS} days. From ${FIRST} on, the last day can be ${LAST}.`, 'first last']],
     ],
   ])('describes the faults of a choice: %s', (_, fields, days, words) => {
     expect(told(fields, days)).toEqual(words);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chartOf, splitsOf } from '../../../page/src/reader/chart-of.ts';
 import type { ColumnStore } from '../../../page/src/reader/column-store.ts';
 import type { ChartQuestion } from '../../../page/src/reader/reader-messages.ts';
-import { ADVERTISER, day, PUBLISHER, stored, storedBefore } from './stored.ts';
+import { ADVERTISER, day, PUBLISHER, rowsOf, stored, storedBefore } from './stored.ts';
 
 const at = (date: number) => Date.UTC(2026, 1, date) / 1_000;
 function chart(now: ColumnStore, question: ChartQuestion, before?: ColumnStore, report = PUBLISHER) {
@@ -11,12 +11,10 @@ function chart(now: ColumnStore, question: ChartQuestion, before?: ColumnStore, 
   return drawn;
 }
 
-const devices = stored('DeviceOrProxy Day PlacementId Clicks ServedAds Revenue', [
-  ['Phone', day(2), '1', '3', '10', '0.500000'],
-  ['Phone', day(2), '2', '4', '30', '0.250000'],
-  [null, day(1), '3', '10', '0', '0.000000'],
-  ['Phone', day(1), '1', null, '5', '1.000000'],
-]);
+const devices = stored(
+  'DeviceOrProxy Day PlacementId Clicks ServedAds Revenue',
+  rowsOf('Phone d2 1 3 10 0.500000; Phone d2 2 4 30 0.250000; - d1 3 10 0 0.000000; Phone d1 1 - 5 1.000000'),
+);
 
 describe('the chart of a report', () => {
   it('has a line for each value of the dimension with the fewest values, the largest first', () => {
@@ -59,30 +57,19 @@ describe('the chart of a report', () => {
     [
       'the second dimension has fewer values',
       'PlacementId DeviceOrProxy Clicks',
-      [
-        ['1', 'a', '1'],
-        ['2', 'a', '1'],
-        ['3', null, '1'],
-      ],
+      rowsOf('1 a 1; 2 a 1; 3 - 1'),
       'DeviceOrProxy',
     ],
     [
       'the second dimension has only one value',
       'PlacementId DeviceOrProxy Clicks',
-      [
-        ['1', 'a', '1'],
-        ['2', 'a', '1'],
-        ['9007199254740993', 'a', '1'],
-      ],
+      rowsOf('1 a 1; 2 a 1; 9007199254740993 a 1'),
       'PlacementId',
     ],
     [
       'both dimensions have the same number of values',
       'PlacementId DeviceOrProxy Clicks',
-      [
-        ['1', 'a', '1'],
-        [null, 'b', '1'],
-      ],
+      rowsOf('1 a 1; - b 1'),
       'PlacementId',
     ],
     ['time is the only dimension', 'Day Clicks', [[day(1), '1']], undefined],
@@ -91,10 +78,7 @@ describe('the chart of a report', () => {
   });
 
   it('has bars if it is split and has at most one time', () => {
-    const rows = stored('PlacementId Clicks', [
-      ['1', '3'],
-      ['2', '4'],
-    ]);
+    const rows = stored('PlacementId Clicks', rowsOf('1 3; 2 4'));
     expect(chart(rows, { metric: 'Clicks' })).toEqual({
       metric: 'Clicks',
       axis: 'time',
@@ -111,52 +95,29 @@ describe('the chart of a report', () => {
       isBars: false,
       series: [{ total: 7 }],
     });
-    const oneDay = stored('Day PlacementId Clicks', [
-      [day(1), '1', '3'],
-      [day(1), '2', '4'],
-    ]);
+    const oneDay = stored('Day PlacementId Clicks', rowsOf('d1 1 3; d1 2 4'));
     expect(chart(oneDay, { metric: 'Clicks' })).toMatchObject({ times: [at(1)], isBars: true });
   });
 
   it('has hours if the report has both hours and days, and leaves out rows without a time', () => {
-    const rows = stored('Day DateTime Clicks', [
-      [day(1), '2026-02-01T05:00:00Z', '1'],
-      [null, null, '7'],
-    ]);
+    const rows = stored('Day DateTime Clicks', rowsOf('d1 2026-02-01T05:00:00Z 1; - - 7'));
     const { times, series } = chart(rows, { metric: 'Clicks' });
     expect(times).toEqual([at(1) + 5 * 3_600]);
     // A row without a time has no place on the axis.
     expect(series).toEqual([{ value: undefined, total: 1, points: [1] }]);
-    const split = stored('Day DeviceOrProxy Clicks', [
-      [day(1), 'a', '1'],
-      [null, 'b', '7'],
-      [day(2), 'b', '2'],
-      [null, 'c', '7'],
-    ]);
+    const split = stored('Day DeviceOrProxy Clicks', rowsOf('d1 a 1; - b 7; d2 b 2; - c 7'));
     expect(chart(split, { metric: 'Clicks' }).series).toEqual([
       { value: 'b', total: 2, points: [undefined, 2] },
       { value: 'a', total: 1, points: [1, undefined] },
     ]);
   });
 
-  it.each<[string, string, string[][], number[], (number | undefined)[]]>([
-    [
-      'days',
-      'Day Clicks',
-      [
-        [day(4), '2'],
-        [day(1), '1'],
-      ],
-      [at(1), at(2), at(3), at(4)],
-      [1, undefined, undefined, 2],
-    ],
+  it.each<[string, string, (string | null)[][], number[], (number | undefined)[]]>([
+    ['days', 'Day Clicks', rowsOf('d4 2; d1 1'), [at(1), at(2), at(3), at(4)], [1, undefined, undefined, 2]],
     [
       'hours',
       'Day DateTime Clicks',
-      [
-        [day(1), '2026-02-01T23:00:00Z', '1'],
-        [day(2), '2026-02-02T01:00:00Z', '2'],
-      ],
+      rowsOf('d1 2026-02-01T23:00:00Z 1; d2 2026-02-02T01:00:00Z 2'),
       [at(2) - 3_600, at(2), at(2) + 3_600],
       [1, undefined, 2],
     ],
@@ -164,12 +125,22 @@ describe('the chart of a report', () => {
     expect(chart(stored(fields, rows), { metric: 'Clicks' })).toMatchObject({ times, series: [{ points }] });
   });
 
+  // 2026-02-01 was a Sunday.
+  it.each([
+    ['hours', 24, { 5: 3, 23: 4 }, { 5: 2, 23: 1 }],
+    ['weekdays', 7, { 0: 6, 6: 1 }, { 0: 1, 6: 1 }],
+  ] as const)('can add up the days by %s (UTC)', (axis, length, sums, days) => {
+    const rows = rowsOf('2026-02-01T05:00:00Z 1; 2026-02-02T05:00:00Z 2; 2026-02-02T23:00:00Z 4');
+    const { times, series, dayCounts } = chart(stored('DateTime Clicks', rows), { metric: 'Clicks', axis });
+    expect(times).toEqual([...Array(length).keys()]);
+    expect({ ...series[0]?.points.filter((_, at) => at in sums) }).toEqual({ ...Object.values(sums) });
+    expect(series[0]?.points.filter((point) => point !== undefined)).toHaveLength(2);
+    expect(dayCounts).toEqual(times.map((place) => days[place as keyof typeof days] ?? 0));
+  });
+
   it('has only the times of its rows if they span more hours than the longest window', () => {
-    const far = stored('DateTime Clicks', [
-      ['2026-01-01T00:00:00Z', '1'],
-      ['2026-02-02T00:00:00Z', '2'],
-    ]);
-    expect(chart(far, { metric: 'Clicks' }).times).toEqual([at(1) - 31 * 86_400, at(2)]);
+    const far = stored('DateTime Clicks', rowsOf('2026-01-01T00:00:00Z 1; 2027-02-02T00:00:00Z 2'));
+    expect(chart(far, { metric: 'Clicks' }).times).toHaveLength(2);
   });
 
   it('has the seven largest values, and the count and share of the others', () => {
@@ -242,11 +213,7 @@ describe('the chart of a report', () => {
 });
 
 describe('the chart of a comparison', () => {
-  const now = stored('Day DeviceOrProxy Clicks', [
-    [day(1), 'a', '3'],
-    [day(2), 'a', '4'],
-    [day(2), 'b', '1'],
-  ]);
+  const now = stored('Day DeviceOrProxy Clicks', rowsOf('d1 a 3; d2 a 4; d2 b 1'));
   const before = storedBefore(
     now,
     [
@@ -273,46 +240,22 @@ describe('the chart of a comparison', () => {
   });
 
   it.each<[string, string, (string | null)[][], (string | null)[][], string | undefined]>([
-    [
-      'there are several days',
-      'Day DeviceOrProxy Clicks',
-      [
-        [day(1), 'a', '1'],
-        [day(2), 'b', '1'],
-      ],
-      [],
-      undefined,
-    ],
+    ['there are several days', 'Day DeviceOrProxy Clicks', rowsOf('d1 a 1; d2 b 1'), [], undefined],
     [
       'only both periods together have several days',
       'Day DeviceOrProxy Clicks',
-      [
-        [day(1), 'a', '1'],
-        [day(1), 'b', '1'],
-      ],
+      rowsOf('d1 a 1; d1 b 1'),
       [[day(2), 'a', '1']],
       undefined,
     ],
     [
       'there is one day',
       'Day DeviceOrProxy Clicks',
-      [
-        [day(1), 'a', '1'],
-        [day(1), 'b', '1'],
-      ],
+      rowsOf('d1 a 1; d1 b 1'),
       [[day(1), 'a', '1']],
       'DeviceOrProxy',
     ],
-    [
-      'there is no time',
-      'DeviceOrProxy Clicks',
-      [
-        ['a', '1'],
-        ['b', '1'],
-      ],
-      [['a', '1']],
-      'DeviceOrProxy',
-    ],
+    ['there is no time', 'DeviceOrProxy Clicks', rowsOf('a 1; b 1'), [['a', '1']], 'DeviceOrProxy'],
   ])('has a default split only if it has at most one time: %s', (_, fields, rows, rowsBefore, expected) => {
     const ours = stored(fields, rows);
     expect(chart(ours, { metric: 'Clicks' }, storedBefore(ours, rowsBefore)).by).toBe(expected);

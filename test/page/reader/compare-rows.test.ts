@@ -3,14 +3,13 @@ import { joinRows } from '../../../page/src/reader/compare-rows.ts';
 import { viewOf } from '../../../page/src/reader/table-view.ts';
 import { totalsOf } from '../../../page/src/reader/totals.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
-import { columnIn, day, rowsIn, stored, storedBefore, tableFor } from './stored.ts';
+import { columnIn, day, rowsIn, rowsOf, stored, storedBefore, tableFor } from './stored.ts';
 
 const FIELDS = 'Clicks Day PlacementId DeviceOrProxy Revenue';
-const now = stored(FIELDS, [
-  ['5', day(1), '9007199254740993', 'Phone', '1.000000'],
-  ['6', day(2), null, null, '12345678901234.000001'],
-  ['7', day(2), '3', '', '0.000000'],
-]);
+const now = stored(
+  FIELDS,
+  rowsOf("5 d1 9007199254740993 Phone 1.000000; 6 d2 - - 12345678901234.000001; 7 d2 3 '' 0.000000"),
+);
 const before = storedBefore(
   now,
   [

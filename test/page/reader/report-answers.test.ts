@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
-import { day, PUBLISHER, stored } from './stored.ts';
+import { day, PUBLISHER, rowsOf, stored } from './stored.ts';
 
 const file = new Blob([]);
 const answersOf = (fields: string, rows: (string | null)[][]) =>
@@ -11,11 +11,10 @@ const answersOf = (fields: string, rows: (string | null)[][]) =>
   );
 
 describe('the answers about a report', () => {
-  const { done, answer } = answersOf('Day DeviceOrProxy Clicks ServedAds', [
-    [day(1), 'b', '1', '10'],
-    [day(1), 'a', '9007199254740993', '0'],
-    [day(2), 'a', '3', '30'],
-  ]);
+  const { done, answer } = answersOf(
+    'Day DeviceOrProxy Clicks ServedAds',
+    rowsOf('d1 b 1 10; d1 a 9007199254740993 0; d2 a 3 30'),
+  );
 
   it('begin with all that the page shows first', () => {
     expect(done).toEqual({

@@ -2,7 +2,7 @@ import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { spreadsheetOf } from '../../../page/src/reader/spreadsheet.ts';
 import { AWKWARD_TEXT } from '../../e2e/known-events.ts';
-import { PUBLISHER, stored, tableFor } from './stored.ts';
+import { PUBLISHER, rowsOf, stored, tableFor } from './stored.ts';
 
 /** The XML of the first sheet of a table's workbook. */
 async function sheetOf(fields: string, cells: readonly (readonly (string | null)[])[]) {
@@ -35,12 +35,12 @@ describe('the workbook of a table', () => {
   });
 
   it('has each number that a spreadsheet would round as a text, and says how many', async () => {
-    const { xml, textNumbers } = await sheetOf('Clicks Revenue', [
-      ['999999999999999', '999999999.999999'],
-      ['1000000000000001', '1000000000.000001'],
-      ['1', '12345678901234.500000'],
-      ['0', null],
-    ]);
+    const { xml, textNumbers } = await sheetOf(
+      'Clicks Revenue',
+      rowsOf(
+        '999999999999999 999999999.999999; 1000000000000001 1000000000.000001; 1 12345678901234.500000; 0 -',
+      ),
+    );
     expect(textNumbers).toBe(2);
     expect([...xml.matchAll(/<v>(.*?)<\/v>/g)].map(([, number]) => number)).toEqual([
       ...['999999999999999', '999999999.999999', '0.000001', '0.000001'],

@@ -15,6 +15,16 @@ export const ADVERTISER = 'advertiserperformance';
 
 export const day = (date: number, month = 2): string => `2026-0${month}-0${date}T00:00:00Z`;
 
+/** Rows in one text: `Phone d2 3; - d1 10`. `-` is a value that is not known, `\'\'` an empty text, `d2` a day of February. */
+export const rowsOf = (text: string): (string | null)[][] =>
+  text.split('; ').map((row) =>
+    row.split(' ').map((cell) => {
+      const [, date] = /^d(\d)$/.exec(cell) ?? [];
+      if (date !== undefined) return day(Number(date));
+      return cell === '-' ? null : cell.replace("''", '');
+    }),
+  );
+
 /** Stores rows as the file of a report. */
 export function stored(
   fields: string,

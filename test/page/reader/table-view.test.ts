@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../page/src/reader/read-csv.ts';
 import { cellsOf, viewOf } from '../../../page/src/reader/table-view.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
-import { ADVERTISER, columnIn, day, rowsIn, stored, tableFor } from './stored.ts';
+import { ADVERTISER, columnIn, day, rowsIn, rowsOf, stored, tableFor } from './stored.ts';
 
 const sorted = (column: string, isDescending = false) => ({ sort: { column, isDescending } });
 /** A table of one column, with a second column that numbers the rows. */
@@ -17,11 +17,10 @@ const tableOfColumn = (name: string, cells: readonly Cell[]) =>
 describe('the rows of a view', () => {
   it('are all rows in the file’s order, with the file’s digits, and the ratios in the last columns', () => {
     const table = tableFor(
-      stored('Clicks Day DeviceOrProxy ServedAds Revenue', [
-        ['3', day(1), 'Phone', '8', '12345678901234.000001'],
-        ['0', day(1), '', '0', '-0.000001'],
-        ['1', day(2), null, '3', '2.000000'],
-      ]),
+      stored(
+        'Clicks Day DeviceOrProxy ServedAds Revenue',
+        rowsOf("3 d1 Phone 8 12345678901234.000001; 0 d1 '' 0 -0.000001; 1 d2 - 3 2.000000"),
+      ),
     );
     expect(table.columns.map(({ shown }) => shown)).toEqual([
       { id: 'Clicks', kind: 'metric', of: 'Clicks' },
@@ -34,20 +33,11 @@ describe('the rows of a view', () => {
       { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
     ]);
     // In the first row, eCPM is 12345678901234.000001 / 8 * 1000, and the revenue per click is that revenue / 3.
-    expect(rowsIn(table)).toEqual([
-      [
-        '3',
-        day(1),
-        'Phone',
-        '8',
-        '12345678901234.000001',
-        '37.500000',
-        '1543209862654250.000125',
-        '4115226300411.333334',
-      ],
-      ['0', day(1), '', '0', '-0.000001', null, null, null],
-      ['1', day(2), null, '3', '2.000000', '33.333333', '666.666667', '2.000000'],
-    ]);
+    expect(rowsIn(table)).toEqual(
+      rowsOf(
+        "3 d1 Phone 8 12345678901234.000001 37.500000 1543209862654250.000125 4115226300411.333334; 0 d1 '' 0 -0.000001 - - -; 1 d2 - 3 2.000000 33.333333 666.666667 2.000000",
+      ),
+    );
   });
 
   it.each<[string, string, Cell[], Cell[], Cell[]]>([
@@ -211,13 +201,7 @@ describe('the rows of a view', () => {
     ['2026-02-02', ['2']],
     ['not known', ['3']],
   ])('contain the search text %j in the column Day', (search, expected) => {
-    const days = tableFor(
-      stored('Day Clicks', [
-        [day(1), '1'],
-        [day(2), '2'],
-        [null, '3'],
-      ]),
-    );
+    const days = tableFor(stored('Day Clicks', rowsOf('d1 1; d2 2; - 3')));
     expect(columnIn(days, 'Clicks', { search })).toEqual(expected);
   });
 
@@ -241,12 +225,12 @@ describe('the rows of a view', () => {
 describe('the totals of a view', () => {
   it('are the exact sums of the rows in view, and the ratios of these sums', () => {
     const table = tableFor(
-      stored('DeviceOrProxy ServedAds Clicks Revenue', [
-        ['a', '10', '1', '12345678901234.000001'],
-        ['b', '30', '0', '0.000001'],
-        ['a', '9007199254740993', '2', '-1.000000'],
-        ['c', '0', null, '0.000000'],
-      ]),
+      stored(
+        'DeviceOrProxy ServedAds Clicks Revenue',
+        rowsOf(
+          'a 10 1 12345678901234.000001; b 30 0 0.000001; a 9007199254740993 2 -1.000000; c 0 - 0.000000',
+        ),
+      ),
     );
     const totals = (search: string) => viewOf(table, { search }).result.totals;
     // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
+import { isLostWrite } from '../../../lib/aws/answers.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 /** The fault if somebody else has changed the lake while a command was using it. */
@@ -20,9 +21,6 @@ export type Bucket = ReturnType<typeof openBucket>;
 
 /** The value of `over` for a write that must create the object. */
 export const NOTHING = 'nothing';
-
-/** 404: the object is gone. 409: another writer is writing it at this moment. 412: it has been replaced. */
-const CONDITION_FAILED: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
@@ -44,8 +42,7 @@ export function openBucket(location: string) {
   });
   const sent = <Output>(answer: Promise<Output>): Promise<Output> =>
     answer.catch((error: Error) => {
-      const status = error instanceof S3ServiceException && error.$metadata.httpStatusCode;
-      if (status && CONDITION_FAILED.includes(status) && error.name !== 'NoSuchBucket')
+      if (isLostWrite(error))
         throw new LakeChanged(`${location} was changed while it was being used. Run the command again.`);
       const cause = error instanceof S3ServiceException ? `${error.name} ${error.message}` : error.message;
       throw new OperatorFault(

@@ -1,0 +1,154 @@
+import * as v from 'valibot';
+import type { Config } from '../config.ts';
+import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
+import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { reportPath } from '../routes.ts';
+
+const text = (description: string) => v.pipe(v.string(), v.description(description));
+const integer = (description: string) => v.pipe(v.number(), v.integer(), v.description(description));
+const boolean = (description: string) => v.pipe(v.boolean(), v.description(description));
+
+/** One field as callers see it, without its column and its table. */
+const fieldAnswer = v.object({
+  name: v.string(),
+  role: v.picklist(['dimension', 'metric']),
+  type: v.picklist(['datetime', 'integer', 'string', 'float']),
+  meaning: v.string(),
+  values: v.pipe(
+    v.object({
+      example: text('One value, without the quotes of the CSV.'),
+      unit: text('What it counts or names.'),
+      exactness: text('How exact it is.'),
+    }),
+    v.description(
+      'What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.',
+    ),
+  ),
+  groupable: boolean('Whether it can stand in `groupBy`.'),
+  filterable: boolean('Whether it can be filtered by.'),
+  grain: v.exactOptional(
+    v.pipe(v.picklist(['hour', 'day']), v.description('The unit that times are truncated to.')),
+  ),
+  isAmount: v.exactOptional(boolean('Whether a metric is an amount of money.')),
+  countedBy: v.exactOptional(
+    v.pipe(
+      v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
+      v.description('The dimensions that a metric is counted by, if that depends on the grouping.'),
+    ),
+  ),
+});
+
+/** What `GET /reporting/fields` answers: the reports, their fields and the limits of a request. */
+export const fieldsAnswer = v.object({
+  apiVersions: v.array(v.string()),
+  timeZone: text('The time zone of all times.'),
+  timeForm: v.string(),
+  currency: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Z]{3}$/),
+      v.description('The currency of all amounts (ISO 4217); absent if the operator has not set it.'),
+    ),
+  ),
+  access: v.exactOptional(
+    v.pipe(
+      v.object({
+        tokenEndpoint: v.exactOptional(
+          v.pipe(
+            v.string(),
+            v.url(),
+            v.description('Where access tokens come from, for a client id and secret.'),
+          ),
+        ),
+        contact: v.exactOptional(text('Whom to ask: an e-mail address, or an https URL.')),
+      }),
+      v.description('How to get access; absent where the operator has not said it.'),
+    ),
+  ),
+  finalAfterHours: v.exactOptional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.description(
+        'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
+      ),
+    ),
+  ),
+  limits: v.object({
+    windowDays: integer('The longest window.'),
+    longestReportSeconds: integer(
+      'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
+    ),
+    queriesAtATime: v.exactOptional(
+      integer('How many queries of one client may be under way; absent without a limit.'),
+    ),
+    requestsPerSecond: v.exactOptional(
+      v.pipe(
+        v.number(),
+        v.description(
+          'How many requests a second are accepted for each report, of all clients together; others get 429.',
+        ),
+      ),
+    ),
+    filterTextCharacters: integer('The longest text of a filter.'),
+    filterTimeForms: v.pipe(
+      v.record(v.string(), v.string()),
+      v.description('The form of a time in a filter, for each grain.'),
+    ),
+  }),
+  reports: v.array(
+    v.object({ name: v.string(), title: v.string(), path: v.string(), fields: v.array(fieldAnswer) }),
+  ),
+});
+
+/** The catalogue, with the limits, the currency and the access that the operator has set. */
+export const describeFields = ({
+  currency,
+  access,
+  longestQueryMs,
+  finalAfterHours,
+  queriesPerPartner,
+  requestsPerSecond,
+}: Pick<
+  Config,
+  'currency' | 'access' | 'longestQueryMs' | 'finalAfterHours' | 'queriesPerPartner' | 'requestsPerSecond'
+>): v.InferOutput<typeof fieldsAnswer> => ({
+  apiVersions: API_VERSIONS,
+  timeZone: 'UTC',
+  timeForm: UTC_TIME_FORM,
+  ...(currency !== undefined && { currency }),
+  ...(Object.keys(access).length > 0 && { access }),
+  ...(finalAfterHours !== undefined && { finalAfterHours }),
+  limits: {
+    windowDays: MAX_WINDOW_DAYS,
+    longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
+    ...(queriesPerPartner !== undefined && { queriesAtATime: queriesPerPartner }),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    filterTextCharacters: MAX_TEXT_CHARACTERS,
+    filterTimeForms: TIME_FILTER_FORM,
+  },
+  reports: reports.map((report) => ({
+    name: report.name,
+    title: report.title,
+    path: reportPath(report),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
+  })),
+});
+
+const describeField = (field: Field, levels: Levels | undefined): v.InferOutput<typeof fieldAnswer> => ({
+  name: field.name,
+  role: field.role,
+  type: field.type,
+  meaning: field.meaning,
+  values: valuesOf(field),
+  groupable: field.role === 'dimension',
+  filterable: field.role === 'dimension',
+  ...(field.type === 'datetime' && { grain: field.grain }),
+  ...(field.role === 'metric' && { isAmount: field.type === 'float' }),
+  ...(levels?.metric === field && {
+    countedBy: { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name },
+  }),
+});

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { publicHandler, readPageFiles } from '../../../lib/http/public-handler.ts';
+import { openApiDocument } from '../../../lib/openapi/document.ts';
+import { describeFields } from '../../../lib/openapi/fields.ts';
+import { functionSetting, invoke, requestEvent } from './setting.ts';
+
+const files = {
+  version: 'abc',
+  byName: new Map([
+    ['page.html', { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' }],
+    ['page.js', { mediaType: 'text/javascript', body: 'run("{{base}}")' }],
+  ]),
+};
+const downloadOrigins = ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'];
+
+type Asked = Partial<Parameters<typeof requestEvent>[0]> & {
+  readonly env?: Record<string, string>;
+  readonly method?: string;
+  /** Members of the request's context. */
+  readonly context?: { readonly domainName?: string | undefined; readonly path?: string };
+};
+
+async function ask(path: string, { env, method = 'GET', context, ...more }: Asked = {}) {
+  const { dependencies, lines } = functionSetting(env);
+  const event = requestEvent({ path, ...more });
+  const { body, ...answer } = await invoke(publicHandler({ ...dependencies, files, downloadOrigins }), {
+    ...event,
+    httpMethod: method,
+    requestContext: { ...event.requestContext, ...context },
+  } as typeof event);
+  return { ...answer, body, lines, config: dependencies.config };
+}
+
+const COMMON = {
+  'Service-Version': 'unknown',
+  'X-Content-Type-Options': 'nosniff',
+  'Strict-Transport-Security': 'max-age=31536000',
+  Vary: 'Accept-Encoding',
+};
+
+describe('GET /openapi.json', () => {
+  it.each([
+    ['the address that the caller used', 'api.example', 'https://api.example/prod'],
+    ['"/" when the gateway names no host', undefined, '/'],
+  ])('gives the document with %s; only private caches may keep it', async (_, domainName, url) => {
+    const { body, statusCode, headers, lines, config } = await ask('/openapi.json', {
+      context: { domainName },
+    });
+    const document = openApiDocument({
+      url,
+      scope: 'api://reports/.default',
+      commit: 'unknown',
+      tokenEndpoint: config.access.tokenEndpoint,
+      queriesAtATime: config.queriesPerPartner,
+      requestsPerSecond: config.requestsPerSecond,
+      longestReportSeconds: config.longestQueryMs / 1_000,
+    });
+    expect(body === JSON.stringify(document)).toBe(true);
+    expect([statusCode, headers]).toEqual([
+      200,
+      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'private, max-age=300' },
+    ]);
+    expect(lines).toMatchObject([{ level: 'info', facts: { status: 200 } }]);
+  });
+});
+
+describe('GET /reporting/fields', () => {
+  it('describes the fields, and the currency, access and limits of the stage', async () => {
+    const env = {
+      CURRENCY: 'EUR',
+      ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
+      ACCESS_CONTACT: 'reports@example.com',
+      LONGEST_QUERY_MS: '1500',
+      REQUESTS_PER_SECOND: '20.25',
+    };
+    const { body, statusCode, headers, config } = await ask('/reporting/fields', { env });
+    const described = JSON.parse(body);
+    expect(described).toEqual(JSON.parse(JSON.stringify(describeFields(config))));
+    expect(described).toMatchObject({
+      currency: 'EUR',
+      access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
+      limits: { longestReportSeconds: 2, requestsPerSecond: 20.25 },
+    });
+    expect([statusCode, headers]).toEqual([
+      200,
+      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' },
+    ]);
+  });
+
+  it('leaves out currency and access if the stage does not set them', async () => {
+    const members = Object.keys(JSON.parse((await ask('/reporting/fields')).body));
+    expect(members).toEqual(['apiVersions', 'timeZone', 'timeForm', 'limits', 'reports']);
+  });
+});
+
+describe('GET /', () => {
+  it.each([
+    ['/', '/page/page.js?v=abc'],
+    ['/dev', '/dev/page/page.js?v=abc'],
+    ['/dev/', '/dev/page/page.js?v=abc'],
+    ['/reports/v1/', '/reports/v1/page/page.js?v=abc'],
+    // These paths could name another host, or end the attribute `src`, so the page leaves them out.
+    ['//evil.example/', '/page/page.js?v=abc'],
+    ['/"><script>/', '/page/page.js?v=abc'],
+  ])('gives a page that loads its files from the address of the service: %s', async (path, src) => {
+    expect(await ask('/', { context: { path } })).toMatchObject({
+      statusCode: 200,
+      body: `<script src="${src}">`,
+    });
+  });
+
+  it('allows connections only to its own host and the hosts of downloads, and must be revalidated before reuse', async () => {
+    expect((await ask('/')).headers).toEqual({
+      ...COMMON,
+      'Content-Type': 'text/html',
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; worker-src 'self'; " +
+        `connect-src 'self' ${downloadOrigins.join(' ')}; base-uri 'none'; form-action 'none'; ` +
+        "frame-ancestors 'none'",
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+    });
+  });
+});
+
+describe('GET /page/{file}', () => {
+  const file = (name: string, more: Asked = {}) =>
+    ask(`/page/${name}`, { pathParameters: { file: name }, ...more });
+
+  it.each([
+    ['cached for a year if this version was requested', 'abc', 'public, max-age=31536000, immutable'],
+    ['revalidated before reuse if another version was requested', 'old', 'no-cache'],
+    ['revalidated before reuse if no version was requested', undefined, 'no-cache'],
+  ])('gives the file as it was built, with the page’s policy, %s', async (_, v, expected) => {
+    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject({
+      body: 'run("{{base}}")',
+      headers: {
+        'Content-Type': 'text/javascript',
+        'Cache-Control': expected,
+        'Content-Security-Policy': expect.stringContaining("default-src 'none'"),
+      },
+    });
+  });
+
+  it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (name) => {
+    expect((await file(name)).statusCode).toBe(404);
+  });
+});
+
+describe('all else', () => {
+  it.each([
+    ['/nothing', {}],
+    ['/reporting/publisherperformance', { method: 'POST' }],
+    ['/', { method: 'POST' }],
+    ['/openapi.json', { method: 'DELETE' }],
+    ['/reporting/fields', { method: 'OPTIONS' }],
+    ['/docs/', { method: 'POST' }],
+  ])('is answered with a 404 and a problem document: %s %j', async (path, more) => {
+    const { statusCode, headers, body } = await ask(path, more);
+    expect([statusCode, headers?.['Content-Type']]).toEqual([404, 'application/problem+json']);
+    expect(JSON.parse(body)).toMatchObject({
+      status: 404,
+      title: 'Not found',
+      instance: 'urn:uuid:request-1',
+    });
+  });
+
+  it('leads from /docs/ to /docs, on every base path', async () => {
+    const { statusCode, headers } = await ask('/docs/', { context: { path: '/prod/docs/' } });
+    expect([statusCode, headers?.['Location']]).toEqual([308, '../docs']);
+  });
+});
+
+describe('the files of the page', () => {
+  async function pageOf(texts: Readonly<Record<string, string>>) {
+    const directory = await mkdtemp(join(tmpdir(), 'page-files-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    for (const [name, text] of Object.entries(texts)) await writeFile(join(directory, name), text);
+    return readPageFiles(directory);
+  }
+  const FILES = { 'b.js': 'js ü', 'a.html': 'html', 'c.css': 'css', 'd.svg': 'svg' };
+
+  it('have the media types of their extensions; a file with another extension is left out', async () => {
+    const { byName } = await pageOf({ ...FILES, 'page.js.map': 'map' });
+    expect(Object.fromEntries(byName)).toEqual({
+      'a.html': { mediaType: 'text/html; charset=utf-8', body: 'html' },
+      'b.js': { mediaType: 'text/javascript; charset=utf-8', body: 'js ü' },
+      'c.css': { mediaType: 'text/css; charset=utf-8', body: 'css' },
+      'd.svg': { mediaType: 'image/svg+xml', body: 'svg' },
+    });
+  });
+
+  it('have a version of twelve hexadecimal digits: a hash of their contents in the order of their names', async () => {
+    const { version } = await pageOf(FILES);
+    expect(version).toBe(createHash('sha256').update('htmljs ücsssvg').digest('hex').slice(0, 12));
+    expect((await pageOf({ ...FILES, 'c.css': 'changed' })).version).not.toBe(version);
+  });
+
+  it('cause an error if their folder does not exist', () => {
+    expect(() => readPageFiles('/nowhere')).toThrow('ENOENT');
+  });
+});
