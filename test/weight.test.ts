@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_231,
+  lib: 8_251,
   'files of lib': 82,
-  infra: 3_582,
-  local: 6_185,
+  infra: 3_601,
+  local: 6_186,
   'lake-check': 1_990,
   tools: 5_924,
-  page: 8_812,
+  page: 8_835,
   connectors: 2_209,
   bench: 4_096,
-  test: 51_597,
-  docs: 5_975,
+  test: 51_540,
+  docs: 5_985,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
