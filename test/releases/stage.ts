@@ -35,6 +35,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
       keysAPage: 1_000,
       marks: false,
       tooManyDays: Number.POSITIVE_INFINITY,
+      raisesLimit: false,
       largeFromDays: Number.POSITIVE_INFINITY,
       ...settings,
     },

@@ -213,7 +213,9 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
 
   function end(query: EngineQuery, draw: Dice): void {
     const [fails, isRetryable, junk, elsewhere] = [draw(), draw(), draw(), draw()];
-    if (query.asked.days.length >= plan.settings.tooManyDays)
+    const isRaised =
+      plan.settings.raisesLimit && query.submittedAt >= (world.deployedAt ?? Number.POSITIVE_INFINITY);
+    if (query.asked.days.length >= plan.settings.tooManyDays && !isRaised)
       fail(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded', isRetryable: false });
     else if (fails < engine.fails && troubles.happens('query fails', query.id))
       fail(query, {

@@ -19,6 +19,8 @@ export interface ModelledLambda {
     { limitMs, partner }: { readonly limitMs: number; readonly partner?: string },
     handle: (machine: Machine, context: InvocationContext) => Promise<T>,
   ): Promise<{ readonly outcome: Outcome<T>; readonly invocation: Invocation }>;
+  /** Lets no machine that was made before serve a further request: the release that they run is replaced. */
+  deploy(): void;
   /** How many invocations are under way. */
   readonly underWay: () => number;
 }
@@ -36,6 +38,8 @@ export function modelledLambda(world: World): ModelledLambda {
   const { time, seed, plan } = world;
   const idle = new Map<string, Machine[]>();
   const made = new Map<string, number>();
+  const retired = new Set<Machine>();
+  const machines: Machine[] = [];
   let underWay = 0;
 
   /** When a machine's clock is to be set. It is set while the machine serves no request. */
@@ -61,8 +65,9 @@ export function modelledLambda(world: World): ModelledLambda {
     const draw = namedDice(seed, `machine ${name}`);
     const own = (draw() - 0.5) * 2 * plan.clocks.skewMs;
     const skewMs = plan.clocks.wrong?.machine === name ? plan.clocks.wrong.skewMs : own;
-    const isOfReleaseBefore = draw() < 0.5 && plan.isMixed;
+    const isOfReleaseBefore = draw() < 0.5 && plan.isMixed && world.deployedAt === undefined;
     const machine: Machine = { name, skewMs: Math.round(skewMs), isOfReleaseBefore };
+    machines.push(machine);
     sets.set(
       machine,
       plan.clocks.set?.machine === name ? time.now() + plan.clocks.set.afterMs : Number.POSITIVE_INFINITY,
@@ -72,6 +77,11 @@ export function modelledLambda(world: World): ModelledLambda {
 
   return {
     underWay: () => underWay,
+    deploy() {
+      world.deployedAt = time.now();
+      for (const machine of machines) retired.add(machine);
+      idle.clear();
+    },
     invoke: (functionName, id, { limitMs, partner }, handle) =>
       new Promise((resolve) => {
         underWay += 1;
@@ -85,9 +95,9 @@ export function modelledLambda(world: World): ModelledLambda {
             invocation.endedAt = time.now();
             underWay -= 1;
             limit.isOff = true;
-            if (outcome.state !== 'died')
+            if (outcome.state === 'died') world.tell?.(id, outcome.why);
+            else if (!retired.has(machine))
               idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
-            else world.tell?.(id, outcome.why);
             // The async context of a dead function must not reach the code that awaits its outcome.
             resolve({ outcome, invocation });
           };

@@ -79,6 +79,8 @@ export interface Plan {
     readonly marks: boolean;
     /** Windows of this many days or more exceed the scan limit. */
     readonly tooManyDays: number;
+    /** Whether the last deployment raises the scan limit, so that no window exceeds it any more. */
+    readonly raisesLimit: boolean;
     /** Reports of this many days or more are too large to be published while a caller waits. */
     readonly largeFromDays: number;
   };
@@ -174,6 +176,7 @@ export function planOf(
     keysAPage: pick(namedDice(seed, 'pages'), [1_000, 1_000, 1_000, 2, 4]),
     marks: chance(draw, 0.7),
     tooManyDays: chance(draw, 0.06) ? Math.max(2, days.length) : Number.POSITIVE_INFINITY,
+    raisesLimit: chance(namedDice(seed, 'raised limit'), 0.5),
     largeFromDays: chance(draw, 0.12) ? whole(draw, 1, days.length) : Number.POSITIVE_INFINITY,
   };
   const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);

@@ -7,7 +7,6 @@ import { type Invocation, type Machine, running } from './invocation.ts';
 import type { EngineQuery } from './modelled-athena.ts';
 import type { InvocationContext } from './modelled-lambda.ts';
 import type { Backends } from './parts.ts';
-import type { Plan } from './plan.ts';
 import { type FileWrite, s3Client } from './s3-client.ts';
 import type { Releases, ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
@@ -59,7 +58,7 @@ export function modelledService(
     // Release 1.0.0 has the second name.
     const ignored = { onListingUnavailable: () => {}, onUnlistable: () => {} };
     return {
-      config: configOf(code, world.plan),
+      config: configOf(code, world),
       log,
       metrics,
       backendsUntil: (until: number) => ({
@@ -110,9 +109,13 @@ export function modelledService(
   };
 }
 
-function configOf(code: ServiceCode, { settings }: Plan): ReturnType<ServiceCode['readConfig']> {
+function configOf(
+  code: ServiceCode,
+  { plan: { settings }, deployedAt }: World,
+): ReturnType<ServiceCode['readConfig']> {
   const { queriesPerPartner, longestQueryMs, listingSeconds } = settings;
-  const name = [queriesPerPartner, longestQueryMs, listingSeconds].join();
+  const gigabytes = settings.raisesLimit && deployedAt !== undefined ? 2 : 1;
+  const name = [queriesPerPartner, longestQueryMs, listingSeconds, gigabytes].join();
   const ofCode = configs.get(code) ?? new Map<string, ReturnType<ServiceCode['readConfig']>>();
   configs.set(code, ofCode);
   const known = ofCode.get(name);
@@ -130,7 +133,7 @@ function configOf(code: ServiceCode, { settings }: Plan): ReturnType<ServiceCode
     [ENV.queriesPerPartner]: String(queriesPerPartner),
     [ENV.longestQueryMs]: String(longestQueryMs),
     [ENV.listingSeconds]: String(listingSeconds),
-    [ENV.maxBytesScanned]: '1000000000',
+    [ENV.maxBytesScanned]: `${gigabytes}000000000`,
   });
   ofCode.set(name, made);
   return made;

@@ -25,4 +25,9 @@ export interface World {
   readonly tell: ((who: string, what: string) => void) | undefined;
   readonly violate: (kind: string, text: string) => void;
   readonly violations: Violation[];
+  /**
+   * When the operator last deployed the service: at the end of all faults. Undefined before. From then on, all machines
+   * are new, run the present release and have the scan limit of `raisesLimit`.
+   */
+  deployedAt?: number;
 }

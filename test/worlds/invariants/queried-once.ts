@@ -27,6 +27,9 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     if (earlier.isLarge && world.plan.isMixed) return false;
     // Release 1.0.0 starts the query again for a caller that came after it had exceeded the limit.
     if (cause === 'scan limit' && started.startedBy.machine.isOfReleaseBefore) return false;
+    // The limit may have been raised since then.
+    if (cause === 'scan limit' && world.plan.settings.raisesLimit && world.deployedAt !== undefined)
+      return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
     const wasSeen =
       endedAt === undefined || ((state === 'SUCCEEDED' || cause === 'scan limit') && isSeenSoon(earlier));

@@ -8,8 +8,20 @@ import { crossings } from './releases.ts';
 /** How long a function may cache an entry of the register. */
 export const REGISTER_MS = 60_000;
 
-export const tooLargeFault = ({ world }: Parts, { pull }: AnsweredRequest): string | undefined =>
-  pull.caller.days.length < world.plan.settings.tooManyDays ? 'too-large-without-cause' : undefined;
+export function tooLargeFault(
+  { world, athena }: Parts,
+  { pull: { caller, startedAt } }: AnsweredRequest,
+): string | undefined {
+  const { tooManyDays, raisesLimit } = world.plan.settings;
+  if (caller.days.length < tooManyDays) return 'too-large-without-cause';
+  const { deployedAt = Number.POSITIVE_INFINITY } = world;
+  // A query that was under way when the limit was raised has the limit before.
+  const isOfLimitBefore = [...athena.queries.values()].some(
+    ({ asked, cause, endedAt = 0 }) =>
+      cause === 'scan limit' && endedAt >= deployedAt && asked.days.join() === caller.days.join(),
+  );
+  return raisesLimit && startedAt >= deployedAt && !isOfLimitBefore ? 'refused-below-limit' : undefined;
+}
 
 export const refusedFault = (parts: Parts, request: AnsweredRequest): string | undefined =>
   mayBeRefused(parts, request) ? undefined : 'unauthorized-without-cause';

@@ -4,10 +4,10 @@
  * long; slots that stayed full; data that kept changing.
  */
 import type { AnsweredRequest } from '../caller.ts';
+import { statesDuring } from '../modelled-lake.ts';
 import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { REGISTER_MS } from './refusals.ts';
-import { crossings } from './releases.ts';
 
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
@@ -25,13 +25,13 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   const { answer, pull, answeredAt } = request;
   const { invocation, body } = answer;
   const waitedMs = answeredAt - pull.startedAt;
+  // What release 1.0.0 answers can't be mended any more.
+  if (invocation.machine.isOfReleaseBefore) return undefined;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   const isTimeUp = waitedMs >= CALLER_LIMITS * longestQueryMs - COARSE_MS;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
     return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
   if (body.includes('took too long')) {
-    if (isMiscounted(request) || (invocation.machine.isOfReleaseBefore && crossings(pull) > 0))
-      return undefined;
     if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
     const isOverdue = [...athena.queries.values()].some(
       ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
@@ -43,7 +43,7 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
     return isTimeUp || isOverdue ? undefined : 'given-up-early';
   }
   if (body.includes('were under way'))
-    return queriesPerPartner > 0 && (isTimeUp || isMiscounted(request)) ? undefined : 'slot-given-up-early';
+    return queriesPerPartner > 0 && isTimeUp ? undefined : 'slot-given-up-early';
   if (body.includes('being rewritten')) {
     const failed = [...athena.queries.values()].filter(
       ({ asked, state, toldEndTo }) =>
@@ -56,26 +56,23 @@ export function unavailableFault(parts: Parts, request: AnsweredRequest): string
   return 'unavailable-without-cause';
 }
 
-/** Release 1.0.0 counts the time of a slow call twice, if it reads the caller's ticket by this call. */
-const isMiscounted = ({ answer: { invocation } }: AnsweredRequest): boolean =>
-  invocation.machine.isOfReleaseBefore && invocation.faults.some(({ key }) => key.startsWith('waiting/'));
-
 /** Whether the log names a call of AWS that failed: the operator sees by it who refuses what. */
 const isLogged = ({ answer: { invocation } }: AnsweredRequest): boolean => {
   const cause = String(invocation.line?.['cause']);
-  return (
-    invocation.machine.isOfReleaseBefore || /^(S3|Athena) \w+: \w+, status (\d{3}|none), request /.test(cause)
-  );
+  return /^(S3|Athena) \w+: \w+, status (\d{3}|none), request /.test(cause);
 };
 
 /** Whether the only query for a caller's report has succeeded, and its large result is being published. */
-function isPublishedNow({ world, athena, s3, register }: Parts, { caller, startedAt }: Pull): boolean {
+function isPublishedNow({ world, athena, s3, lake, register }: Parts, { caller, startedAt }: Pull): boolean {
   // For other companies, the report is another one.
   if (register.during(caller.partner, startedAt - REGISTER_MS, world.time.now()).length > 1) return false;
   const own = [...athena.queries.values()].filter(({ asked }) => asked.days.join() === caller.days.join());
   const [query] = own;
+  // For a caller that saw other data, the report is another one, too.
+  const span = { from: (query?.submittedAt ?? startedAt) - COARSE_MS, to: world.time.now() };
   return (
     own.length === 1 &&
+    statesDuring(lake.states, span).length === 1 &&
     query?.isLarge === true &&
     s3.objects.has(`publications/${query.id}.json`) &&
     stateOf(recordOf(s3, query.id)) === 'publishing'
@@ -86,8 +83,6 @@ function isPublishedNow({ world, athena, s3, register }: Parts, { caller, starte
 function overloadedFault(parts: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest) {
   const { world, athena } = parts;
   const { invocation } = answer;
-  // Release 1.0.0 ends a hop if S3 refuses its ticket, its register entry or its listing.
-  if (invocation.machine.isOfReleaseBefore) return undefined;
   if (hop > 0) return 'overloaded-while-waiting';
   const at = answeredAt - BEGINNING;
   const isOut = (key: string) =>
