@@ -115,8 +115,8 @@ function decideFailed(
   const { why, isRetry, attempts, seenAfterMs } = record;
   if (why === 'too-large') {
     // If the limit has changed since then, the query may succeed now.
-    const isKnown = record.isOfVersion && record.limit === scanLimit;
-    return wasAwaited(endedMs, waitedMs) || isKnown ? { next: 'refuse', record } : start;
+    const isKnown = record.limit === scanLimit && (record.isOfVersion || wasAwaited(endedMs, waitedMs));
+    return isKnown || wasAwaited(endedMs + seenAfterMs, waitedMs) ? { next: 'refuse', record } : start;
   }
   if (waitedMs === undefined) return start;
   // Perhaps the query ended before this caller came: then the failure was the answer for earlier callers.

@@ -78,11 +78,8 @@ export async function endOf(
   switch (execution.state) {
     case 'under-way':
       return failed('too-long', 'took too long and was stopped');
-    case 'scan-limit-exceeded': {
-      // Later, the limit may be another one than the query's.
-      const ofNow = isSoon ? { limit: run.terms.scanLimit, isOfVersion: await isUnchanged() } : {};
-      return failed('too-large', 'exceeded the scan limit', ofNow);
-    }
+    case 'scan-limit-exceeded':
+      return failed('too-large', 'exceeded the scan limit', { isOfVersion: isSoon && (await isUnchanged()) });
     case 'failed': {
       const { reason, isCancelled, isRetryable } = execution;
       if (job.data.isListed && !(await isUnchanged())) return failed('data-changed', reason);

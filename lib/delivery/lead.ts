@@ -132,7 +132,7 @@ function openRecord(
   }
   const { isRetry, attempts } = decision;
   const follows = readRecord(was)?.writer;
-  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint };
+  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint, limit: run.terms.scanLimit };
   return { state: 'starting', ...mine, ...attempt, ...(follows !== undefined && { follows }) };
 }
 

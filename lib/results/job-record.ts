@@ -21,6 +21,8 @@ const every = {
   fingerprint: v.string(),
   /** The id of the slot that the attempt's query takes, if partners have a limited number of slots. */
   slot: v.optional(v.string()),
+  /** The scan limit when the attempt was started, in bytes; absent if it is not known. */
+  limit: v.optional(v.number()),
 };
 
 const open = {
@@ -102,8 +104,6 @@ const jobRecord = v.variant('state', [
     reason: v.string(),
     /** How long after the query's end this record was written. */
     seenAfterMs: v.number(),
-    /** The scan limit that was reached, in bytes; absent if it is not known. */
-    limit: v.optional(v.number()),
   }),
 ]);
 

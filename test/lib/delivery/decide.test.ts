@@ -119,6 +119,14 @@ const limits: Row[] = [
   ['of no version and another listing, for who waits', tooLargeOnce, 0, waits2, 'list-again'],
   ['of no version, while the caller waited', tooLargeOnce, 6_000, waits, 'refuse'],
   ['of no version, before the caller came', tooLargeOnce, 6_001, waits, 'start 2'],
+  ['of no version, seen by who takes over', { ...tooLargeOnce, seenAfterMs: 60_000 }, 0, waits, 'refuse'],
+  [
+    'under another limit, before the caller came',
+    { ...tooLarge, seenAfterMs: 60_000 },
+    0,
+    { ...waits, scanLimit: 11 },
+    'start 2',
+  ],
   ['under another limit, while the caller waited', tooLarge, 0, { ...waits, scanLimit: 9 }, 'refuse'],
 ];
 

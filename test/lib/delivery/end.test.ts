@@ -133,7 +133,6 @@ describe('the record of an ended attempt', () => {
   const isStopped = { isStopped: true };
   const ranSince = { runningAt: START - 600_000 };
   const hungFor = (engineMs: number) => ({ engineMs, submittedAt: hung.submittedAt });
-  const noLimit = { terms: { scanLimit: undefined } };
   const notCsv = { reason: expect.stringContaining('CSV') };
   const listSlowly = ({ lake }: Setting) => {
     const { list } = lake;
@@ -157,9 +156,14 @@ describe('the record of an ended attempt', () => {
     ['stopped while files changed', cancelled, { record: isStopped, change: writeAgain }, 'data-changed'],
     ['stopped now', hung, { record: ranSince }, 'too-long', hungFor(600_000)],
     ['stopped now, in the queue', hung, {}, 'too-long', hungFor(0)],
-    ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true, limit: 10 }],
-    ['above no known limit', overLimit, noLimit, 'too-large', { isOfVersion: true }],
-    // Today's limit may be another one.
+    ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true }],
+    [
+      'above the limit of its start',
+      overLimit,
+      { record: { limit: 9 } },
+      'too-large',
+      { isOfVersion: true, limit: 9 },
+    ],
     ['above a limit long ago', seen(10_000, overLimit), {}, 'too-large', { seenAfterMs: 10_000 }],
   ])('is that of a failure: %s', async (_, execution, more, why, others) => {
     const record = await made(execution, more);
