@@ -28,9 +28,10 @@ const FILLED_IN = {
   'http://127.0.0.1:8080': 'service',
   'https://login.example/token': 'tokenEndpoint',
   'api://performance-reports/.default': 'scope',
+  '{api scope}/.default': 'scope',
   'reports@example.com': 'contact',
   'in EUR': 'currency',
-  '5 at one time': 'slots',
+  'your limit is 5, and others wait': 'slots',
   '10 minutes in the queue and 10 running': 'longest',
 };
 

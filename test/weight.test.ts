@@ -11,17 +11,17 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_248,
+  lib: 8_257,
   'files of lib': 82,
   infra: 3_601,
   local: 6_186,
   'lake-check': 1_990,
   tools: 5_924,
-  page: 8_835,
-  connectors: 2_209,
+  page: 8_836,
+  connectors: 2_214,
   bench: 4_096,
-  test: 51_589,
-  docs: 5_983,
+  test: 51_591,
+  docs: 5_985,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -90,8 +90,13 @@ tool('days', DAYS, async ({ report, startInclusive, endExclusive }, errand) => {
 
 tool('report', QUESTION, async (question, errand) => {
   const made = await makeReport(service, folder, question, errand);
+  const isSame = ({ report, window }: Pulled) =>
+    [report, ...window].join() === [made.report, ...made.window].join();
+  const before = pulled.findLast(isSame);
+  const others = before && restated(made.window, before.days, made.days);
   pulled.push(made);
-  return answer(sentence(made.facts), made.first, [made.facts]);
+  const said = others ? `RESTATED since ${before.table} was pulled: ${others}. ` : '';
+  return answer(said + sentence(made.facts), made.first, [made.facts]);
 });
 
 /** Which days of a table are other now, in words. */

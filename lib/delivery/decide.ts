@@ -33,7 +33,7 @@ export type Decision =
 export interface RequestFacts {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
-  /** Whether the lake was listed after the record was read, or can't be listed. */
+  /** Whether the lake was listed after the record was written, or can't be listed. */
   readonly hasListed: boolean;
   /** How long the caller has waited for an attempt, in milliseconds; undefined if it has waited for none. */
   readonly waitedMs: number | undefined;
@@ -63,7 +63,7 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const MAX_ATTEMPTS = 6;
 
 /**
- * Decides by a job's record alone. A report of the data version is for everybody. Any other end is for callers who saw
+ * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for everybody. Any other end is for callers who saw
  * the listing that the attempt was started for, and who came before its end: anybody else waits until the attempt has
  * ended and its files are made, and then starts the next.
  *
@@ -93,6 +93,7 @@ export function decide(record: JobRecord | undefined, ageMs: number, facts: Requ
   const isForCaller = isForAll || (isSame && (isGood || wasAwaited(endedMs, waitedMs)));
   const encoding = facts.acceptsGzip && record.files.gzip !== undefined ? 'gzip' : 'plain';
   if (isForCaller && record.files[encoding] !== undefined) {
+    // By the record's own age: who came after the query's end, but waited for its files, has joined.
     const cacheStatus =
       record.attempt === facts.own ? 'miss' : wasAwaited(ageMs, waitedMs) ? 'collapsed' : 'hit';
     return { next: 'deliver', record, encoding, cacheStatus };
@@ -114,7 +115,8 @@ function decideFailed(
 ): Decision {
   const { why, isRetry, attempts, seenAfterMs } = record;
   if (why === 'too-large') {
-    // If the limit has changed since then, the query may succeed now.
+    // If the limit has changed since the attempt's start, a query may succeed now: then only who waited when this one
+    // ended is refused. Under the same limit it would fail again.
     const isKnown = record.limit === scanLimit && (record.isOfVersion || wasAwaited(endedMs, waitedMs));
     return isKnown || wasAwaited(endedMs + seenAfterMs, waitedMs) ? { next: 'refuse', record } : start;
   }

@@ -65,15 +65,17 @@ export async function endOf(
       ? { completedAt: observedAt, engineMs: observedAt - (runningAt ?? observedAt) }
       : execution;
   const ended = { ...every, submittedAt, completedAt, bytesScanned, engineMs };
+  /** How long ago the query had ended when Athena answered. */
+  const endedAgoMs = observedAt - completedAt;
   const failed = (
     why: RecordIn<'failed'>['why'],
     reason: string,
     more?: Partial<RecordIn<'failed'>>,
   ): EndedRecord => {
-    const seenAfterMs = observedAt - completedAt + Date.now() - answeredAt;
+    const seenAfterMs = endedAgoMs + Date.now() - answeredAt;
     return { ...ended, state: 'failed', why, reason, seenAfterMs, ...more };
   };
-  const isSoon = observedAt - completedAt < SOON_MS;
+  const isSoon = endedAgoMs < SOON_MS;
   const isUnchanged = async () => (await stateNow(run, job))?.fingerprint === attempt.fingerprint;
   switch (execution.state) {
     case 'under-way':
@@ -87,11 +89,12 @@ export async function endOf(
       return failed(isRetryable ? 'retryable' : 'engine', reason);
     }
     case 'succeeded':
+    // What became of its result is found below.
   }
   const { location } = execution;
   // The early reads are of use only for the result that was seen. A result that Athena reuses has another location.
   const reads = location === results.locationOf(resultKey(execution.id)) ? early : undefined;
-  const lateAt = answeredAt + completedAt + RESULT_LATE_MS - observedAt;
+  const lateAt = answeredAt - endedAgoMs + RESULT_LATE_MS;
   const [result, closing] = await Promise.all([
     reads?.result.then((seen) => seen ?? appearing(run, location, lateAt)) ??
       appearing(run, location, lateAt),

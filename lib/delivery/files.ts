@@ -169,8 +169,8 @@ export async function publishLarge(
   }
   const result = await results.readResult(wanted.location, 0);
   if (!result) return false;
-  const isGzipped = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
-  return (isGzipped || (await upload('gzip'))) && upload();
+  const needsNoGzip = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
+  return (needsNoGzip || (await upload('gzip'))) && upload();
 }
 
 /** Records that a publication has been given up, for those who wait for it. Resolves to the facts for the log. */

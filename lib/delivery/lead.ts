@@ -88,6 +88,7 @@ export async function leadAttempt(
       if (!(await release())) return undefined;
       await queries.stop(executionId);
     }
+    // The query has ended, or this request has stopped it.
     const end =
       execution && isRunning === isOverdue
         ? await endOf(run, job, seen.record, execution, seen.begun, answeredAt)
@@ -96,7 +97,7 @@ export async function leadAttempt(
       await release().catch(() => {});
       return end;
     }
-    const isForgotten = end.submittedAt === 0;
+    const isForgotten = execution?.state === 'forgotten';
     if (!isForgotten) run.note(endFacts(end));
     const mine = await write(end);
     const stored = mine ?? (await results.read(key));

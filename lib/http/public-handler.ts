@@ -107,8 +107,11 @@ function factsOf({ token, access, currency, queriesPerPartner, longestQueryMs }:
     tokenEndpoint: access.tokenEndpoint ?? 'https://your-token-endpoint.example',
     scope: scopeOf(token),
     contact: access.contact ?? 'the operator who gave you the client',
-    currency: currency === undefined ? 'as the operator says' : `in ${currency}`,
-    slots: queriesPerPartner === undefined ? 'without a limit' : `${queriesPerPartner} at one time`,
+    currency: currency === undefined ? 'in one currency, which the operator can tell you' : `in ${currency}`,
+    slots:
+      queriesPerPartner === undefined
+        ? 'you have no limit'
+        : `your limit is ${queriesPerPartner}, and others wait`,
     longest: `${minutes} minutes in the queue and ${minutes} running`,
   };
 }

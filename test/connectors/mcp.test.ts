@@ -285,7 +285,7 @@ describe('answers that are computed', () => {
     ]);
     const query = await ask('query', { sql: `SELECT sum(Clicks) FROM ${old.table}` });
     const days = await ask('days', { ...WINDOW, report: PUBLISHER });
-    const { table } = await report(given);
+    const { summary, table } = await report(given);
     const next = await ask('query', { sql: `SELECT sum(Clicks) FROM ${table}` });
     expect(query.structuredContent.summary).toContain(
       `RESTATED since ${old.table} was pulled (pull it again): 2026-01-03.`,
@@ -293,6 +293,7 @@ describe('answers that are computed', () => {
     expect(days.structuredContent.rows.map(([day, state]) => `${day} ${state}`)).toContain(
       '2026-01-04 WITHOUT DATA',
     );
+    expect(summary).toContain(`RESTATED since ${old.table} was pulled: 2026-01-03.`);
     expect(next.structuredContent.summary).not.toContain('RESTATED');
   });
 });
