@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_214,
   bench: 4_096,
   test: 51_591,
-  docs: 5_991,
+  docs: 5_990,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
