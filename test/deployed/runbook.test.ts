@@ -321,7 +321,7 @@ describe('something that was changed by hand', () => {
   });
 
   it('is named by cdk drift, if it is a setting', async () => {
-    const name = ['--function-name', `performance-reports-${lane.stage}-page`];
+    const name = ['--function-name', `performance-reports-${lane.stage}-public`];
     const memory = (size: string) =>
       aws('lambda', 'update-function-configuration', ...name, '--memory-size', size);
     await memory('333');
