@@ -62,7 +62,7 @@ export function daysBetween(first: string, last: string): string[] {
 export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY;
 
 /**
- * Whether something that dates from `at` is younger than `limitMs`. False if `at` is in the future: the clock was set
+ * Whether something that was made at `at` is younger than `limitMs`. False if `at` is in the future: the clock was set
  * back, so the age is not known, and nothing may be kept for longer than its limit. Times are milliseconds since 1970.
  */
 export const isYounger = (at: number, limitMs: number, now: number): boolean =>

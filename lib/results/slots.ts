@@ -130,12 +130,12 @@ export async function takeSlot(
   const wanted: Slot = { id: randomUUID(), record: job.key, heldMs: 0 };
   const key = slotsKey(client);
   for (let stored = await (read ?? results.read(key)); ; stored = await results.read(key)) {
-    const held = readSlots(stored);
+    const slots = readSlots(stored);
     // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
     // not needed.
     const taken =
-      judgeSlot(held, wanted, job.latest, limits) ??
-      judgeSlot(await slotsUnderWay(results, held), wanted, job.latest, limits);
+      judgeSlot(slots, wanted, job.latest, limits) ??
+      judgeSlot(await slotsUnderWay(results, slots), wanted, job.latest, limits);
     if (!taken?.slots) return taken?.id;
     const next: SlotsDocument = { form: 2, slots: [...taken.slots] };
     if (await (stored ? results.replace(stored, key, next) : results.create(key, next))) return taken.id;
@@ -146,9 +146,9 @@ export async function takeSlot(
 }
 
 /** A client's slots whose queries have not ended. */
-async function slotsUnderWay(results: ResultsBucket, held: readonly Slot[]): Promise<Slot[]> {
+async function slotsUnderWay(results: ResultsBucket, slots: readonly Slot[]): Promise<Slot[]> {
   const areUnderWay = await Promise.all(
-    held.map(async (slot) => {
+    slots.map(async (slot) => {
       const stored = await results.read(slot.record);
       const parsed = v.safeParse(slotRecord, stored?.document);
       const record = parsed.success ? parsed.output : undefined;
@@ -161,5 +161,5 @@ async function slotsUnderWay(results: ResultsBucket, held: readonly Slot[]): Pro
       return !(isLeft && (await results.head(resultKey(record.executionId))));
     }),
   );
-  return held.filter((_, index) => areUnderWay[index]);
+  return slots.filter((_, index) => areUnderWay[index]);
 }

@@ -390,10 +390,10 @@ describe('the API', () => {
     expect(others).toEqual({ HttpMethod: '*', ResourcePath: '/*', ...throttling, ...unlogged });
     const isReport = ({ HttpMethod, ResourcePath }: MethodSetting) =>
       HttpMethod === 'GET' && ResourcePath.endsWith('performance');
-    const told = serving(ofType(made, 'AWS::Lambda::Function')).map(
+    const numbers = serving(ofType(made, 'AWS::Lambda::Function')).map(
       (each) => readConfig(environment(each)).requestsPerSecond,
     );
-    expect(new Set(told)).toEqual(new Set(named.filter(isReport).map((one) => one.ThrottlingRateLimit)));
+    expect(new Set(numbers)).toEqual(new Set(named.filter(isReport).map((one) => one.ThrottlingRateLimit)));
   });
 
   it.each([

@@ -163,7 +163,7 @@ describe('publishLarge', () => {
 describe('requestPublication', () => {
   const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
 
-  /** Requests the files of a job, whose record is stored. */
+  /** Stores a job's record, runs `before`, and then requests the job's files. */
   async function requested(before: (results: MemoryBucket) => unknown = () => {}, isOfVersion = true) {
     const of = setting();
     const job = await of.job();
