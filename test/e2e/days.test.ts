@@ -154,32 +154,6 @@ describe('GET /reporting/{report}/days', () => {
     expect(same.status).toBe(304);
   });
 
-  it('lists only the days of the report’s own table', async () => {
-    const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
-    expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
-    expect(statesOf(await days(...january))).toEqual([]);
-  });
-
-  it('answers 404 no-records, as the report does, if the report’s table is missing', async () => {
-    await rm(join(lake, 'advertiser_events'), { recursive: true });
-    const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
-    expect({ status, body }).toMatchObject({
-      status: 404,
-      body: {
-        type: 'urn:problem-type:performance-reports:no-records',
-        detail: expect.stringMatching(
-          /no records for the advertiser performance report: its table is missing/,
-        ),
-      },
-    });
-    const query =
-      'requestedFields=Spend&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
-    expect((await service.request(DAY.advertiser, query)).status).toBe(404);
-    expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
-    await mkdir(join(lake, 'advertiser_events'));
-    expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
-  });
-
   it('lists no day while the table has no file, and lists the day again after a new file is written', async () => {
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
