@@ -103,6 +103,9 @@ export const hashOf = (parameters: Record<string, string>): string =>
 
 export const POLL = { timeout: 20_000 };
 
+/** The request that the page shows. */
+export const pre = (page: Page): Promise<string> => page.getByRole('tabpanel').locator('pre').innerText();
+
 /** A token of a sample partner. */
 export async function tokenOf({ gatewayUrl }: Service, partner: string): Promise<string> {
   const answer = await fetch(`${gatewayUrl}/.local/partners/${partner}/token`, { method: 'POST' });

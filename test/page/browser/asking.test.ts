@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { answered, answering, askOtherwise, CONTACT, hashOf, POLL, tile, unfold } from './answer-service.ts';
-import { accessibilityFindings, keepPicture } from './open-page.ts';
-import { DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+import { accessibilityFindings, keepPicture, PHONE, SCREEN, sidewaysOf } from './open-page.ts';
+import { DEVICES, deviceDays, sumOf, WEEK, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering();
-
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
-const PHONE = { width: 390, height: 844 };
-const SCREEN = { width: 1280, height: 800 };
-const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 describe('the values of a filter', () => {
   const asked = (page: Page) => {

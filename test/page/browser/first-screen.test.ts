@@ -2,14 +2,10 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { answered, answering, hashOf, POLL, tile } from './answer-service.ts';
 import { focused, tabTo } from './keyboard.ts';
-import { keepPicture } from './open-page.ts';
-import { amount, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+import { keepPicture, PHONE, SCREEN, sidewaysOf } from './open-page.ts';
+import { amount, daysBack, deviceDays, OPEN_DAY, sumOf, WEEK, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering();
-
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
-const PHONE = { width: 390, height: 844 };
-const SCREEN = { width: 1280, height: 800 };
 
 /** The text of an amount in millionths, rounded to the cent, with commas. */
 const toTheCent = (micros: bigint) =>
@@ -24,7 +20,6 @@ const servedOn = (back: number) =>
     ),
   );
 const inWeek = deviceDays.filter(({ back }) => back < 7);
-const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
 describe('the first screen', () => {

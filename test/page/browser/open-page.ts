@@ -114,6 +114,12 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   });
 }
 
+export const PHONE = { width: 390, height: 844 };
+export const SCREEN = { width: 1280, height: 800 };
+/** How far the page scrolls sideways. */
+export const sidewaysOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 /** Waits until the page has read a report. */
 export const reportRead = (page: Page): Promise<void> =>
   page.getByRole('link', { name: 'Download CSV' }).waitFor();

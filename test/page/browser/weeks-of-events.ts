@@ -12,6 +12,8 @@ export const daysBack = (count: number): string =>
 
 /** The newest day, which is open. */
 export const OPEN_DAY = daysBack(0);
+/** The question about the newer week. */
+export const WEEK = { first: daysBack(6), last: OPEN_DAY };
 /** A day with thousands of rows. */
 export const FULL_DAY = daysBack(40);
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { answered, answering, askOtherwise, hashOf, POLL, unfold } from './answer-service.ts';
-import { daysBack, OPEN_DAY } from './weeks-of-events.ts';
+import { OPEN_DAY, WEEK } from './weeks-of-events.ts';
 
 const { open } = answering();
 
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const STALE = 'This is of the question before your last change.';
 
 describe('an answer, after the user has chosen another caller', () => {
