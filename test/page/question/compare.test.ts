@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { type Choice, firstChoice } from '../../../page/src/question/choice.ts';
-import { comparedDays, dayPairs, overDays } from '../../../page/src/question/compare.ts';
+import { comparedDays, dayPairs, isDayAsked, overDays } from '../../../page/src/question/compare.ts';
 import { addDays } from '../../../page/src/question/presets.ts';
 import type { DayState } from '../../../page/src/question/told-day.ts';
 
@@ -150,5 +150,11 @@ describe('the question for one side of a comparison', () => {
     const ofNone = asked([{ field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
     expect(overDays(ofNone, publisherReport, pairs)).toBeUndefined();
     expect(overDays(asked([]), publisherReport, moved([]))).toBeUndefined();
+  });
+
+  it('is asked only of the days that a filter by time names', () => {
+    const choice = asked([{ field: 'DateTime', values: ['2026-03-09T10:00:00Z'] }]);
+    const days = ['2026-03-09', '2026-03-10'].map((day) => isDayAsked(choice, publisherReport, day));
+    expect(days).toEqual([true, false]);
   });
 });
