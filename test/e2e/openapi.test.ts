@@ -91,16 +91,4 @@ describe('the examples of the OpenAPI document', () => {
     expect(response.status, csv).toBe(200);
     expect(csv.split('\n')[0]).toBe(exampleCsv(report, request).split('\n')[0]);
   });
-
-  it.each(reports)('for $name make valid requests even with every filter at once', async (report) => {
-    const { parameters } =
-      document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
-    const filters = parameters.flatMap((parameter) =>
-      'name' in parameter && parameter.name.endsWith(']') ? [parameter.name] : [],
-    );
-    for (const name of Object.keys(exampleRequests(report))) {
-      const query = queryOfExample(parameters, name, { filters });
-      expect((await service.request(report.name, query.toString())).status).toBe(303);
-    }
-  });
 });

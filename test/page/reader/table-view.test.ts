@@ -53,7 +53,12 @@ describe('the rows of a view', () => {
       '12345678901234.000001 -0.000001 - 12345678901234.000000 0.000000 -1234567890123.000002 -1234567890123.000001',
       '-1234567890123.000002 -1234567890123.000001 -0.000001 0.000000 12345678901234.000000 12345678901234.000001 -',
     ],
-    ['texts by code point', 'DeviceOrProxy', "b \uffff - 🦊 '' B é", "'' B b é \uffff 🦊 -"],
+    [
+      'texts by code point',
+      'DeviceOrProxy',
+      "b \uffff 🦊a - 🦊 '' \ue000 \u{10000} B \ud7ff é",
+      "'' B b é \ud7ff \ue000 \uffff \u{10000} 🦊 🦊a -",
+    ],
     ['days', 'Day', 'd2 - d1 d3', 'd1 d2 d3 -'],
   ])('are sorted, with values that are not known last: %s', (_, column, cells, expected) => {
     const table = tableOfColumn(column, rowsOf(cells)[0] ?? []);
