@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BY_CLAIMS } from './by-claims.ts';
+import { ENV } from '../../lib/names.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
@@ -14,6 +14,16 @@ const GOVERNING = {
   advertiserperformance: 'advertiser_company_id',
 };
 type ReportName = keyof typeof rowsOf;
+
+/** With this environment, functions read a caller's companies from the token's claims, not from the register. */
+const BY_CLAIMS = {
+  [ENV.entitlements]: 'claims',
+  [ENV.companyClaims]: JSON.stringify({
+    publisherCompanies: { claim: 'publisher_companies' },
+    advertiserCompanies: { claim: 'advertiser_companies' },
+  }),
+  [ENV.everyCompanyValue]: '*',
+};
 
 const service = await ownService(events, { functionEnv: BY_CLAIMS });
 

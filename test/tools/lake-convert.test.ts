@@ -1,13 +1,16 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { metricsOf, ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { spawnNode } from '../spawn-node.ts';
+import { askEngine } from '../trino/ask-engine.ts';
+import type { Case } from '../trino/corpus.ts';
 import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { plainEvents, writeOddForms } from './odd-forms.ts';
-import { openLake } from './read-reports.ts';
 import { runLake } from './run-lake.ts';
 
 const { folder: directory, writer } = await writingFolder();
@@ -23,6 +26,19 @@ const questionsOf = (report: Report): Question[] => {
     { ...WINDOW, fields: [ownerOf(report).name, 'DateTime', ...metrics] },
   ];
 };
+
+/** The reports of a lake in a folder, made by DuckDB. */
+async function openLake(directory: string) {
+  const scratch = await mkdtemp(join(tmpdir(), 'lake-reports-'));
+  const engine = await duckDbOn(directory)({ database: 'lake', scratchDirectory: scratch });
+  return {
+    ask: (report: Report, asked: Case) => askEngine(engine, report, asked),
+    async [Symbol.asyncDispose]() {
+      engine.close();
+      await rm(scratch, { recursive: true });
+    },
+  };
+}
 
 async function expectReports(
   lake: string,
