@@ -182,8 +182,11 @@ function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Deli
 async function listAgain(run: Run, wait: Wait): Promise<undefined> {
   const { request, entitlement } = run.wanted;
   const record = readRecord(wait.stored);
-  if (record?.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
   const data = await readDataState(run.backends.lake, request, 0);
+  // A change is counted once: after it, the request goes by another listing than the failed attempt. If this listing
+  // fails, the next request lists again and counts the change.
+  const isOfAttempt = record?.fingerprint === wait.job.data.fingerprint;
+  if (isOfAttempt && record.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
   if (wait.dataChanges > MAX_DATA_CHANGES) throw dataKeepChanging();
   const { id } = wait.job;
   wait.job = makeJob(request, entitlement, data);
@@ -198,7 +201,15 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   if (count === undefined) return lead(run, wait, decision);
   const limits = { count, longestMs: longestQueueMs + longestQueryMs, until: waitUntil };
   const record = { key: jobRecordKey(wait.job), latest: readRecord(wait.stored) };
-  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots);
+  // Only a request's first look asks Athena: waiting callers look for a free slot every second or two.
+  const hasEnded =
+    wait.slots &&
+    ((id: string) =>
+      backends.queries.get(id).then(
+        ({ state }) => state !== 'under-way',
+        () => false,
+      ));
+  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots, hasEnded);
   wait.slots = undefined;
   const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {

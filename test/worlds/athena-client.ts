@@ -57,13 +57,23 @@ export function athenaClient(
     if (query) query.asks += 1;
     const execution = await made('GetQueryExecution', id, () => athena.get(id) ?? unknown());
     const state = execution.Status.State;
-    if (by && query) {
+    if (by && query && leads(by, query)) {
       if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: world.time.now() });
       else onUnderWay(query, by, state === 'QUEUED');
     }
     return { QueryExecution: execution };
   }) as unknown as AthenaClient;
 }
+
+/**
+ * Whether an invocation has held the lease of a query's attempt. Anybody else asks for its partner's slot: it records
+ * and stops nothing.
+ */
+const leads = (by: Invocation, { id, startedBy }: EngineQuery): boolean =>
+  startedBy === by ||
+  [...by.written.values()].some(
+    ({ document }) => (document as { readonly executionId?: string } | undefined)?.executionId === id,
+  );
 
 function unknown(): never {
   throw new InvalidRequestException({
