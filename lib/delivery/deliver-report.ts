@@ -202,14 +202,8 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   const limits = { count, longestMs: longestQueueMs + longestQueryMs, until: waitUntil };
   const record = { key: jobRecordKey(wait.job), latest: readRecord(wait.stored) };
   // Only a request's first look asks Athena: waiting callers look for a free slot every second or two.
-  const hasEnded =
-    wait.slots &&
-    ((id: string) =>
-      backends.queries.get(id).then(
-        ({ state }) => state !== 'under-way',
-        () => false,
-      ));
-  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots, hasEnded);
+  const ask = wait.slots && ((id: string) => hasEnded(run, id));
+  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots, ask);
   wait.slots = undefined;
   const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {
@@ -223,6 +217,16 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   await delay(Math.min(nextSlotLookMs(leftMs, Math.random()), leftMs, waitUntil - Date.now()));
   await readJob(run, wait);
   return undefined;
+}
+
+async function hasEnded({ backends: { queries } }: Run, executionId: string): Promise<boolean> {
+  try {
+    return (await queries.get(executionId)).state !== 'under-way';
+  } catch (error) {
+    // The caller waits for the slot as if the query went on.
+    if (error instanceof Overloaded) return false;
+    throw error;
+  }
 }
 
 async function lead(run: Run, wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {

@@ -50,7 +50,10 @@ export function athenaClient(
     const by = running.getStore();
     if (command instanceof StopQueryExecutionCommand) {
       if (by && query && !query.stopTriedBy.has(by)) query.stopTriedBy.set(by, world.time.now());
-      return made('StopQueryExecution', id, (by) => athena.stop(id, by)).then(() => ({}));
+      // Athena refuses to stop a query that has ended.
+      return made('StopQueryExecution', id, (by) =>
+        query?.endedAt === undefined ? athena.stop(id, by) : unknown(),
+      ).then(() => ({}));
     }
     if (!(command instanceof GetQueryExecutionCommand))
       throw new Error(`unplanned: ${command.constructor.name}`);
