@@ -40,7 +40,6 @@ describe.skipIf(!python)('connectors/dlt', () => {
     end: scene.service.days[from + count] as string,
   });
 
-  /** The number of rows of each day. */
   const rowsOf = async (database: string): Promise<Record<string, number>> =>
     Object.fromEntries(
       (

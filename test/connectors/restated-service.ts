@@ -26,7 +26,6 @@ const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOStrin
 export interface RestatedService {
   readonly days: readonly string[];
   readonly clients: Stack['clients'];
-  /** The day after the last day. */
   readonly end: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly random: () => number;
@@ -34,7 +33,6 @@ export interface RestatedService {
   takeRequests(): string[];
   /** Restates a day: replaces its data. */
   restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
-  /** Removes all events of a day. */
   takeBack(day: string): Promise<void>;
   /** A day's events; undefined if it has none. */
   eventsOn(day: string): readonly EventRow[] | undefined;

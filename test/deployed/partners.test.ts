@@ -37,7 +37,6 @@ const get = async (token: string, asked = question) => {
   return { status: response.status, body: await response.text() };
 };
 
-/** The lines of a function's log. */
 async function linesOf(name: string): Promise<{ name: string; message?: string; partner?: string }[]> {
   const log = ['--log-group-name', resourceNames(lane.stage).functionLog(name)];
   const { events } = JSON.parse(await aws('logs', 'filter-log-events', ...log, '--output', 'json'));

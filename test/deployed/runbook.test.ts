@@ -276,7 +276,6 @@ describe('a request to publish a large report', () => {
 
 describe('something that was changed by hand', () => {
   const database = resourceNames(lane.stage).database;
-  /** The status of a report that is not cached. */
   const statusOf = async (...fields: string[]) => {
     const headers = { Authorization: `Bearer ${token}` };
     const asked = queryOf({ ...question, fields });

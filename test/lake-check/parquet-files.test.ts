@@ -52,7 +52,6 @@ async function write(path: string, bytes: Buffer): Promise<void> {
   await writeFile(join(home, path), bytes);
 }
 
-/** Runs the three commands on a lake. */
 async function runAll(lake: string): Promise<Readonly<Record<'check' | 'convert' | 'hourly', LakeRun>>> {
   const from = join(home, lake);
   return {

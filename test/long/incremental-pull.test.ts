@@ -45,7 +45,6 @@ async function sync(folder: string, ...options: string[]) {
   return { code, output, pulled: Number(pulled), bytes: Number(bytes) };
 }
 
-/** The sink's files, by name. */
 async function contentOf(folder: string): Promise<Record<string, string>> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.csv')).sort();
   return Object.fromEntries(
@@ -53,7 +52,6 @@ async function contentOf(folder: string): Promise<Record<string, string>> {
   );
 }
 
-/** The files that a complete pull leaves. */
 const expectedContent = (): Record<string, string> =>
   Object.fromEntries(
     service.days.flatMap((day, nth) => {

@@ -94,7 +94,6 @@ describe.each([
       );
   }
 
-  /** The origin of the downloads. */
   const downloadOrigin = (): string =>
     (hasDownloadsEdge && service.stack.environment[ENV.downloadsEdgeOrigin]) || service.stack.storageUrl;
 

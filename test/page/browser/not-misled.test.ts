@@ -25,9 +25,8 @@ import {
   pre,
   tile,
   tokenOf,
-  unfold,
 } from './answer-service.ts';
-import { accessibilityFindings, downloaded, keepPicture } from './open-page.ts';
+import { accessibilityFindings, downloaded, keepPicture, openForm } from './open-page.ts';
 import { amount, sumOf, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering(analystWeeks, day(OPEN));
@@ -61,7 +60,7 @@ describe('a comparison', () => {
       `4 days against as many: Tue ${day(1)} to Fri ${day(4)} with Fri ${day(-3)} to Mon ${day(0)}. ` +
         'The weekdays differ: a change may be that of the weekdays. Compare with the same weekdays.',
     );
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('The same weekdays before').click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText(`with Tue ${day(-6)} to Fri ${day(-3)}.`, { exact: false }).waitFor();
@@ -112,7 +111,7 @@ describe('a comparison', () => {
       /^3 rows, of which 1 only on the days before; in the file 2 rows, \d+ bytes, made in .* s, asked as house\.$/,
     );
     // Before it is run, a comparison tells that its requests are not known yet.
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('The days just before').click();
     await page.getByText('run it to see both').waitFor();
     await watched.close();
@@ -259,7 +258,7 @@ describe('the days', () => {
     await expect.poll(() => page.locator('.table-controls h3').innerText(), POLL).toBe('1 row');
     expect((await drawnRows(page))[0]?.['Day']).toBe(day(2));
     expect(await accessibilityFindings(page)).toEqual([]);
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('publisher-one').check();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('asked as publisher-one').waitFor();

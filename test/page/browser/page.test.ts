@@ -58,7 +58,6 @@ beforeAll(async () => {
     startBrowser(),
   ]);
   const days = join(service.eventsDirectory, 'publisher_events');
-  // Only the last day is open.
   for (const day of (await readdir(days)).sort().slice(0, -1))
     await writeFile(join(days, day, '_SUCCESS'), '');
 });
@@ -82,7 +81,6 @@ async function openUnasked(hash: string): Promise<WatchedPage> {
   return watched;
 }
 
-/** The checkbox of a field. */
 const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
 
 async function addFilter(page: Page, name: string): Promise<void> {

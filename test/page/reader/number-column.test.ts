@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { NumberColumn } from '../../../page/src/reader/number-column.ts';
+import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
+
+const column = (places: number, cells: readonly (string | null)[]) => {
+  const made = new NumberColumn(places);
+  for (const cell of cells) made.push(cell);
+  return made;
+};
+
+describe('NumberColumn', () => {
+  it.each<[string, number, string, bigint]>([
+    ['an integer', 0, '42', 42n],
+    ['zero', 0, '0', 0n],
+    ['an integer below zero', 0, '-17', -17n],
+    ['the largest integer of 15 digits', 0, '999999999999999', 999999999999999n],
+    ['an integer of 16 digits that a JavaScript number holds', 0, '9007199254740991', 9007199254740991n],
+    ['an integer that no JavaScript number holds', 0, '9007199254740993', 9007199254740993n],
+    ['the largest signed 64-bit integer', 0, '9223372036854775807', 9223372036854775807n],
+    ['an amount', 6, '1234567.891011', 1234567891011n],
+    ['the smallest amount', 6, '0.000001', 1n],
+    ['a negative amount', 6, '-0.000001', -1n],
+    ['an amount of 15 digits', 6, '999999999.999999', 999999999999999n],
+    ['an amount that no JavaScript number holds', 6, '12345678901234.000001', 12345678901234000001n],
+    [
+      'a negative amount that no JavaScript number holds',
+      6,
+      '-12345678901234.000001',
+      -12345678901234000001n,
+    ],
+    ['an integer with leading zeros', 0, '007', 7n],
+    ['zero with a minus sign', 6, '-0.000000', 0n],
+    ['an amount with fewer places', 6, '2.5', 2500000n],
+    ['an amount without places', 6, '12345678', 12345678000000n],
+  ])('keeps %s as it is in the file', (_, places, text, exact) => {
+    const made = column(places, [null, text]);
+    expect([made.cell(0), made.cell(1)]).toEqual([null, text]);
+    expect([made.exact(0), made.exact(1)]).toEqual([undefined, exact]);
+    expect([made.near(0), made.near(1)]).toEqual([Number.NaN, Number(exact)]);
+  });
+
+  it('keeps more values than one block holds', () => {
+    const made = new NumberColumn(0);
+    for (let row = 0; row < 200_000; row++) made.push(row === 65_536 ? '9007199254740993' : String(row));
+    expect([0, 65_535, 65_536, 65_537, 199_999].map((row) => made.cell(row))).toEqual([
+      '0',
+      '65535',
+      '9007199254740993',
+      '65537',
+      '199999',
+    ]);
+  });
+
+  it.each([
+    [0, 'x'],
+    [0, ''],
+    [0, '-'],
+    [0, '1.5'],
+    [0, '1e5'],
+    [6, '1.2345678'],
+    [6, '.500000'],
+    [6, '1-2.000000'],
+    [6, '12345678x000001'],
+  ])('with %i places, refuses %j', (places, text) => {
+    expect(() => column(places, [text])).toThrow(BrokenCsv);
+  });
+});
