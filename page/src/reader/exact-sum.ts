@@ -5,7 +5,7 @@ const SMALL_BELOW = 1e15;
 const FLUSH_AT = 2 ** 52;
 
 /** The exact sum over some rows, as an integer of the last place. A row without a value counts as zero. */
-function sumOver(rows: Uint32Array, numbers: Numbers): bigint {
+export function sumOver(rows: Uint32Array, numbers: Numbers): bigint {
   let big = 0n;
   let small = 0;
   for (const row of rows) {
