@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
 import { stageAll } from '../../tools/lake/convert/stage.ts';
 import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
 import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
@@ -588,6 +589,26 @@ describe('numbers in a column of times', () => {
     ]);
     expect(missing.losses).toEqual([
       expect.stringContaining('in 2 records, "nan" for example is missing. Fill it in'),
+    ]);
+  });
+});
+
+describe('changes of several files', () => {
+  it('are reported in one line for each column and kind of change', async () => {
+    const rounded = { says: ['amount', '', 'rounded'], column: 'spend' } as const;
+    const read = { says: ['time', '', 'read'], column: 'event_time' } as const;
+    expect(
+      tellChanges([
+        { ...rounded, count: 1, added: 5n * 10n ** 17n, most: 5n * 10n ** 17n },
+        { ...read, count: 1, range: ['2026-01-31 00:00:00', '2026-01-31 00:00:00'] },
+        { ...rounded, count: 1_000, added: -(10n ** 18n), most: 4n * 10n ** 17n },
+        { ...read, count: 2, range: ['2026-01-30 00:00:00', '2026-01-30 12:00:00'] },
+        { ...rounded, column: 'revenue', count: 1, added: -(10n ** 17n), most: 10n ** 17n },
+      ]),
+    ).toEqual([
+      'spend: 1,001 amounts were rounded (in 2 files), each by at most 0.0000005; that adds -0.0000005 to the sum',
+      'event_time: 3 times were read (in 2 files): 2026-01-30 00:00:00 to 2026-01-31 00:00:00',
+      'revenue: 1 amount was rounded, by 0.0000001; that adds -0.0000001 to the sum',
     ]);
   });
 });
