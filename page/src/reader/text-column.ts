@@ -72,7 +72,7 @@ function changedCodes(dictionary: Dictionary, changed: (text: string) => string)
  * Compares two texts in the order of the file. JavaScript compares UTF-16 units, and so would put surrogates before
  * U+E000 to U+FFFF.
  */
-export function byCodePoint(a: string, b: string): number {
+function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
     const one = a.charCodeAt(at);
