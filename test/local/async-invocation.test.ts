@@ -53,29 +53,6 @@ describe('an event', () => {
     expect(records).toEqual([]);
   });
 
-  it('goes to the failure destination after the last try', async () => {
-    const { sandbox, invocations } = functionThat();
-    const { queue, records } = queueOf(sandbox);
-    queue.send(event);
-    await expect.poll(() => records).toHaveLength(1);
-    expect(records).toEqual([
-      {
-        version: '1.0',
-        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-        requestContext: {
-          requestId: invocations[0]?.[1],
-          functionArn: expect.stringMatching(/^arn:aws:lambda:.*:function:publish:\$LATEST$/),
-          condition: 'RetriesExhausted',
-          approximateInvokeCount: 3,
-        },
-        requestPayload: event,
-        responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
-        responsePayload: { errorType: 'Error', errorMessage: 'no luck' },
-      },
-    ]);
-    expect(invocations).toHaveLength(3);
-  });
-
   it('is dropped if the queue is closed between two tries', async () => {
     const [closed, open] = [functionThat(), functionThat()];
     const { queue, records } = queueOf(closed.sandbox, [100]);

@@ -91,12 +91,6 @@ it('Athena refuses further queries if running and queued queries reach the quota
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
 });
 
-it('Athena admits every call if it has no quotas', async () => {
-  const { startQuery, get } = await start({ quotas: false });
-  const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
-  expect(await admitted(300, () => get(ids[0] as string))).toBe(300);
-});
-
 it('Athena records every call with its time and its query, even a throttled call', async () => {
   const quotas = { calls: { GetQueryExecution: { perSecond: 1, burst: 1 } } };
   const { athena, client, startQuery, get } = await start({ quotas });

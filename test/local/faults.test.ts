@@ -90,16 +90,6 @@ describe('a stalled call', () => {
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'results' }))).KeyCount).toBe(0);
   });
 
-  it('of Athena hangs until its client disconnects', async () => {
-    faults.set([{ on: 'athena', match: 'GetQueryExecution', stall: true, times: 1 }]);
-    const abort = new AbortController();
-    const stalled = getExecution(abort.signal);
-    await struck(1);
-    abort.abort();
-    await expect(stalled).rejects.toMatchObject(ABORTED);
-    await expect(getExecution()).rejects.toMatchObject({ name: 'InvalidRequestException' });
-  });
-
   it('does not prevent the services from closing', async () => {
     faults.set([
       { on: 's3', stall: true },
