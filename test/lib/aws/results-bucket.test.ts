@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
@@ -22,13 +21,6 @@ afterAll(async () => {
 /** The bucket, for calls that end within `callerWaitMs`. */
 const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + callerWaitMs);
 const { put, get, head } = beside(() => clients.s3);
-
-describe('read', () => {
-  it('throws if the bucket does not exist', async () => {
-    const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.read('jobs/x.json')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
-  });
-});
 
 describe('create and replace', () => {
   it('store a document as JSON', async () => {
@@ -66,12 +58,6 @@ describe('create and replace', () => {
   });
 });
 
-describe('readResult', () => {
-  it('throws when S3 refuses to give the result', async () => {
-    await expect(results().readResult('s3://elsewhere/athena/q1.csv', 9)).rejects.toThrow(AwsCallFailed);
-  });
-});
-
 describe('writeFile', () => {
   it('tries again when S3 says that another write is under way (409), and when S3 fails (500)', async () => {
     const key = freshFile();
@@ -90,17 +76,6 @@ describe('writeFile', () => {
     expect(store.struck()).toEqual([1]);
     await expect(results().writeFile(key, file, Buffer.from('a'), 3)).rejects.toThrow(Overloaded);
     expect(store.struck()).toEqual([4]);
-  });
-
-  it('throws if S3 refuses the write', async () => {
-    const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.writeFile('reports/x', file, Buffer.from('a'))).rejects.toThrow(AwsCallFailed);
-  });
-});
-
-describe('locationOf', () => {
-  it('gives the location of an object in Athena’s form', () => {
-    expect(results().locationOf('athena/q1.csv')).toBe('s3://results/athena/q1.csv');
   });
 });
 

@@ -195,17 +195,6 @@ describe('the waiting room', () => {
     },
   );
 
-  it('answers 404 for a request without a ticket or without a hop', async () => {
-    const room = await waitingRoom();
-    const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
-    expect(answer.statusCode).toBe(404);
-    const unhopped = await invoke(
-      room.handler,
-      requestEvent({ path: '/reporting/downloads/x/1', pathParameters: { ticket: room.id } }),
-    );
-    expect(unhopped.statusCode).toBe(404);
-  });
-
   it('accepts 999999 as the hop', async () => {
     const room = await waitingRoom();
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
@@ -224,22 +213,6 @@ describe('the waiting room', () => {
     const answer = await room.get();
     expect(answer.statusCode).toBe(404);
     expect(answer.body).toContain('Request the report again.');
-  });
-
-  it('answers 404 for a ticket whose companies can not be read', async () => {
-    const room = await waitingRoom();
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), companies: ['7.5'] });
-    expect((await room.get()).statusCode).toBe(404);
-  });
-
-  it('answers 400 if the query exceeds the scan limit', async () => {
-    const room = await waitingRoom({
-      plans: [{ ends: 'scan-limit-exceeded' }],
-      env: { QUERY_WAIT_MS: '25000' },
-    });
-    const answer = await room.get();
-    expect(answer.statusCode).toBe(400);
-    expect(answer.body).toContain('report-too-large');
   });
 
   it('answers 503 for the minute after the caller’s time is up, and then 404', async () => {
@@ -311,16 +284,6 @@ describe('a waiting hop that S3 throttles', () => {
     expect(room.metrics).toEqual({});
     expect(room.queries.started).toEqual([]);
     expect(room.stored()).toEqual(before);
-  });
-
-  it('leads to a later hop, which delivers the report when S3 answers again', async () => {
-    const room = await partnerRoom({ plans: [{}] });
-    failing('read waiting/')(room);
-    failing('read waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
-    const answer = await room.get({ ticket: room.id, hop: '3' });
-    expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
   });
 
   it('leads on until the caller’s time is up by its ticket, and then is answered 503', async () => {

@@ -62,20 +62,6 @@ describe('problemChain, around every route', () => {
     ]);
   });
 
-  it('counts an answer once', async () => {
-    const { metrics, published } = await answering(({ facts }) => {
-      const finishedQueries = [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] as const;
-      Object.assign(facts, { isReady: true, finishedQueries });
-      return { statusCode: 303, body: '' };
-    });
-    expect(metrics).toEqual({ Reports: 1, BytesScanned: 5, QueryDuration: 6 });
-    expect(published.times).toBe(1);
-  });
-
-  it('counts a 503 that was returned, not thrown', async () => {
-    expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
-  });
-
   it.each<[number, string, Error]>([
     [400, 'invalid-request', new InvalidRequest([{ parameter: 'x', detail: SECRET }])],
     [400, 'report-too-large', new ReportTooLarge()],

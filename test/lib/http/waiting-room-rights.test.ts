@@ -81,8 +81,6 @@ describe('the waiting room, with a register of partners,', () => {
 
   it.each<[string, Partial<PartnerRecord> | undefined, string]>([
     ['was removed', undefined, 'unknown-client'],
-    ['was suspended', { active: false }, 'inactive-client'],
-    ['has lost its companies', { publisherCompanies: [] }, 'no-companies'],
     [
       'has only companies of the other report',
       { publisherCompanies: [], advertiserCompanies: 'every-company' },
@@ -101,16 +99,6 @@ describe('the waiting room, with a register of partners,', () => {
       expect(queries.started).toHaveLength(1);
     },
   );
-
-  it('lets a partner that was suspended go on waiting once it is active again', async () => {
-    const { hop, partners, queries } = await waitingCaller();
-    const url = await hop();
-    partners.set('client-1', { ...record, active: false });
-    expect((await hop()).statusCode).toBe(404);
-    partners.set('client-1', record);
-    expect((await hop(url)).statusCode).toBe(303);
-    expect(queries.started).toHaveLength(1);
-  });
 
   it.each<[string, PartnerRecord['publisherCompanies'], string | undefined]>([
     ['fewer', ['7'], 'publisher_company_id IN (7)'],
