@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { NoRecords, Overloaded } from '../../../lib/problems/problem.ts';
-import { byOwner } from '../../../lib/report/catalogue.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START, wanted } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent, SECRET } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
@@ -36,17 +34,6 @@ const PATIENCE_MS = 205_000;
 /** How long a ticket is valid: a publication may take 15 minutes more, and a minute is left for the last answer. */
 const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
 
-const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
-const PARTNER: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: 'reports@partner.example',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
-};
 const OF_COMPANIES = { entitlement: [7n, 9n] } as const;
 
 /** The error of a call that AWS throttled until the request's time was up. */

@@ -4,10 +4,10 @@ import type { Claims } from '../../../lib/access/claims.ts';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
 import { NoRecords, NotAuthorized, Unauthenticated, Unavailable } from '../../../lib/problems/problem.ts';
-import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent, SECRET } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
@@ -27,17 +27,6 @@ const CLAIMED = {
   ENTITLEMENTS: 'claims',
   COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
   EVERY_COMPANY_VALUE: 'all',
-};
-
-const PARTNER: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: 'reports@partner.example',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
 };
 
 function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {}) {
@@ -245,9 +234,8 @@ describe('a report route', () => {
 });
 
 describe('a report route, with a register of partners,', () => {
-  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
   it('logs the partner and the companies for each download link', async () => {
-    const made = service({ env, claims: { client_id: 'client-1' } });
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
     made.partners.set('client-1', PARTNER);
     expect((await made.ask()).statusCode).toBe(303);
     expect(made.lines[0]).toMatchObject({
@@ -279,7 +267,7 @@ describe('a report route, with a register of partners,', () => {
   ])(
     'refuses a client that is %s, and gives the reason only in the log',
     async (_, facts, logged, reports) => {
-      const made = service({ env, claims: { client_id: 'client-1' } });
+      const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
       if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
       const answer = await made.ask();
       expect(answer.statusCode).toBe(401);
@@ -294,7 +282,6 @@ describe('a report route, with a register of partners,', () => {
 });
 
 describe('a report route, when the listing of the lake fails,', () => {
-  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
   const claims = { client_id: 'client-1' };
   const LATER_MS = 50;
   const FAULTS: [string, number, () => Promise<never>][] = [
@@ -311,7 +298,7 @@ describe('a report route, when the listing of the lake fails,', () => {
   );
 
   const meeting = (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
-    const made = service({ env, claims });
+    const made = service({ env: BY_REGISTER, claims });
     const { find } = made.register;
     made.register.find = async (client) => {
       await delay(registerMs);
@@ -342,10 +329,8 @@ describe('a report route, when the listing of the lake fails,', () => {
 });
 
 describe('the listing of the lake', () => {
-  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
-
   it('runs while the register is read', async () => {
-    const made = service({ env, claims: { client_id: 'client-1' } });
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
     const looks: number[] = [];
     made.register.find = async () => {
       await delay(10);
@@ -357,7 +342,7 @@ describe('the listing of the lake', () => {
   });
 
   it('does not run if the request is wrong', async () => {
-    const made = service({ env, claims: { client_id: 'client-1' } });
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
     expect((await made.ask({})).statusCode).toBe(401);
     made.partners.set('client-1', PARTNER);
     expect((await made.ask({})).statusCode).toBe(400);

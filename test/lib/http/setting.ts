@@ -3,6 +3,7 @@ import type { PartnerRecord, Register } from '../../../lib/access/partner-record
 import { type Config, readConfig } from '../../../lib/config.ts';
 import type { FunctionDependencies } from '../../../lib/http/function-dependencies.ts';
 import type { MetricSink } from '../../../lib/http/request-log.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { setting } from '../delivery/setting.ts';
@@ -61,6 +62,21 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
 }
 
 export const SECRET = 'secret-of-the-caller';
+
+/** The settings of a stage with a register of partners. */
+export const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+
+/** An active partner with two publisher companies, as the register has it. */
+export const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
 
 /**
  * A request as API Gateway passes it to the function. Its Authorization header holds SECRET, which no log may show.

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
-import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { START } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent } from './setting.ts';
+import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
@@ -13,26 +13,15 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const record: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: '',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
-};
-const PARTNERS = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
 /**
  * A waiting caller, with a query that never ends. `hop` requests the Location of the answer `before`. Without `before`,
  * it requests the URL that the caller has already.
  */
-async function waitingCaller(env: Record<string, string> = PARTNERS) {
+async function waitingCaller(env: Record<string, string> = BY_REGISTER) {
   const made = functionSetting({ ...env, QUERY_WAIT_MS: '1000' }, { ends: 'never' }, { ends: 'never' });
-  made.partners.set('client-1', record);
+  made.partners.set('client-1', PARTNER);
   const verifyToken = async () => ({ client_id: 'client-1', companies: ['7', '9'] });
   const ask = reportHandler(publisherReport, { ...made.dependencies, verifyToken });
   const wait = downloadsHandler(made.dependencies);
@@ -90,7 +79,7 @@ describe('the waiting room, with a register of partners,', () => {
     'answers 404 at the next hop for a partner that %s, and the log gives the reason',
     async (_, change, refusal) => {
       const { hop, partners, queries, lines } = await waitingCaller();
-      if (change) partners.set('client-1', { ...record, ...change });
+      if (change) partners.set('client-1', { ...PARTNER, ...change });
       else partners.delete('client-1');
       expect((await hop()).statusCode).toBe(404);
       expect(lines).toMatchObject([
@@ -107,7 +96,7 @@ describe('the waiting room, with a register of partners,', () => {
   ])('begins a new query if the partner’s companies are now %s', async (_, now, predicate) => {
     const { hop, partners, queries } = await waitingCaller();
     expect(sqlOf(queries.started[0])).toContain('publisher_company_id IN (7, 9)');
-    partners.set('client-1', { ...record, publisherCompanies: now });
+    partners.set('client-1', { ...PARTNER, publisherCompanies: now });
     expect((await hop()).statusCode).toBe(303);
     expect(queries.started).toHaveLength(2);
     const sql = sqlOf(queries.started[1]);
@@ -117,7 +106,7 @@ describe('the waiting room, with a register of partners,', () => {
 
   it('lists the lake again for new companies, and waits for the new query at the next hop', async () => {
     const { hop, partners, queries, lake } = await waitingCaller();
-    partners.set('client-1', { ...record, publisherCompanies: ['7'] });
+    partners.set('client-1', { ...PARTNER, publisherCompanies: ['7'] });
     const looks = lake.looks.length;
     await hop();
     expect(lake.looks.length).toBeGreaterThan(looks);

@@ -16,7 +16,6 @@ const compile = (report: Report, fields: string, filters: Record<string, string[
   return compileQuery(parseRequest(report, { parameters, accept: undefined }), 'every-company').sql;
 };
 
-const from = ({ table }: Report) => `FROM ${table}`;
 const DAYS = "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'";
 const sum = (counted: string, name: string) => `CAST(coalesce(sum(${counted}), 0) AS bigint) AS "${name}"`;
 const inContainers =
@@ -26,117 +25,54 @@ const inContainers =
 const BY_PLACEMENT = { 'filter[PlacementId]': ['1', '2'] };
 
 describe('the SQL of a report', () => {
-  it.each<[string, Report, string, Record<string, string[]>, string[]]>([
-    [
-      'is neither grouped nor ordered for totals',
-      publisherReport,
-      'Opens,Clicks',
-      {},
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        DAYS,
-        ') AS report',
-      ],
-    ],
+  const opens = sum('container_opens', 'Opens');
+  const clicks = sum('clicks', 'Clicks');
+  const placements = `placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`;
+  const byPlacement = ['GROUP BY placement_id', ') AS report', 'ORDER BY "PlacementId" NULLS LAST'];
+  const OF_CONTAINER = { 'filter[ContainerId]': ['1'] };
+  const OF_DAYS = { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] };
+  const placedClicks = sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks');
+
+  // What the SQL does; the fields and filters of a request; what is selected, under which further condition, and what
+  // stands behind that.
+  it.each<[string, Report, string, Record<string, string[]>, string, string, string[]?]>([
+    ['neither groups nor orders totals', publisherReport, 'Opens,Clicks', {}, `${opens}, ${clicks}`, ''],
     [
       'counts placement-level opens, without container records, if it is grouped by placement',
-      publisherReport,
-      'PlacementId,Opens',
-      {},
-      [
-        'SELECT "PlacementId", "Opens"',
-        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IS NOT NULL`,
-        'GROUP BY placement_id',
-        ') AS report',
-        'ORDER BY "PlacementId" NULLS LAST',
-      ],
+      ...([publisherReport, 'PlacementId,Opens', {}] as const),
+      ...([placements, ' AND placement_id IS NOT NULL', byPlacement] as const),
     ],
     [
       'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
-      publisherReport,
-      'PlacementId,Opens',
-      BY_PLACEMENT,
-      [
-        'SELECT "PlacementId", "Opens"',
-        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IS NOT NULL AND placement_id IN (?, ?)`,
-        'GROUP BY placement_id',
-        ') AS report',
-        'ORDER BY "PlacementId" NULLS LAST',
-      ],
+      ...([publisherReport, 'PlacementId,Opens', BY_PLACEMENT] as const),
+      ...([placements, ' AND placement_id IS NOT NULL AND placement_id IN (?, ?)', byPlacement] as const),
     ],
     [
       'counts container records for Opens, but for no other metric, if it is filtered by placement',
-      publisherReport,
-      'Opens,Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND ${inContainers}`,
-        ') AS report',
-      ],
+      ...([publisherReport, 'Opens,Clicks', BY_PLACEMENT] as const),
+      ...([`${opens}, ${placedClicks}`, ` AND ${inContainers}`] as const),
     ],
     [
       'looks up no containers for a filter on placements if Opens is not requested',
-      publisherReport,
-      'Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IN (?, ?)`,
-        ') AS report',
-      ],
+      ...([publisherReport, 'Clicks', BY_PLACEMENT, clicks, ' AND placement_id IN (?, ?)'] as const),
     ],
     [
       'looks up no containers for a filter on another dimension',
-      publisherReport,
-      'Opens,Clicks',
-      { 'filter[ContainerId]': ['1'] },
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND container_id IN (?)`,
-        ') AS report',
-      ],
+      ...([publisherReport, 'Opens,Clicks', OF_CONTAINER] as const),
+      ...([`${opens}, ${clicks}`, ' AND container_id IN (?)'] as const),
     ],
     [
       'looks up no containers in the advertiser report',
-      advertiserReport,
-      'Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(advertiserReport),
-        `${DAYS} AND placement_id IN (?, ?)`,
-        ') AS report',
-      ],
+      ...([advertiserReport, 'Clicks', BY_PLACEMENT, clicks, ' AND placement_id IN (?, ?)'] as const),
     ],
     [
       'names the days of a filter in a fixed order, and does not read event_time',
-      publisherReport,
-      'Clicks',
-      { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND day IN ('2026-01-05', '2026-01-06')`,
-        ') AS report',
-      ],
+      ...([publisherReport, 'Clicks', OF_DAYS, clicks, " AND day IN ('2026-01-05', '2026-01-06')"] as const),
     ],
-  ])('%s', (_, report, fields, filters, lines) => {
-    expect(compile(report, fields, filters)).toBe(lines.join('\n'));
+  ])('%s', (_, report, fields, filters, selected, condition, end = [') AS report']) => {
+    const names = fields.split(',').map((name) => `"${name}"`);
+    const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selected}`, `FROM ${report.table}`];
+    expect(compile(report, fields, filters)).toBe([...lines, DAYS + condition, ...end].join('\n'));
   });
 });
 
