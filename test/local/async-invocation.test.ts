@@ -33,17 +33,6 @@ const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPaus
 };
 
 describe('an event', () => {
-  it('is run once if the function succeeds', async () => {
-    const { sandbox, invocations } = functionThat('works');
-    const { queue, records } = queueOf(sandbox);
-    queue.send(event);
-    await expect.poll(() => invocations).toEqual([[event, expect.any(String)]]);
-    queue.send('another');
-    // A second try of the first event would have happened before the end of the second event.
-    await expect.poll(() => records.length).toBe(1);
-    expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
-  });
-
   it('is run again under the same request id until the function succeeds', async () => {
     const { sandbox, invocations } = functionThat('throws', 'throws', 'works');
     const { queue, records } = queueOf(sandbox);

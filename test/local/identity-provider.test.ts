@@ -153,27 +153,3 @@ describe('the key set', () => {
     expect(provider.issuer).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 });
-
-describe('signToken', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'] as const)('signs with the key for %s', async (algorithm) => {
-    const token = await provider.signToken({ sub: 'x' }, { algorithm });
-    expect(decode(token).header.alg).toBe(algorithm);
-    expect(await isSigned(token)).toBe(true);
-  });
-
-  it('replaces or removes its own claims and header members as the caller asks', async () => {
-    const token = await provider.signToken(
-      { iss: 'https://other', exp: 1, nbf: undefined, scope: ['a'] },
-      { header: { kid: 'unknown', typ: undefined, jku: 'https://other/keys' } },
-    );
-    expect(decode(token)).toEqual({
-      header: { alg: 'RS256', kid: 'unknown', jku: 'https://other/keys' },
-      claims: { iss: 'https://other', exp: 1, iat: expect.any(Number), scope: ['a'] },
-    });
-  });
-
-  it('signs a token that expires after the given time', async () => {
-    const { claims } = decode(await provider.signToken({}, { expiresInSeconds: -60 }));
-    expect(claims).toMatchObject({ iss: provider.issuer, exp: claims.iat - 60 });
-  });
-});

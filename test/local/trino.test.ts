@@ -150,19 +150,6 @@ it('the Trino engine reports an exceeded scan limit as Athena does, with the sca
   await expect((await open(url)).run('SELECT 1')).rejects.toEqual(new QueryScanLimitExceeded(99));
 });
 
-it('the Trino engine cancels the statement on an abort', async () => {
-  const waiting = '{"nextUri":"@/next/1","stats":{}}';
-  const { url, calls } = await coordinator(...checked(), ...Array<string>(100_000).fill(waiting));
-  const { run, scratchDirectory } = await open(url);
-  const abort = new AbortController();
-  const ended = run('SELECT 1', { signal: abort.signal });
-  await expect.poll(() => calls.length).toBeGreaterThan(tables.length + 1);
-  abort.abort();
-  await expect(ended).rejects.toThrow('aborted');
-  expect(calls.at(-1)).toMatchObject({ method: 'DELETE', path: '/next/1' });
-  expect(await readdir(scratchDirectory)).toEqual([]);
-});
-
 it('the Trino engine runs no statement that could change the cluster', async () => {
   const { url, calls } = await coordinator(...checked());
   const { run } = await open(url);

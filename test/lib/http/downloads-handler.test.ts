@@ -2,12 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
-import { NoRecords, Overloaded } from '../../../lib/problems/problem.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START, wanted } from '../delivery/setting.ts';
-import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent, SECRET } from './setting.ts';
+import {
+  BY_REGISTER,
+  FAILED_LISTINGS,
+  failListing,
+  functionSetting,
+  invoke,
+  PARTNER,
+  requestEvent,
+  SECRET,
+} from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
@@ -380,51 +389,20 @@ describe('the listing of the lake', () => {
 });
 
 describe('the waiting room, when the listing of the lake fails for a caller that waits for a slot,', () => {
-  const LATER_MS = 50;
-  const FAULTS: [string, number, () => Promise<never>][] = [
-    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
-    ['AWS at its limit', 303, () => Promise.reject(throttled())],
-    ['an internal error', 500, () => Promise.reject(new Error('boom'))],
-  ];
-  const ORDERS = [
-    ['before', LATER_MS, 0],
-    ['after', 0, LATER_MS],
-  ] as const;
-  const cases = FAULTS.flatMap((fault) =>
-    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
-  );
-
-  const meeting = async (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
-    const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
-    const { find } = made.register;
-    made.register.find = async (client) => {
-      await delay(registerMs);
-      return find(client);
-    };
-    made.lake.list = async () => {
-      await delay(listingMs);
-      return fail();
-    };
-    return made;
-  };
-  it.each(cases)(
-    'answers “no such download” to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
-    async (_, _status, _order, registerMs, listingMs, fail) => {
-      const made = await meeting(registerMs, listingMs, fail);
-      const answer = await made.get();
-      expect(answer.statusCode).toBe(404);
-      expect(answer.body).toContain('no-such-download');
-    },
-  );
-
-  it.each(cases)(
-    'answers a client that is in the register by the failure: %s (status %d) %s the register’s answer',
-    async (_, status, _order, registerMs, listingMs, fail) => {
-      const made = await meeting(registerMs, listingMs, fail);
+  it.each(FAILED_LISTINGS)(
+    'hides the failure from a client that is not in the register: %o',
+    async (failed) => {
+      const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
+      failListing(made, failed);
+      const stranger = await made.get();
+      expect([stranger.statusCode, stranger.body]).toEqual([
+        404,
+        expect.stringContaining('no-such-download'),
+      ]);
       made.partners.set('client-1', PARTNER);
-      const answer = await made.get();
-      expect(answer.statusCode).toBe(status);
-      expect(answer.body).not.toContain('no-such-download');
+      const partner = await made.get();
+      expect(partner.statusCode).toBe(failed.status === 503 ? 303 : failed.status);
+      expect(partner.body).not.toContain('no-such-download');
     },
   );
 });

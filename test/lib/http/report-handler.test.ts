@@ -3,11 +3,20 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
-import { NoRecords, NotAuthorized, Unauthenticated, Unavailable } from '../../../lib/problems/problem.ts';
+import { NotAuthorized, Unauthenticated } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START } from '../delivery/setting.ts';
-import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent, SECRET } from './setting.ts';
+import {
+  BY_REGISTER,
+  FAILED_LISTINGS,
+  failListing,
+  functionSetting,
+  invoke,
+  PARTNER,
+  requestEvent,
+  SECRET,
+} from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
@@ -282,50 +291,13 @@ describe('a report route, with a register of partners,', () => {
 });
 
 describe('a report route, when the listing of the lake fails,', () => {
-  const claims = { client_id: 'client-1' };
-  const LATER_MS = 50;
-  const FAULTS: [string, number, () => Promise<never>][] = [
-    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
-    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
-    ['an internal error', 500, () => Promise.reject(new Error('boom'))],
-  ];
-  const ORDERS = [
-    ['before', LATER_MS, 0],
-    ['after', 0, LATER_MS],
-  ] as const;
-  const cases = FAULTS.flatMap((fault) =>
-    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
-  );
-
-  const meeting = (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
-    const made = service({ env: BY_REGISTER, claims });
-    const { find } = made.register;
-    made.register.find = async (client) => {
-      await delay(registerMs);
-      return find(client);
-    };
-    made.lake.list = async () => {
-      await delay(listingMs);
-      return fail();
-    };
-    return made;
-  };
-
-  it.each(cases)(
-    'answers 401 to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
-    async (_, _status, _order, registerMs, listingMs, fail) => {
-      expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
-    },
-  );
-
-  it.each(cases)(
-    'answers with the failure to a client that is in the register: %s (status %d) %s the register’s answer',
-    async (_, status, _order, registerMs, listingMs, fail) => {
-      const made = meeting(registerMs, listingMs, fail);
-      made.partners.set('client-1', PARTNER);
-      expect((await made.ask()).statusCode).toBe(status);
-    },
-  );
+  it.each(FAILED_LISTINGS)('answers $status only to a client in the register: %o', async (failed) => {
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+    failListing(made, failed);
+    expect((await made.ask()).statusCode).toBe(401);
+    made.partners.set('client-1', PARTNER);
+    expect((await made.ask()).statusCode).toBe(failed.status);
+  });
 });
 
 describe('the listing of the lake', () => {
