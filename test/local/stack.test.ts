@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
@@ -178,10 +177,16 @@ describe('a listener of the stack', () => {
   it('draws the credentials of storage and of the clients at each start', async () => {
     const [one, other] = [await startNoting(), await startNoting()];
     expect(one.stack.clientSecret).not.toBe(other.stack.clientSecret);
-    const program = `import('./local/object-store/verify-signature.ts').then((all) => console.log(all.credentials))`;
-    const drawn = [1, 2].map(() => execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
-    expect(drawn[0]).toMatch(/accessKeyId: 'LOCAL[0-9A-F]{16}',\s+secretAccessKey: '[0-9a-f]{40}'/);
-    expect(drawn[0]).not.toBe(drawn[1]);
+    const drawn: { accessKeyId: string; secretAccessKey: string }[] = [];
+    for (let start = 0; start < 2; start++) {
+      vi.resetModules();
+      drawn.push((await import('../../local/object-store/verify-signature.ts')).credentials);
+    }
+    const forms = { accessKeyId: /^LOCAL[0-9A-F]{16}$/, secretAccessKey: /^[0-9a-f]{40}$/ };
+    for (const [name, form] of Object.entries(forms) as ['accessKeyId' | 'secretAccessKey', RegExp][]) {
+      expect(drawn[0]?.[name]).toMatch(form);
+      expect(drawn[0]?.[name]).not.toBe(drawn[1]?.[name]);
+    }
   });
 
   it('keeps the files of the stack from other users', async () => {

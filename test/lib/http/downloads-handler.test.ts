@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { START, wanted } from '../delivery/setting.ts';
+import { PARAMETERS, START, wanted } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import {
   BY_REGISTER,
   FAILED_LISTINGS,
@@ -20,17 +21,8 @@ import {
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
-const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
 const WAITS_FOR_ATTEMPT: Progress = {
   waitsFor: 'attempt',
   data: { version: 'v1', fingerprint: 'f1', isListed: true },

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { problemChain } from '../../../lib/http/problem-chain.ts';
 import type { LoggedContext } from '../../../lib/http/request-log.ts';
@@ -10,12 +10,10 @@ import {
   Unavailable,
 } from '../../../lib/problems/problem.ts';
 import { START } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const event = requestEvent({
   path: '/reporting/publisherperformance',

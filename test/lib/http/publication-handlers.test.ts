@@ -1,13 +1,11 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Publication } from '../../../lib/delivery/files.ts';
 import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
 import { CSV, publishingRecord, START } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting } from './setting.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const KEY = 'reports/q1/report.csv';
 const REQUEST = 'publications/q1.json';

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
 import { NotAuthorized, Unauthenticated } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { START } from '../delivery/setting.ts';
+import { PARAMETERS, START } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import {
   BY_REGISTER,
   FAILED_LISTINGS,
@@ -20,18 +21,9 @@ import {
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
-const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'filter[DeviceOrProxy]': [SECRET],
-  'api-version': ['1.0'],
-};
+const ASKED = { ...PARAMETERS, 'filter[DeviceOrProxy]': [SECRET] };
 const CLAIMED = {
   ENTITLEMENTS: 'claims',
   COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
@@ -51,7 +43,7 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
     },
   });
   const ask = async (
-    parameters: Record<string, string[]> | undefined = PARAMETERS,
+    parameters: Record<string, string[]> | undefined = ASKED,
     headers = {},
     requestTimeEpoch = START,
   ) => {
@@ -165,14 +157,14 @@ describe('a report route', () => {
     'counts its time from the arrival of the request at the gateway (%s)',
     async (_, gatewayMs, countedMs) => {
       const made = service();
-      await made.ask(PARAMETERS, {}, START + gatewayMs);
+      await made.ask(ASKED, {}, START + gatewayMs);
       expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
     },
   );
 
   it('waits and calls AWS for a moment, even if all of its time has passed by a clock that is ahead', async () => {
     const made = service({ plans: [{ ends: 'never' }] });
-    const answer = await made.ask(PARAMETERS, {}, START - 28_999);
+    const answer = await made.ask(ASKED, {}, START - 28_999);
     expect(answer).toMatchObject({
       statusCode: 303,
       headers: { Location: expect.stringContaining('/reporting/downloads/') },
@@ -198,7 +190,7 @@ describe('a report route', () => {
 
   it('answers 401 for a valid token without the scope, and the log names the token’s client', async () => {
     const made = service();
-    expect((await made.ask(PARAMETERS, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
+    expect((await made.ask(ASKED, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
     expect(made.lines).toMatchObject([
       {
         level: 'info',
@@ -219,7 +211,7 @@ describe('a report route', () => {
   });
 
   it('leads a caller that accepts gzip to the gzipped file', async () => {
-    const { headers } = await service().ask(PARAMETERS, { 'Accept-Encoding': ['gzip, br'] });
+    const { headers } = await service().ask(ASKED, { 'Accept-Encoding': ['gzip, br'] });
     expect(headers?.['Location']).toMatch(/\.csv\.gz\?for=300$/);
   });
 
@@ -353,7 +345,7 @@ describe('a report that takes longer than a request', () => {
     expect(ticketOf(made)).toEqual({
       form: 2,
       report: 'publisherperformance',
-      parameters: PARAMETERS,
+      parameters: ASKED,
       companies: ['7', '9223372036854775807'],
       client: 'first-partner',
       progress: {

@@ -1,17 +1,15 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
-import { START } from '../delivery/setting.ts';
+import { PARAMETERS } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import { BY_REGISTER, functionSetting, invoke, PARTNER, requestEvent } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
 
@@ -29,14 +27,10 @@ async function waitingCaller(env: Record<string, string> = BY_REGISTER) {
     await vi.advanceTimersByTimeAsync(30_000);
     return answering;
   };
-  const parameters = {
-    requestedFields: ['Day,Clicks'],
-    startInclusive: ['2026-01-01T00:00:00Z'],
-    endExclusive: ['2026-01-03T00:00:00Z'],
-    'api-version': ['1.0'],
-  };
   const path = '/reporting/publisherperformance';
-  let location = (await answered(invoke(ask, requestEvent({ path, parameters })))).headers?.['Location'];
+  let location = (await answered(invoke(ask, requestEvent({ path, parameters: PARAMETERS })))).headers?.[
+    'Location'
+  ];
   const hop = async (before?: APIGatewayProxyResult) => {
     if (before) location = before.headers?.['Location'];
     const [, , , , ticket = '', number = ''] = String(location).split('/');
