@@ -36,6 +36,7 @@ afterAll(() => {
 });
 
 beforeEach(async () => {
+  warnings = [];
   directory = await mkdtemp(join(tmpdir(), 'events-'));
   scratchDirectory = await mkdtemp(join(tmpdir(), 'events-scratch-'));
 });
@@ -55,6 +56,16 @@ const clicksOf = async ({ follow }: OpenedEvents, first: string, last = first) =
   await follow(connection, sql);
   return rowsOf(sql);
 };
+
+let warnings: string[];
+/** Opens the events as the engine does. */
+const open = (at = directory) =>
+  openEvents(connection, {
+    directory: at,
+    database,
+    scratchDirectory,
+    onWarning: (line) => warnings.push(line),
+  });
 
 const inDays = (name: string) => join(directory, 'publisher_events', name);
 
@@ -84,7 +95,7 @@ const publisherRecord = (changed: Readonly<Record<string, string | undefined>> =
 describe('openEvents', () => {
   it('opens every table of the contract, with the types of the contract and the day as text', async () => {
     await writeEach();
-    await openEvents(connection, { directory, database, scratchDirectory });
+    await open();
 
     const shown = await rowsOf(
       `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = '${database}'
@@ -100,7 +111,7 @@ describe('openEvents', () => {
 
   it('also reads files and days that are added later', async () => {
     await writeEach();
-    const opened = await openEvents(connection, { directory, database, scratchDirectory });
+    const opened = await open();
     await writeEvents(directory, 'publisher_events', [NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
     expect(await clicksOf(opened, '2026-01-31')).toEqual([['2']]);
     expect(await clicksOf(opened, '2026-02-01')).toEqual([['1']]);
@@ -120,7 +131,7 @@ describe('openEvents', () => {
   ])('reads %s with the types of the contract', async (_, changed) => {
     await writeEach();
     await writeParquet('publisher_events/day=2026-01-31/a.parquet', publisherRecord(changed));
-    await openEvents(connection, { directory, database, scratchDirectory });
+    await open();
 
     expect(
       await rowsOf(
@@ -141,7 +152,7 @@ describe('openEvents', () => {
     );
     await writeParquet('publisher_events/day=2026-01-31/_temporary/0/c.parquet', publisherRecord());
     await writeParquet('publisher_events/day=2026-01-31/.staging/d.parquet', publisherRecord());
-    await openEvents(connection, { directory, database, scratchDirectory });
+    await open();
 
     expect(await rowsOf('SELECT day, clicks FROM reports.publisher_events ORDER BY clicks')).toEqual([
       ['2026-01-31', '0'],
@@ -152,7 +163,7 @@ describe('openEvents', () => {
 
   it('reads no folder beside the days that came later, whatever its name', async () => {
     await writeEach();
-    const opened = await openEvents(connection, { directory, database, scratchDirectory });
+    const opened = await open();
     for (const name of ['-old', '.bak', ' (copy)', 'T00', 'x', '\n'])
       await cp(inDays('day=2026-01-31'), inDays(`day=2026-01-31${name}`), { recursive: true });
     await cp(inDays('day=2026-01-31'), inDays('day=2026-02-31'), { recursive: true });
@@ -179,14 +190,12 @@ describe('openEvents', () => {
     'fails the reports of a day in which a part can no longer be read, and no others: %s',
     async (fault, make) => {
       await writeEach([NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
-      const opened = await openEvents(connection, { directory, database, scratchDirectory });
+      const opened = await open();
       await make();
       expect(await clicksOf(opened, '2026-01-31')).toEqual([['1']]);
       await expect(clicksOf(opened, '2026-02-01')).rejects.toThrow(fault);
       await connection.run('DROP SCHEMA reports CASCADE');
-      await expect(openEvents(connection, { directory, database, scratchDirectory })).rejects.toThrow(
-        /day=2026-02-01/,
-      );
+      await expect(open()).rejects.toThrow(/day=2026-02-01/);
     },
   );
 
@@ -194,7 +203,7 @@ describe('openEvents', () => {
     await writeEach();
     await rename(directory, `${directory}[1]*`);
     await symlink(`${directory}[1]*`, directory);
-    const opened = await openEvents(connection, { directory, database, scratchDirectory });
+    const opened = await open();
     expect(await clicksOf(opened, '2026-01-31')).toEqual([['1']]);
     await rm(directory);
     await rename(`${directory}[1]*`, directory);
@@ -206,13 +215,7 @@ describe('openEvents', () => {
       'publisher_events/day=2026-02-01/a.parquet',
       publisherRecord({ ...AT_NEW_DAY, clicks: undefined }),
     );
-    const warnings: string[] = [];
-    await openEvents(connection, {
-      directory,
-      database,
-      scratchDirectory,
-      onWarning: (line) => warnings.push(line),
-    });
+    await open();
 
     expect(await rowsOf('SELECT day, clicks FROM reports.publisher_events ORDER BY day')).toEqual([
       ['2026-01-31', '0'],
@@ -227,13 +230,7 @@ describe('openEvents', () => {
   it('serves one table if the other is missing, and warns about it', async () => {
     await writeEach();
     await rm(join(directory, 'advertiser_events'), { recursive: true });
-    const warnings: string[] = [];
-    await openEvents(connection, {
-      directory,
-      database,
-      scratchDirectory,
-      onWarning: (line) => warnings.push(line),
-    });
+    await open();
 
     expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
     expect(await rowsOf('SELECT day, spend FROM reports.advertiser_events')).toEqual([]);
@@ -264,7 +261,7 @@ describe('openEvents', () => {
   ])('refuses %s, and names the fault and the cure in one line', async (_, make, message) => {
     await writeEach();
     await make();
-    const opened = openEvents(connection, { directory, database, scratchDirectory });
+    const opened = open();
     const fault = await opened.catch((error: Error) => error);
     expect(fault).toBeInstanceOf(OperatorFault);
     expect((fault as Error).message).toMatch(message);
@@ -278,9 +275,7 @@ describe('openEvents', () => {
       await addFile({ revenue: '1.5::DOUBLE', placement_id: `${name.charCodeAt(0)}::BIGINT` }, name);
     await writeFile(inDay('events.csv'), 'a,b');
 
-    const fault = await openEvents(connection, { directory, database, scratchDirectory }).catch(
-      (error: Error) => error,
-    );
+    const fault = await open().catch((error: Error) => error);
     const lines = (fault as Error).message.split('\n');
     expect(lines[0]).toBe(`${directory} can't be served; 3 faults:`);
     expect(lines.slice(1)).toEqual([
@@ -295,7 +290,7 @@ describe('openEvents', () => {
   it('refuses a directory without a table, and names the folders in the directory', async () => {
     await mkdir(join(directory, 'publisher'));
     await writeFile(join(directory, 'publisher', 'a.parquet'), '');
-    await expect(openEvents(connection, { directory, database, scratchDirectory })).rejects.toThrow(
+    await expect(open()).rejects.toThrow(
       RegExp(
         `${tables.map(({ name }) => `${name}/`).join(', ')}: none of these is here; here is publisher; .*lake -- convert \\S+ --to`,
       ),
@@ -308,9 +303,7 @@ describe('openEvents', () => {
     ["can't be read", 'file/below'],
   ])('refuses a directory that %s', async (fault, path) => {
     await writeFile(join(directory, 'file'), '');
-    await expect(
-      openEvents(connection, { directory: join(directory, path), database, scratchDirectory }),
-    ).rejects.toThrow(fault);
+    await expect(open(join(directory, path))).rejects.toThrow(fault);
   });
 
   const addFile = (changed: Readonly<Record<string, string | undefined>>, name = 'z') =>
@@ -326,7 +319,7 @@ describe('writeEvents', () => {
       { event_time: '2026-01-31T23:59:59.999Z', container_id: 1 },
       { event_time: '2026-02-01T00:00:00.000Z', container_id: 2 },
     ]);
-    await openEvents(connection, { directory, database, scratchDirectory });
+    await open();
 
     expect(
       await rowsOf(

@@ -188,21 +188,6 @@ describe('the waiting room', () => {
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
   });
 
-  it('answers 404 for a ticket of a report that the service does not have', async () => {
-    const room = await waitingRoom();
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
-    expect((await room.get()).statusCode).toBe(404);
-  });
-
-  it('answers 404 for a ticket whose request this release does not know', async () => {
-    const room = await waitingRoom();
-    const parameters = { ...PARAMETERS, requestedFields: ['Day,FieldOfAnotherRelease'] };
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), parameters });
-    const answer = await room.get();
-    expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain('Request the report again.');
-  });
-
   it('answers 503 for the minute after the caller’s time is up, and then 404', async () => {
     const late = await waitingRoom({ waitedMs: TICKET_MS });
     expect((await late.get()).statusCode).toBe(503);
