@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import { publishLarge, readPublication } from '../../../lib/delivery/files.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
@@ -11,6 +12,7 @@ import {
   CSV,
   doneRecord,
   failedRecord,
+  LARGE,
   START,
   setting,
   startingRecord,
@@ -280,6 +282,36 @@ describe('a client that has as many queries under way as slots', () => {
     full(of);
     const attempt = of.queries.started[0]?.token;
     expect((await settled(first)).left).toEqual({ ...WAITS_FOR_SLOT, attempt, cacheStatus: 'collapsed' });
+  });
+});
+
+describe('a large result', () => {
+  const large = { ...soon, bytes: LARGE };
+  const publication = async ({ results }: Setting) => {
+    const wanted = await readPublication(results, 'publications/q1.json');
+    if (!wanted) throw new Error('there is no publication');
+    return wanted;
+  };
+
+  it('is published by the publishing function; who reads gzip gets the gzipped file first', async () => {
+    const of = setting(large);
+    const plain = request(of);
+    const gzip = request(of, { acceptsGzip: true });
+    await vi.advanceTimersByTimeAsync(2_000);
+    // Who comes now waits too, for longer than its query may take.
+    expect((await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() })).status).toBe('waiting');
+    const { uploadFile } = of.results;
+    of.results.uploadFile = async (key, ...given) => {
+      await new Promise((resolve) => setTimeout(resolve, key.endsWith('.gz') ? 2_000 : 10_000));
+      return uploadFile(key, ...given);
+    };
+    const publishing = publishLarge(of.results, await publication(of));
+    const [first, second] = await settled(Promise.all([gzip, plain, publishing]));
+    const { key } = await publication(of);
+    expect([first.key, first.status, first.ms < 5_000]).toEqual([`${key}.gz`, 'collapsed', true]);
+    expect([second.key, second.status, second.ms > 14_000]).toEqual([key, 'miss', true]);
+    expect(of.record()).toMatchObject({ state: 'done', rows: 1 });
+    expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
 });
 

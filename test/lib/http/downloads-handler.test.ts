@@ -299,43 +299,6 @@ describe('a waiting hop that S3 throttles', () => {
     expect((await room.get({ ticket: 'a-ticket', hop: '1' })).statusCode).toBe(404);
     expect(room.results.calls).toEqual([]);
   });
-
-  it('does not lead a partner that has lost its right to the report', async () => {
-    const room = await partnerRoom({ plans: [{}] });
-    const { find } = room.register;
-    room.partners.delete('client-1');
-    failing('read waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    noRegister(room);
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
-    room.register.find = find;
-    expect((await room.get({ ticket: room.id, hop: '3' })).statusCode).toBe(404);
-    expect(room.queries.started).toEqual([]);
-  });
-
-  it('leads to a hop that goes on with the new query, even if the ticket could not be written', async () => {
-    const room = await partnerRoom({ progress: WAITS_FOR_SLOT });
-    failing('replace waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(room.stored()).toMatchObject({ progress: WAITS_FOR_SLOT });
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(
-      ledOn(room, 3, 'PerformanceReports; fwd=miss; collapsed'),
-    );
-    expect(room.queries.started).toHaveLength(1);
-    expect(room.stored()).toMatchObject({ progress: { waitsFor: 'attempt' } });
-  });
-
-  it('leads to a hop that sees the partner’s new companies again, if the ticket could not be written', async () => {
-    const room = await partnerRoom({ asks: { entitlement: [7n] } });
-    failing('replace waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(room.stored()).toMatchObject({ companies: ['7'] });
-    expect((await room.get({ ticket: room.id, hop: '2' })).statusCode).toBe(303);
-    expect(room.stored()).toMatchObject({ companies: ['7', '9'] });
-    expect(room.queries.started.map(({ query }) => query.sql)).toEqual([
-      expect.stringContaining('publisher_company_id IN (7, 9)'),
-    ]);
-  });
 });
 
 describe('the listing of the lake', () => {
