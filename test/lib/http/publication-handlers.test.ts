@@ -56,15 +56,6 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('writes nothing if it is started twice and finds the file', async () => {
-    const { results, run, lines } = publishing();
-    results.put(REQUEST, publication);
-    results.put(KEY, {});
-    await run();
-    expect(results.calls.filter((call) => !/^(read|head) /.test(call))).toEqual([]);
-    expect(lines).toMatchObject([{ level: 'info' }]);
-  });
-
   const named = { queryExecutionId: 'q1', partner: 'first-partner' };
   it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string, object]>([
     ['the publication request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
