@@ -115,23 +115,6 @@ it('the Trino engine sends user, password, catalog, schema and the time zone UTC
 });
 
 it.each([
-  ['a query without parameters', 'SELECT 1; ', [], 'SELECT 1'],
-  ['a query without placeholders but with a parameter', 'SELECT 1', ['5'], 'SELECT 1'],
-  [
-    'a query with its parameters',
-    "SELECT 'a', ?, ?",
-    ['1 -- one', `'O''Brien'`],
-    `EXECUTE IMMEDIATE 'SELECT ''a'', ?, ?' USING (1 -- one\n), ('O''Brien'\n)`,
-  ],
-])('the Trino engine sends %s as one statement', async (_, sql, parameters, body) => {
-  const { url, calls } = await coordinator(...checked(), '{"columns":[],"stats":{}}');
-  const { run } = await open(url);
-  await run(sql, { parameters });
-  expect(calls.at(-1)?.body).toBe(body);
-});
-
-it.each([
-  ['SYNTAX_ERROR', 'USER_ERROR', { category: 2, type: 1006, retryable: false }],
   ['HIVE_BAD_DATA', 'EXTERNAL', { category: 1, type: 200, retryable: false }],
   ['EXCEEDED_LOCAL_MEMORY_LIMIT', 'INSUFFICIENT_RESOURCES', { category: 1, type: 0, retryable: true }],
   ['NO_NODES_AVAILABLE', 'INTERNAL_ERROR', { category: 1, type: 200, retryable: true }],
