@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { Bucket, beside, file, freshFile, freshKey, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;
@@ -31,24 +30,6 @@ describe('create and replace', () => {
     expect((await head(key)).ContentType).toBe('application/json');
   });
 
-  it.each<[string, (key: ResultsKey) => Promise<unknown>]>([
-    ['create', (key) => results().create(key, { a: 2 })],
-    [
-      'replace',
-      async (key) => {
-        const stored = await results().create(key, { a: 1 });
-        store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-        return stored && results().replace(stored, key, { a: 2 });
-      },
-    ],
-  ])('try again when S3 says that another write is under way (409): %s', async (_, write) => {
-    const key = freshKey();
-    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-    expect(await write(key)).toMatchObject({ document: { a: 2 } });
-    expect(store.struck()).toEqual([1]);
-    expect(await get(key)).toBe('{"a":2}');
-  });
-
   it('return undefined if another write came first (409, then 412)', async () => {
     const key = freshKey();
     await put(key, '{"a":1}');
@@ -59,16 +40,6 @@ describe('create and replace', () => {
 });
 
 describe('writeFile', () => {
-  it('tries again when S3 says that another write is under way (409), and when S3 fails (500)', async () => {
-    const key = freshFile();
-    store.faults.set([
-      { on: 's3', match: `PUT ${key}`, status: 409, times: 1 },
-      { on: 's3', match: `PUT ${key}`, status: 500, times: 2 },
-    ]);
-    await results().writeFile(key, file, Buffer.from('a,b\n'));
-    expect(await get(key)).toBe('a,b\n');
-  });
-
   it('makes no more tries than its caller allows', async () => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500 }]);
