@@ -29,50 +29,76 @@ describe('the SQL of a report', () => {
   const clicks = sum('clicks', 'Clicks');
   const placements = `placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`;
   const byPlacement = ['GROUP BY placement_id', ') AS report', 'ORDER BY "PlacementId" NULLS LAST'];
-  const OF_CONTAINER = { 'filter[ContainerId]': ['1'] };
-  const OF_DAYS = { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] };
   const placedClicks = sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks');
 
-  // What the SQL does; the fields and filters of a request; what is selected, under which further condition, and what
-  // stands behind that.
-  it.each<[string, Report, string, Record<string, string[]>, string, string, string[]?]>([
-    ['neither groups nor orders totals', publisherReport, 'Opens,Clicks', {}, `${opens}, ${clicks}`, ''],
-    [
-      'counts placement-level opens, without container records, if it is grouped by placement',
-      ...([publisherReport, 'PlacementId,Opens', {}] as const),
-      ...([placements, ' AND placement_id IS NOT NULL', byPlacement] as const),
-    ],
-    [
-      'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
-      ...([publisherReport, 'PlacementId,Opens', BY_PLACEMENT] as const),
-      ...([placements, ' AND placement_id IS NOT NULL AND placement_id IN (?, ?)', byPlacement] as const),
-    ],
-    [
-      'counts container records for Opens, but for no other metric, if it is filtered by placement',
-      ...([publisherReport, 'Opens,Clicks', BY_PLACEMENT] as const),
-      ...([`${opens}, ${placedClicks}`, ` AND ${inContainers}`] as const),
-    ],
-    [
-      'looks up no containers for a filter on placements if Opens is not requested',
-      ...([publisherReport, 'Clicks', BY_PLACEMENT, clicks, ' AND placement_id IN (?, ?)'] as const),
-    ],
-    [
-      'looks up no containers for a filter on another dimension',
-      ...([publisherReport, 'Opens,Clicks', OF_CONTAINER] as const),
-      ...([`${opens}, ${clicks}`, ' AND container_id IN (?)'] as const),
-    ],
-    [
-      'looks up no containers in the advertiser report',
-      ...([advertiserReport, 'Clicks', BY_PLACEMENT, clicks, ' AND placement_id IN (?, ?)'] as const),
-    ],
-    [
-      'names the days of a filter in a fixed order, and does not read event_time',
-      ...([publisherReport, 'Clicks', OF_DAYS, clicks, " AND day IN ('2026-01-05', '2026-01-06')"] as const),
-    ],
-  ])('%s', (_, report, fields, filters, selected, condition, end = [') AS report']) => {
+  interface Row {
+    readonly does: string;
+    /** The publisher report, unless this is set. */
+    readonly report?: Report;
+    readonly fields: string;
+    readonly filters?: Record<string, string[]>;
+    readonly selects: string;
+    /** The condition beside that of the days. */
+    readonly where?: string;
+    readonly end?: string[];
+  }
+  it.each<Row>([
+    { does: 'neither groups nor orders totals', fields: 'Opens,Clicks', selects: `${opens}, ${clicks}` },
+    {
+      does: 'counts placement-level opens, without container records, if it is grouped by placement',
+      fields: 'PlacementId,Opens',
+      selects: placements,
+      where: ' AND placement_id IS NOT NULL',
+      end: byPlacement,
+    },
+    {
+      does: 'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
+      fields: 'PlacementId,Opens',
+      filters: BY_PLACEMENT,
+      selects: placements,
+      where: ' AND placement_id IS NOT NULL AND placement_id IN (?, ?)',
+      end: byPlacement,
+    },
+    {
+      does: 'counts container records for Opens, but for no other metric, if it is filtered by placement',
+      fields: 'Opens,Clicks',
+      filters: BY_PLACEMENT,
+      selects: `${opens}, ${placedClicks}`,
+      where: ` AND ${inContainers}`,
+    },
+    {
+      does: 'looks up no containers for a filter on placements if Opens is not requested',
+      fields: 'Clicks',
+      filters: BY_PLACEMENT,
+      selects: clicks,
+      where: ' AND placement_id IN (?, ?)',
+    },
+    {
+      does: 'looks up no containers for a filter on another dimension',
+      fields: 'Opens,Clicks',
+      filters: { 'filter[ContainerId]': ['1'] },
+      selects: `${opens}, ${clicks}`,
+      where: ' AND container_id IN (?)',
+    },
+    {
+      does: 'looks up no containers in the advertiser report',
+      report: advertiserReport,
+      fields: 'Clicks',
+      filters: BY_PLACEMENT,
+      selects: clicks,
+      where: ' AND placement_id IN (?, ?)',
+    },
+    {
+      does: 'names the days of a filter in a fixed order, and does not read event_time',
+      fields: 'Clicks',
+      filters: { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
+      selects: clicks,
+      where: " AND day IN ('2026-01-05', '2026-01-06')",
+    },
+  ])('$does', ({ report = publisherReport, fields, filters, selects, where = '', end = [') AS report'] }) => {
     const names = fields.split(',').map((name) => `"${name}"`);
-    const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selected}`, `FROM ${report.table}`];
-    expect(compile(report, fields, filters)).toBe([...lines, DAYS + condition, ...end].join('\n'));
+    const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selects}`, `FROM ${report.table}`];
+    expect(compile(report, fields, filters)).toBe([...lines, DAYS + where, ...end].join('\n'));
   });
 });
 
