@@ -3,7 +3,6 @@
  * table definitions, sample events and documents are derived from it. A new field of a report is one line in this
  * file.
  */
-import type { ColumnName } from './column-name.ts';
 
 interface FieldNames {
   /** The name as callers write it. */
@@ -65,7 +64,7 @@ export interface Report {
 
 const columnField =
   <const Role, const Type>(role: Role, type: Type) =>
-  <C extends string>(name: string, column: ColumnName<C>, meaning: string): ColumnField<Role, Type> => ({
+  (name: string, column: string, meaning: string): ColumnField<Role, Type> => ({
     role,
     type,
     name,
