@@ -1,9 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { NoRecords } from '../problems/problem.ts';
-import type { Report } from '../report/catalogue.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import type { Window } from '../report/utc-time.ts';
 import { type EmptyReason, emptyReason } from './empty-reason.ts';
 import type { Lake, LakeListing, LakeObject } from './lake.ts';
 
@@ -119,32 +117,27 @@ const digest = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
 
 /**
- * The state of the data in a report's window; undefined if the report's table is missing.
+ * The state of the data that a request reads; undefined if the report's table is missing.
  *
  * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
  */
 export async function findDataState(
   lake: Lake,
-  report: Report,
-  window: Window,
-  maxAgeMs: number,
-): Promise<DataState | undefined> {
-  const listing = await lake.list(report, window, maxAgeMs);
-  if (listing?.isTableMissing) return undefined;
-  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
-}
-
-/** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
-export async function readDataState(
-  lake: Lake,
   request: ReportRequest,
   maxAgeMs: number,
-): Promise<DataState> {
+): Promise<DataState | undefined> {
   const { report, window } = request;
   const listing = await lake.list(report, window, maxAgeMs);
-  if (listing?.isTableMissing) throw new NoRecords(report.title);
+  if (listing?.isTableMissing) return undefined;
   if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
   const folder = lake.folderOf(report);
   const days = lakeDays(listing, folder);
   return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
+}
+
+/** The same, but throws NoRecords if the report's table is missing. */
+export async function readDataState(...asked: Parameters<typeof findDataState>): Promise<DataState> {
+  const state = await findDataState(...asked);
+  if (!state) throw new NoRecords(asked[1].report.title);
+  return state;
 }
