@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import type { AnswerStack, InvokeVersion, StackAnswer, StackEvent } from '../aws/release-calls.ts';
+import type { InvokeVersion, StackAnswer, StackEvent, stackAnswerer } from '../aws/release-calls.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
@@ -74,7 +74,7 @@ export function releaseGate({
   longestCheckMs = LONGEST_CHECK_MS,
 }: {
   readonly check: (properties: Properties) => Promise<string>;
-  readonly answer: AnswerStack;
+  readonly answer: ReturnType<typeof stackAnswerer>;
   readonly log: LineLog;
   readonly longestCheckMs?: number;
 }) {
