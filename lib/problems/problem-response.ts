@@ -84,17 +84,14 @@ export const causes = (scope: string): readonly Problem[] => [
 
 /** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */
 export function knownProblems(scope: string): readonly KnownProblem[] {
-  const opaque = new Error('not ours to explain');
-  const ours = [...causes(scope), opaque].map((error): KnownProblem => {
-    const { statusCode, headers = {}, body } = problemResponse(error, INSTANCE);
-    const document = JSON.parse(body);
-    return { name: nameOf(document.type), status: statusCode, headers, document };
+  const ours = causes(scope).map(({ slug: name, title, status, message: detail, headers, members }) => {
+    const document = problemDocument({ slug: name, title, status, detail }, INSTANCE);
+    return { name, status, headers, document: { ...document, ...members } };
   });
-  const gateways = [...Object.values(gatewayProblems), refusedByFirewall].map((problem): KnownProblem => {
+  const gateways = [...Object.values(gatewayProblems), otherGatewayProblems.failed, refusedByFirewall];
+  const others = gateways.map((problem) => {
     const document = problemDocument(problem, INSTANCE);
     return { name: problem.slug, status: problem.status, headers: {}, document };
   });
-  return [...ours, ...gateways].sort((a, b) => a.status - b.status);
+  return [...ours, ...others].sort((a, b) => a.status - b.status);
 }
-
-const nameOf = (type: string): string => type.slice(type.lastIndexOf(':') + 1);
