@@ -14,8 +14,7 @@ const PARTS_AT_ONCE = 2;
 /**
  * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param s3 a client that retries single parts, so that a failed part does not repeat the whole upload
- * @param name the bucket's name
+ * @param s3 a client that retries single parts
  */
 export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFiles {
   return {

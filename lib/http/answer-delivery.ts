@@ -42,7 +42,6 @@ export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) 
  * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
  *
  * @param hop 0 for the request for the report itself; n for the nth waiting hop
- * @param longestMs how long a request may wait at most
  */
 export const hopWaitMs = (hop: number, longestMs: number): number =>
   hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;

@@ -72,7 +72,6 @@ export function publicHandler({
   });
 }
 
-/** The gateway gzips large bodies for callers that accept gzip. */
 const GZIPPED = { Vary: 'Accept-Encoding' };
 
 /** A description of the service, which caches of this kind may store for five minutes. */

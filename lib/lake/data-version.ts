@@ -11,7 +11,6 @@ const SUCCESS_MARKER = '_SUCCESS';
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
 
-/** One day of a table. */
 export interface LakeDay {
   /** `YYYY-MM-DD` */
   readonly day: string;
@@ -44,12 +43,6 @@ export interface DataState {
   readonly whyEmpty?: EmptyReason;
 }
 
-/** The state of data that can't be listed. Its version and fingerprint are random, so no report is reused. */
-export function unlistedState(): DataState {
-  const once = randomUUID();
-  return { version: once, fingerprint: once, isListed: false };
-}
-
 /** The days of a listing that have files or markers, in ascending order. */
 export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
   return [...Map.groupBy(inOrder(listing), ({ key }) => dayOf(key, folder))]
@@ -73,11 +66,7 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
-/**
- * The state of the data that a listing shows.
- *
- * @param days the listing's days
- */
+/** The state of the data that a listing shows. */
 export function dataState(
   listing: LakeListing,
   folder: string,
@@ -129,15 +118,22 @@ export async function findDataState(
   const { report, window } = request;
   const listing = await lake.list(report, window, maxAgeMs);
   if (listing?.isTableMissing) return undefined;
-  if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
+  if (!listing) {
+    const once = randomUUID();
+    return { version: once, fingerprint: once, isListed: false, whyEmpty: emptyReason(request, undefined) };
+  }
   const folder = lake.folderOf(report);
   const days = lakeDays(listing, folder);
   return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
 }
 
 /** The same, but throws NoRecords if the report's table is missing. */
-export async function readDataState(...asked: Parameters<typeof findDataState>): Promise<DataState> {
-  const state = await findDataState(...asked);
-  if (!state) throw new NoRecords(asked[1].report.title);
+export async function readDataState(
+  lake: Lake,
+  request: ReportRequest,
+  maxAgeMs: number,
+): Promise<DataState> {
+  const state = await findDataState(lake, request, maxAgeMs);
+  if (!state) throw new NoRecords(request.report.title);
   return state;
 }

@@ -335,7 +335,6 @@ const text = (description: string, format?: string): Part => ({ type: 'string', 
 
 const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
 
-/** A required parameter of a request. */
 const parameter = (place: 'path' | 'query', name: string, description: string, schema: Part): Part => ({
   name,
   in: place,

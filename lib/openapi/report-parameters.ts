@@ -18,11 +18,9 @@ export interface ExampleRequest {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
-  /** Filter values, by field name. */
   readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/** The month that the examples ask for. */
 export const EXAMPLE_WINDOW = {
   startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
   endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),

@@ -17,7 +17,6 @@ export interface ProbeParts {
   readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
   readonly fetch: typeof globalThis.fetch;
   readonly readSecret: (id: string) => Promise<string>;
-  /** In milliseconds since 1970. */
   readonly now: () => number;
   /** How many seconds after midnight the window begins. Another number makes another report, which is not cached. */
   readonly secondsLate?: number;
@@ -117,11 +116,7 @@ export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): ()
 
 const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
-/**
- * Makes the function that asks whether the latest day that should be final, by the operator's promise, is not.
- *
- * @param finalAfterHours the promise: hours after the day's end in UTC
- */
+/** Asks whether the latest day that should be final, by the operator's promise of so many hours (UTC), is not. */
 export function lateDayFinder(
   parts: ProbeParts,
   finalAfterHours: number,
@@ -143,8 +138,6 @@ export function lateDayFinder(
  * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
  * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
  * error. The metric shows a failed pull.
- *
- * @param isLate absent if the operator promises nothing
  */
 export function probeHandler({
   pull,
@@ -192,10 +185,8 @@ const text = v.pipe(v.string(), v.nonEmpty());
 
 const environment = v.object({
   [ENV.apiScope]: text,
-  /** The service's URL, as partners use it. */
   [PROBE_ENV.serviceUrl]: url,
   [PROBE_ENV.tokenUrl]: url,
-  /** The secret that holds the client's id and secret. */
   [PROBE_ENV.clientSecretId]: text,
   [ENV.finalAfterHours]: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
 });

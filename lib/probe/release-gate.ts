@@ -24,7 +24,6 @@ type Properties = Readonly<Record<string, unknown>>;
 
 export interface GateEvent extends StackEvent {
   readonly ResourceProperties: Properties;
-  /** In an update: the properties of before. */
   readonly OldResourceProperties?: Properties;
 }
 
@@ -129,7 +128,6 @@ const versionsIn = (properties: Properties): ReadonlyMap<string, number> => {
 };
 
 interface VersionedService {
-  /** The service's URL, without a slash at its end. */
   readonly serviceUrl: string;
   /** ARNs of the versions to ask, by the function's name. */
   readonly versions: Readonly<Record<string, string>>;

@@ -5,7 +5,6 @@
  */
 
 interface FieldNames {
-  /** The name as callers write it. */
   readonly name: string;
   readonly meaning: string;
 }
@@ -26,7 +25,6 @@ interface ColumnField<Role, Type> extends FieldNames {
 type IdDimension = ColumnField<'dimension', 'integer'>;
 type TextDimension = ColumnField<'dimension', 'string'>;
 
-/** A dimension that is a column of the records. */
 export type ColumnDimension = IdDimension | TextDimension;
 
 export type Dimension = TimeDimension | ColumnDimension;
@@ -182,6 +180,5 @@ export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedB
 /** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */
 export const ownerNames = Object.keys(owners) as Owner[];
 
-/** One value for each of the owners. */
 export const byOwner = <T>(make: (owner: Owner) => T) =>
   Object.fromEntries(ownerNames.map((owner) => [owner, make(owner)])) as Record<Owner, T>;

@@ -35,7 +35,6 @@ export interface ReportRequest {
 /** Decoded query parameters with all their values. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What the caller sent: the parameters, and the Accept header. */
 export interface ReportQuery {
   readonly parameters: Parameters;
   readonly accept: string | undefined;
@@ -57,7 +56,6 @@ const single = (hint: string) =>
 
 const once = single('');
 
-/** A parameter that is an instant. */
 const utcTime = v.pipe(
   once,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -124,7 +122,6 @@ function readerOf(parameters: Parameters) {
   };
 }
 
-/** Says how to split a window that is too long. */
 function tooLong({ start, end }: Window, mostDays: number): string {
   const parts = lengthInDays({ start, end }) / mostDays;
   return (

@@ -93,5 +93,4 @@ export function tablesOf(reports: readonly Report[]): readonly Table[] {
   return tables;
 }
 
-/** The tables that hold the records, derived from the field catalogue. */
 export const tables: readonly Table[] = tablesOf(reports);

@@ -31,7 +31,6 @@ export async function reportingFaults(command: () => Promise<void>): Promise<voi
   }
 }
 
-/** Prints lines for the operator. */
 export const say = (...lines: readonly string[]): void =>
   void process.stdout.write(lines.map((line) => `${shown(line)}\n`).join(''));
 
