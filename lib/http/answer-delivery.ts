@@ -119,9 +119,9 @@ export async function answerDelivery(
     partner: facts.partner,
     queriesPerPartner,
   };
-  const note = (learnt: DeliveryFacts) => {
-    const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
-    Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
+  const note = (newFacts: DeliveryFacts) => {
+    const finishedQueries = [...(facts.finishedQueries ?? []), ...(newFacts.finishedQueries ?? [])];
+    Object.assign(facts, newFacts, finishedQueries.length > 0 && { finishedQueries });
   };
   const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
   facts.isReady = delivery.state === 'ready';

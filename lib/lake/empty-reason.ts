@@ -20,7 +20,7 @@ export function emptyReason(
   days: readonly { day: string; files: number; isMarkedComplete: boolean }[] | undefined,
 ): EmptyReason {
   const { first, last } = daysOf(window);
-  const read = filters.reduce(
+  const daysRead = filters.reduce(
     (left, filter) => {
       if (filter.kind === 'column') return left;
       const instants = filter.values.filter((time) => isInside(time, filter.dimension.grain, window));
@@ -28,9 +28,9 @@ export function emptyReason(
     },
     new Set(daysBetween(first, last)),
   );
-  if (read.size === 0) return 'outside-window';
+  if (daysRead.size === 0) return 'outside-window';
   if (!days) return 'no-match';
-  const withFiles = days.filter(({ day, files }) => files > 0 && read.has(day));
+  const withFiles = days.filter(({ day, files }) => files > 0 && daysRead.has(day));
   if (withFiles.length === 0) return 'no-records';
   // Without a marker in the window, nothing shows that the lake's writers mark complete days.
   const areMarked = days.some(({ isMarkedComplete }) => isMarkedComplete);

@@ -35,9 +35,9 @@ const SPARE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
-/** Requests tokens as a partner does. Cognito charges for each, so one is kept until shortly before it expires. */
+/** Requests tokens as a partner does. Cognito charges for each, so one is cached until shortly before it expires. */
 export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
-  let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
+  let cached: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
     const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
@@ -55,14 +55,14 @@ export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
       await response.text(),
       "The identity provider's answer",
     );
-    kept = { token, at: now(), forMs: seconds * 1_000 - SPARE_MS };
+    cached = { token, at: now(), forMs: seconds * 1_000 - SPARE_MS };
     return token;
   };
 
   return {
-    token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
+    token: async () => (cached && isYounger(cached.at, cached.forMs, now()) ? cached.token : await newToken()),
     forget() {
-      kept = undefined;
+      cached = undefined;
     },
   };
 }

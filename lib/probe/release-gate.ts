@@ -182,8 +182,8 @@ async function askEach(
 /** The function that a path below the service's URL leads to. Throws if no route has this path. */
 function routeOf(path: string) {
   for (const { path: pattern, functionName } of routes) {
-    const found = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);
-    if (found) return { functionName, pathParameters: { ...found.groups } };
+    const match = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);
+    if (match) return { functionName, pathParameters: { ...match.groups } };
   }
   throw new Error(`No route leads to ${path}`);
 }
