@@ -4,8 +4,8 @@ import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
+import { MAX_WINDOW_DAYS, patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import {
   CACHE_STATUS,
   DATA_VERSION_HEADER,

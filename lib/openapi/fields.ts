@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { Config } from '../config.ts';
 import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS } from '../report/parse-request.ts';
+import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';
 
 const described = <S extends v.GenericSchema>(schema: S, description: string) =>

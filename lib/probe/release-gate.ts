@@ -7,7 +7,7 @@ import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
 import { routes } from '../routes.ts';
-import { type ProbeParts, readProbeConfig, reportPuller, TableMissing } from './pull-report.ts';
+import { type ProbeParts, readProbeConfig, serviceProbe, TableMissing } from './pull-report.ts';
 
 /** The check ends before its function times out (`lib/function-settings.ts`), so that CloudFormation gets an answer. */
 const LONGEST_CHECK_MS = 280_000;
@@ -51,8 +51,8 @@ export const releaseChecker =
     const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
     const secondsLate = 1 + (digest.readUInt16BE() % 3_600);
     const ask = fetchFromVersions({ ...service, fetch });
-    const pull = reportPuller({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
-    return pull().then(
+    const probe = serviceProbe({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
+    return probe.pull().then(
       (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
       (error: unknown) => {
         if (!(error instanceof TableMissing)) throw error;

@@ -17,8 +17,6 @@ import {
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
 
-export { MAX_WINDOW_DAYS };
-
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
 
