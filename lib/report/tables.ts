@@ -26,23 +26,20 @@ const COLUMN_TYPE: Record<Exclude<FieldType, 'datetime'>, ColumnType> = {
   float: 'decimal(18,6)',
 };
 
-const columnsOf = ({ fields, levels }: Report): Column[] =>
-  fields.flatMap((field) => {
-    if (field.type === 'datetime') return [];
-    const type = COLUMN_TYPE[field.type];
-    const column = { name: field.column, type, meaning: field.meaning };
-    if (levels?.metric !== field) return [column];
-    return [
-      { name: levels.finerColumn, type, meaning: `${field.meaning}, counted by ${levels.finer.name}` },
-      { ...column, meaning: `${field.meaning}, counted by ${levels.coarser.name}` },
-    ];
-  });
-
-export const tableOf = (report: Report): Table => ({
-  name: report.table,
+export const tableOf = ({ table, fields, levels }: Report): Table => ({
+  name: table,
   columns: [
     { name: TIME_COLUMN, type: 'timestamp', meaning: 'instant of the record, UTC' },
-    ...columnsOf(report),
+    ...fields.flatMap((field): Column[] => {
+      if (field.type === 'datetime') return [];
+      const type = COLUMN_TYPE[field.type];
+      const column = { name: field.column, type, meaning: field.meaning };
+      if (levels?.metric !== field) return [column];
+      return [
+        { name: levels.finerColumn, type, meaning: `${field.meaning}, counted by ${levels.finer.name}` },
+        { ...column, meaning: `${field.meaning}, counted by ${levels.coarser.name}` },
+      ];
+    }),
   ],
 });
 
