@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { reports } from '../report/catalogue.ts';
 import {
+  DAY_MS,
   formatUtcTime,
+  HOUR_MS,
   patternOf,
   UTC_TIME_FORM,
   utcDay,
@@ -54,8 +56,6 @@ export const daysAnswer = v.object({
   days: v.array(dayState),
 });
 
-const DAY_MS = 86_400_000;
-
 /** The window to list for the states of a window's days. It begins `MARKER_LOOKBACK_DAYS` days earlier. */
 export const listedWindow = ({ start, end }: Window): Window => ({
   start: start - MARKER_LOOKBACK_DAYS * DAY_MS,
@@ -80,7 +80,7 @@ export function dayStates(
   const promise = ({ markedAt }: LakeDay, nextMidnight: number) => {
     if (finalAfterHours === undefined) return {};
     if (markedAt !== undefined) return { finalSince: formatUtcTime(markedAt) };
-    return { expectedAt: formatUtcTime(nextMidnight + finalAfterHours * 3_600_000) };
+    return { expectedAt: formatUtcTime(nextMidnight + finalAfterHours * HOUR_MS) };
   };
   const first = utcDay(start);
   return days

@@ -1,5 +1,5 @@
 import type { ReportRequest } from '../report/parse-request.ts';
-import { daysBetween, daysOf, utcDay, type Window } from '../report/utc-time.ts';
+import { DAY_MS, daysBetween, daysOf, HOUR_MS, utcDay, type Window } from '../report/utc-time.ts';
 
 /**
  * Why a report has no rows (docs/contract.md#a-report-without-rows). `outside-window`: a filter on the time lets no
@@ -37,7 +37,7 @@ export function emptyReason(
   return areMarked && withFiles.some(({ isMarkedComplete }) => !isMarkedComplete) ? 'open-days' : 'no-match';
 }
 
-const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 };
+const GRAIN_MS = { hour: HOUR_MS, day: DAY_MS };
 
 /** Whether the hour or day that begins at `time` has an instant of the window. */
 const isInside = (time: number, grain: keyof typeof GRAIN_MS, { start, end }: Window): boolean =>

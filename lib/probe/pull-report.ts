@@ -4,7 +4,7 @@ import type { LineLog, MetricSink } from '../http/request-log.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { formatUtcTime, isYounger } from '../report/utc-time.ts';
+import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */
@@ -32,8 +32,6 @@ const LONGEST_MS = 90_000;
 
 /** A token is replaced this long before it expires. */
 const SPARE_MS = 300_000;
-
-const DAY_MS = 86_400_000;
 
 const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
@@ -96,7 +94,7 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
 
     /** Whether the latest day that should be final, by the operator's promise of so many hours (UTC), is not. */
     async isLate(finalAfterHours: number): Promise<boolean> {
-      const end = Math.floor((now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
+      const end = Math.floor((now() - finalAfterHours * HOUR_MS) / DAY_MS) * DAY_MS;
       const { status, text } = await ask(daysPath(publisherReport), end - DAY_MS, end);
       if (status !== 200) throw new Error(`The request for the days ends with ${status}`);
       const { days } = read(daysAnswer, text, 'The answer about the days');

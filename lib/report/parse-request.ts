@@ -3,16 +3,15 @@ import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { type Filter, filteredField, filterParameter, filterSchema, inFixedOrder } from './filter.ts';
 import {
-  formatUtcTime,
-  isImpossible,
-  lengthInDays,
-  MAX_WINDOW_DAYS,
-  parseUtcTime,
-  UTC_TIME_FORM,
-  type Window,
-} from './utc-time.ts';
+  type Filter,
+  filteredField,
+  filterParameter,
+  filterSchema,
+  inFixedOrder,
+  instant,
+} from './filter.ts';
+import { formatUtcTime, lengthInDays, MAX_WINDOW_DAYS, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
@@ -56,15 +55,10 @@ const once = single('');
 
 const utcTime = v.pipe(
   once,
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const time = parseUtcTime(dataset.value);
-    if (time !== undefined) return time;
-    const fault = isImpossible(dataset.value)
-      ? 'does not exist'
-      : `is not a date and time of the form ${UTC_TIME_FORM}`;
-    addIssue({ message: `${quoted(dataset.value)} ${fault}.` });
-    return NEVER;
-  }),
+  instant(
+    () => true,
+    (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`,
+  ),
 );
 
 const apiVersion = v.pipe(
