@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { daysAnswer } from '../lake/day-states.ts';
+import { daysAnswer } from '../lake/days-answer.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';

@@ -1,4 +1,4 @@
-import type { DayState } from '../lake/day-states.ts';
+import type { DayState } from '../lake/days-answer.ts';
 import {
   type Dimension,
   dimensionsOf,

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { DayState } from '../../lib/lake/day-states.ts';
+import type { DayState } from '../../lib/lake/days-answer.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
