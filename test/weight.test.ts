@@ -10,17 +10,17 @@ const root = join(import.meta.dirname, '..');
  * folder gets lighter. It goes up only by a commit that says what was taken out for it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
-  functions: 119,
-  lib: 8_286,
-  'files of lib': 82,
+  functions: 112,
+  lib: 8_051,
+  'files of lib': 78,
   infra: 3_601,
   local: 6_186,
   'lake-check': 1_990,
-  tools: 5_924,
+  tools: 5_919,
   page: 8_836,
   connectors: 2_214,
   bench: 4_096,
-  test: 48_089,
+  test: 47_964,
   docs: 5_993,
 };
 

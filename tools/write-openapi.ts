@@ -8,9 +8,5 @@ import { openApiDocument } from '../lib/openapi/document.ts';
 import { SCOPE } from '../local/stack.ts';
 
 const file = join(import.meta.dirname, '..', 'docs', 'openapi.json');
-const document = openApiDocument({
-  url: 'http://127.0.0.1:8080',
-  scope: SCOPE,
-  longestReportSeconds: 600,
-});
+const document = openApiDocument('http://127.0.0.1:8080', SCOPE, { longestQueryMs: 600_000 });
 await writeFile(file, `${JSON.stringify(document, null, 2)}\n`);
