@@ -6,7 +6,7 @@ import { constants, createGzip, gzip } from 'node:zlib';
  * and makes real reports 2 % larger, but makes very regular reports a third to a half larger. Above level 6, each
  * percent of saved size costs a third more time.
  */
-export const GZIP_LEVEL = 6;
+const GZIP_LEVEL = 6;
 
 const CHUNK_BYTES = 64 * 1024;
 
