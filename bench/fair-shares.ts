@@ -36,7 +36,7 @@ function planLoad(timesTheOthers: number): PlannedReport[] {
 /** How long the reports of the nine other partners wait until the engine runs them, in seconds. */
 async function waits(timesTheOthers: number, underWayPerPartner: number): Promise<number[]> {
   const reports = planLoad(timesTheOthers);
-  const account = grownAccount(prod.executions);
+  const account = grownAccount(prod);
   const { queries, pulled } = await simulate({
     reports,
     quotas: { ...account, athena: { ...account.athena, slots: SLOTS } },

@@ -1,9 +1,7 @@
 import { ok } from 'node:assert';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import papaparse from 'papaparse';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
@@ -18,7 +16,6 @@ const CHUNK_BYTES = 65_536;
 
 const FILE_BYTES = 64_000_000;
 const ROUNDS = roundsAtMost(5);
-const MEMORY_SIZES = [10_000_000, 100_000_000, 1_000_000_000];
 
 const question = {
   report: publisherReport,
@@ -115,12 +112,6 @@ async function checkSameReport(file: Buffer, baselines: Readonly<Record<string, 
     ok(withoutEmptyTexts(await outputOf(run)) === rows, `${name} makes another report`);
 }
 
-async function memoryOf(bytes: number): Promise<number> {
-  const alone = join(import.meta.dirname, 'retyping-alone.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [alone, String(bytes)]);
-  return Number(stdout);
-}
-
 /** The least time of a measurement. It is long enough that errors of the clock and the scheduler don't matter. */
 const LEAST_MS = 250;
 
@@ -150,8 +141,6 @@ async function inTurn<Name extends string>(subjects: Readonly<Record<Name, () =>
   return ms;
 }
 
-const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`;
-
 export async function measure(): Promise<Section> {
   const file = repeated(await engineFile(), FILE_BYTES);
   const recopy = await openRecopy(file);
@@ -175,9 +164,6 @@ export async function measure(): Promise<Section> {
   const faster = (name: keyof typeof ms) => medianRatio(ms[name], ms.ours);
   const duckDb = faster('DuckDB, `COPY` of `read_csv`, one thread');
 
-  const memory: number[] = [];
-  for (const size of MEMORY_SIZES) memory.push(await memoryOf(size));
-  const growth = (memory.at(-1) ?? Number.NaN) - (memory[0] ?? Number.NaN);
   return {
     title: 'Re-typing the CSV',
     table: [
@@ -187,20 +173,10 @@ export async function measure(): Promise<Section> {
         figure(file.length / 1e3 / median(ms[name])),
         name === 'ours' ? '' : times(faster(name)),
       ]),
-      ...MEMORY_SIZES.map((size, index) => [
-        `ours, the process re-typing ${megabytes(size)}`,
-        `+${megabytes(memory[index] ?? Number.NaN)} of memory`,
-        '',
-      ]),
     ],
     goals: [
       goal('at least 20x Papa Parse', times(faster('papaparse')), faster('papaparse') >= 20),
       goal('at least 2x DuckDB', times(duckDb), duckDb >= 2),
-      goal(
-        'memory flat from 10 MB to 1 GB, within 10 MB',
-        `${growth < 0 ? '−' : '+'}${megabytes(Math.abs(growth))}`,
-        growth < 10e6,
-      ),
     ],
   };
 }

@@ -23,7 +23,7 @@ interface Answer {
   readonly retryAfterSeconds?: number;
 }
 
-/** The deployed service: gateway, and the service's own handlers in modelled functions. */
+/** The deployed service: firewall, gateway, and the service's own handlers in modelled functions. */
 export interface ModelledService {
   token(): Promise<boolean>;
   /** @param url a path with its query */
@@ -38,6 +38,11 @@ export interface ServiceSettings {
   readonly longestQuerySeconds: number;
   readonly underWayPerPartner: number;
 }
+
+/** AWS WAF counts the requests that an address sends within this time. */
+const FIREWALL_MS = 300_000;
+/** AWS WAF updates its count this often. */
+const FIREWALL_STEP_MS = 10_000;
 
 /** What API Gateway and the network add to a request, in milliseconds. Assumed. */
 const GATEWAY_MS = 25;
@@ -93,6 +98,7 @@ export function modelledService(
   const publishes = publicationHandler({ ...dependencies, largeFilesUntil: s3.results });
   const context = { getRemainingTimeInMillis: () => PUBLISH_TIMEOUT_SECONDS * 1_000 };
   const issues = tokenBucket(quotas.tokens, time.now);
+  const firewallAdmits = addressLimit(quotas.requestsPerAddress, time.now);
   let admitted = 0;
   let requests = 0;
 
@@ -104,6 +110,7 @@ export function modelledService(
     },
     async get(url, partner) {
       await time.delay(GATEWAY_MS);
+      if (!firewallAdmits(partner)) return { status: 429, retryAfterSeconds: FIREWALL_MS / 1_000 };
       const { throttled, functionFailed } = gatewayProblems;
       const { pathname, searchParams } = new URL(url, 'https://reports.example');
       const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
@@ -154,3 +161,18 @@ export function modelledService(
 const FIRST_RETRY_MS = 1_000;
 /** No pause between two tries is longer than this. */
 const LONGEST_RETRY_MS = 300_000;
+
+/** AWS WAF's limit for each address. Each partner has an address of its own. */
+function addressLimit(limit: number, now: () => number): (address: number) => boolean {
+  const seen = new Map<number, Map<number, number>>();
+  return (address) => {
+    const step = Math.floor(now() / FIREWALL_STEP_MS);
+    const counts = seen.get(address) ?? new Map<number, number>();
+    seen.set(address, counts);
+    for (const old of counts.keys()) if ((step - old) * FIREWALL_STEP_MS >= FIREWALL_MS) counts.delete(old);
+    counts.set(step, (counts.get(step) ?? 0) + 1);
+    // AWS WAF sees a step's requests only when the step has ended.
+    const counted = [...counts].reduce((sum, [at, count]) => sum + (at < step ? count : 0), 0);
+    return counted < limit;
+  };
+}

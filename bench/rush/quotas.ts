@@ -4,6 +4,8 @@ import { limitsOfRoutes, type MethodLimit } from '../../infra/api/method-limits.
 export interface Quotas {
   /** API Gateway: the limit of each method, by path and method, as in `<path>/GET`. */
   readonly methods: ReadonlyMap<string, MethodLimit>;
+  /** AWS WAF: the most requests of one address in five minutes. */
+  readonly requestsPerAddress: number;
   /** Cognito: tokens a second. */
   readonly tokens: Rate;
   /** Lambda: executions of all functions at a time. */
@@ -46,10 +48,17 @@ const COMMON = {
   s3: { reads: { perSecond: 5_500, burst: 5_500 }, writes: { perSecond: 3_500, burst: 3_500 } },
 } as const;
 
+/** The limits that a stage sets itself. */
+export interface StageLimits {
+  readonly executions: number;
+  readonly maxRequestsPerAddress: number;
+}
+
 /** An account with the quotas that `docs/deploy.md` asks for. */
-export const grownAccount = (executions: number): Quotas => ({
+export const grownAccount = ({ executions, maxRequestsPerAddress }: StageLimits): Quotas => ({
   ...COMMON,
   methods: limitsOfRoutes(executions),
+  requestsPerAddress: maxRequestsPerAddress,
   concurrentExecutions: 1_000,
   reserved: { publish: 5, probe: 1 },
 });
@@ -58,8 +67,8 @@ export const grownAccount = (executions: number): Quotas => ({
  * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less concurrency. An account with
  * only 10 has been seen. An account with 10 can't reserve executions for a function.
  */
-export const newAccount = (executions: number): Quotas => ({
-  ...grownAccount(executions),
+export const newAccount = (limits: StageLimits): Quotas => ({
+  ...grownAccount(limits),
   concurrentExecutions: 10,
   reserved: {},
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 /** The growth in memory, in bytes, of a process that does nothing but re-type a file of this size. */
 async function growthOver(bytes: number): Promise<number> {
-  const alone = join(import.meta.dirname, '../../bench/retyping-alone.ts');
+  const alone = join(import.meta.dirname, 'retyping-alone.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [alone, String(bytes)]);
   return Number(stdout);
 }

@@ -1,5 +1,5 @@
 /** Does nothing but re-type a file of the given size. Prints by how many bytes the memory of the process grew. */
-import { retypeCsv } from '../lib/csv/retype-csv.ts';
+import { retypeCsv } from '../../lib/csv/retype-csv.ts';
 
 const CHUNK_BYTES = 65_536;
 const SAMPLED_CHUNKS = 16;
