@@ -3,14 +3,14 @@ import { LEAST_EXECUTIONS } from '../infra/stage.ts';
 import { prod } from '../infra/stages.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { reportPath } from '../lib/routes.ts';
-import { figure, goal, percentile, type Section, times } from './measuring.ts';
+import { figure, goal, percentile, recordsAtMost, type Section, times } from './measuring.ts';
 import { inOrderOfArrival, lowerBound } from './rush/lower-bound.ts';
 import { grownAccount, newAccount, type Quotas } from './rush/quotas.ts';
 import { type Outcome, simulate } from './rush/simulate.ts';
 import { type PlannedReport, planRush } from './rush/workload.ts';
 
 const SEED = 6;
-const PARTNERS = 1_000;
+const PARTNERS = recordsAtMost(1_000);
 const REPORTS_EACH = 5;
 const MINUTE_MS = 60_000;
 /** Jobs that have no report after this time give up. */
