@@ -14,14 +14,14 @@ const AT_MOST: Readonly<Record<string, number>> = {
   lib: 8_051,
   'files of lib': 78,
   infra: 3_601,
-  local: 6_186,
-  'lake-check': 1_990,
-  tools: 5_919,
+  local: 6_185,
+  'lake-check': 1_950,
+  tools: 5_870,
   page: 8_836,
   connectors: 2_214,
-  bench: 4_096,
-  test: 47_964,
-  docs: 5_993,
+  bench: 3_179,
+  test: 48_052,
+  docs: 5_600,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -11,7 +11,7 @@ import { OperatorFault, printable } from '../../lib/terminal/operator-fault.ts';
 import { optionOf } from '../../lib/terminal/owner-words.ts';
 import { parseOptions } from '../parse-options.ts';
 import type { NewPartner } from './add-partner.ts';
-import type { PartnerChanges } from './set-partner.ts';
+import type { PartnerChanges } from './change-partner.ts';
 
 export type Command =
   | { readonly act: 'add'; readonly stage: string; readonly partner: NewPartner }
