@@ -76,7 +76,7 @@ export class Service {
    * from redirects to another host, and follows 20, which take 9 minutes: the next try waits for the same report.
    */
   async #ask<T>(path: string, errand: Errand, use: Use<T>, parameters?: string[][]): Promise<T> {
-    const query = new URLSearchParams([['api-version', '1.0'], ...(parameters ?? [])]);
+    const query = new URLSearchParams([['api-version', '1.0'], ...(parameters ?? [])] as [string, string][]);
     for (let attempt = 1, isRenewed = false; ; attempt++) {
       let [wait, fault] = [2 ** attempt, ''];
       try {

@@ -3,8 +3,8 @@ import { counted } from '../format.ts';
 import { questionWords } from '../question/question-words.ts';
 import { chosenReport, urlOf } from '../question/request.ts';
 import { askSpreadsheet, type Run, spreadsheet } from '../run.ts';
-import { serviceAddress } from '../service-address.ts';
-import { fileStem } from './file-name.ts';
+import { serviceAddress } from '../service-facts.ts';
+import { fileStem } from './snippets.ts';
 import { view } from './table-rows.ts';
 
 /**

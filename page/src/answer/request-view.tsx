@@ -4,8 +4,7 @@ import { hash } from '../address.ts';
 import { chosenCaller } from '../question/caller.ts';
 import type { AskedRequest } from '../question/request.ts';
 import { isOfThisRequest, run } from '../run.ts';
-import { serviceAddress } from '../service-address.ts';
-import { serviceFacts } from '../service-facts.ts';
+import { serviceAddress, serviceFacts } from '../service-facts.ts';
 import { choice, days, parameters, report } from '../state.ts';
 import { snippets } from './snippets.ts';
 

@@ -3,8 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Field } from '../../../lib/report/catalogue.ts';
 import { levelOf } from '../levels.ts';
 import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
-import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
-import { TableHeader } from './table-header.tsx';
+import { exactText, isNumber, ShownValue, shownText, TableHeader } from './table-header.tsx';
 
 /** The height of a row. It must equal the row height in page.css. */
 const ROW_PX = 30;

@@ -1,9 +1,8 @@
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { isAsked } from '../state.ts';
-import { DayInput } from './day-input.tsx';
+import { DayInput, faultAttributes, TypedInput } from './day-input.tsx';
 import { valueFault } from './fault-words.ts';
 import { isWholeTime, timeText, timeValue } from './time-text.ts';
-import { faultAttributes, TypedInput } from './typed-input.tsx';
 
 interface InputProps {
   readonly label: string;

@@ -4,7 +4,7 @@ import { filterParameter } from '../../../lib/report/filter.ts';
 import { focusOn } from '../focus.ts';
 import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';
-import { Faults } from './faults.tsx';
+import { Faults } from './fields-step.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
 import { freeFilters } from './free-filters.ts';
