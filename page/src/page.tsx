@@ -20,19 +20,19 @@ import { readServiceFacts, serviceAddress } from './service-facts.ts';
 import { faults, isBuilderOpen, report } from './state.ts';
 
 const PAGE = 'Performance reports';
+const STATES = {
+  waiting: 'Waiting',
+  reading: 'Reading',
+  done: 'Ready',
+  'too-large': 'Ready',
+  failed: 'No report',
+};
 
 /** Shows the state of the run in the window's title, because people wait in another tab. */
 function tellTitle(): void {
   const now = run.value;
-  const words =
-    now &&
-    { waiting: 'Waiting', reading: 'Reading', done: 'Ready', 'too-large': 'Ready', failed: 'No report' }[
-      now.phase
-    ];
-  document.title = now && words ? `${words}: ${shortTitle(now.title)} – ${PAGE}` : PAGE;
+  document.title = now ? `${STATES[now.phase]}: ${shortTitle(now.title)} – ${PAGE}` : PAGE;
 }
-
-/** The page: the question in a line, the answer below it, and the API request for the same report. */
 
 /**
  * A user may type a token letter by letter. The page waits until the token has not changed for this long. Then it asks
@@ -40,6 +40,7 @@ function tellTitle(): void {
  */
 const TOKEN_SETTLED_MS = 400;
 
+/** The page: the question in a line, the answer below it, and the API request for the same report. */
 function Page() {
   return (
     <>

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
-import type { Caller } from '../question/caller.ts';
-import type { Choice, ChosenFilter } from '../question/choice.ts';
-import type { Days } from '../question/presets.ts';
+import { dimensionsOf } from '../../../lib/report/catalogue.ts';
+import { Pill } from '../pill.tsx';
+import type { ChosenFilter } from '../question/choice.ts';
 import { chosenReport } from '../question/request.ts';
 import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
 import type { Run } from '../run.ts';
@@ -27,15 +26,10 @@ interface EmptyReason {
  * for one report for each filter by a text or a number, and caches the answers. If such a report fails, the only
  * sentence says so. Empty if no cause is found. Never rejects.
  */
-async function explainEmpty(
-  caller: Caller,
-  { filters }: Choice,
-  report: Report,
-  days: Days,
-): Promise<readonly EmptyReason[]> {
+async function explainEmpty(run: Run): Promise<readonly EmptyReason[]> {
   try {
-    const judged = await Promise.all(filters.map((filter) => withValues(caller, filter, report, days)));
-    return emptyCauses(judged, days).map((cause) => ({
+    const judged = await Promise.all(run.choice.filters.map((filter) => withValues(run, filter)));
+    return emptyCauses(judged, run.askedDays).map((cause) => ({
       words: causeWords(cause),
       ...(cause.kind === 'no-such-value'
         ? { field: cause.field, value: cause.value, near: cause.near }
@@ -48,12 +42,9 @@ async function explainEmpty(
   }
 }
 
-async function withValues(
-  caller: Caller,
-  { field, values }: ChosenFilter,
-  report: Report,
-  days: Days,
-): Promise<JudgedFilter> {
+async function withValues(run: Run, { field, values }: ChosenFilter): Promise<JudgedFilter> {
+  const { caller, choice: asked, askedDays: days } = run;
+  const report = chosenReport(asked);
   const dimension = dimensionsOf(report).find(({ name }) => name === field);
   if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
   return dimension.type === 'datetime'
@@ -62,15 +53,16 @@ async function withValues(
 }
 
 /** Says why a report has no rows: which filter matches nothing, and which similar values occur. */
-export function EmptyReport({ run: { caller, choice: asked, askedDays: days } }: { readonly run: Run }) {
+export function EmptyReport({ run }: { readonly run: Run }) {
+  const { choice: asked, askedDays: days } = run;
   const [reasons, setReasons] = useState<readonly EmptyReason[]>();
   useEffect(() => {
     let isGone = false;
-    void explainEmpty(caller, asked, chosenReport(asked), days).then((found) => isGone || setReasons(found));
+    void explainEmpty(run).then((found) => isGone || setReasons(found));
     return () => {
       isGone = true;
     };
-  }, [caller, asked, days]);
+  }, [run]);
   return (
     <div class="empty" role="status">
       {asked.filters.length === 0 && (
@@ -86,10 +78,8 @@ export function EmptyReport({ run: { caller, choice: asked, askedDays: days } }:
         <p key={words}>
           {words}{' '}
           {near.map((candidate) => (
-            <button
+            <Pill
               key={candidate}
-              type="button"
-              class="pill"
               onClick={() =>
                 choose({
                   filters: choice.value.filters.map((filter) =>
@@ -101,7 +91,7 @@ export function EmptyReport({ run: { caller, choice: asked, askedDays: days } }:
               }
             >
               Use {JSON.stringify(candidate)}
-            </button>
+            </Pill>
           ))}
         </p>
       ))}

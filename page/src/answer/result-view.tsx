@@ -1,5 +1,6 @@
 import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { counted, duration, fileSize, listed } from '../format.ts';
+import { Pill } from '../pill.tsx';
 import { type ComparedDays, hasOtherWeekday, overDays } from '../question/compare.ts';
 import { listedDays, stateOf } from '../question/day-states.ts';
 import { daysBetween, withWeekday } from '../question/presets.ts';
@@ -72,16 +73,14 @@ function RestatedDays() {
       Since your last visit ({new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC),{' '}
       {counted(days.length, 'day was', 'days were')} restated: {listed(days.map(withWeekday), SHOWN_DAYS)}.{' '}
       {isAskable && (
-        <button
-          type="button"
-          class="pill"
+        <Pill
           onClick={() => {
             choose({ ...limited.choice, window: limited.days });
             askForReport();
           }}
         >
           Ask for {days.length === 1 ? 'this day' : 'these days'}
-        </button>
+        </Pill>
       )}
     </p>
   );
@@ -96,16 +95,14 @@ function LatestDays({ run: { report: asked, askedDays } }: { readonly run: Run }
   return (
     <p class="notice">
       No day of this window has events. The newest day with events is {withWeekday(newest)}.{' '}
-      <button
-        type="button"
-        class="pill"
+      <Pill
         onClick={() => {
           choose({ window: 'latest' });
           askForReport();
         }}
       >
         Show the latest 7 days with data
-      </button>
+      </Pill>
     </p>
   );
 }
@@ -134,13 +131,7 @@ export function ResultView() {
       {isOfAnotherQuestion(now) && now.phase !== 'failed' && (
         <p class="notice">
           This is of the question before your last change.{' '}
-          {isBuilderOpen.value ? (
-            'Run the report again.'
-          ) : (
-            <button type="button" class="pill" onClick={askForReport}>
-              Run the report
-            </button>
-          )}
+          {isBuilderOpen.value ? 'Run the report again.' : <Pill onClick={askForReport}>Run the report</Pill>}
         </p>
       )}
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}

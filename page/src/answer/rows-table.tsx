@@ -11,15 +11,8 @@ const TOPS = [10, 25, 100, 1_000];
 const TYPING_MS = 150;
 
 /** The inputs that choose which rows of the report the table shows. */
-function TableControls({
-  rowCount,
-  all,
-  columns,
-}: {
-  readonly rowCount: number;
-  readonly all: number;
-  readonly columns: readonly TableColumn[];
-}) {
+function TableControls({ rowCount, run }: { readonly rowCount: number; readonly run: Run }) {
+  const { tableRows: all = 0, columns = [] } = run;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   /** The text while the user types it. */
@@ -78,7 +71,7 @@ export function RowsTable({ run }: { readonly run: Run }) {
   const { sort } = view.value;
   return (
     <div class="rows" aria-busy={isAtIt()}>
-      <TableControls rowCount={result.rowCount} all={all} columns={run.columns} />
+      <TableControls rowCount={result.rowCount} run={run} />
       <VirtualTable
         columns={run.columns}
         fieldOf={fieldsOf(run)}

@@ -71,46 +71,43 @@ const fileOf = ({ report, parameters }: SnippetRequest): string => `${fileStem(r
 const curl = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    `if curl -sS --fail-with-body -L -o ${file}.part \\`,
-    `  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\`,
-    `  '${urlOf(service, report, parameters)}'`,
-    'then',
-    `  mv ${file}.part ${file}`,
-    'else',
-    `  [ $? -ne 22 ] || cat ${file}.part >&2`,
-    `  rm -f ${file}.part`,
-    '  false',
-    'fi',
-  ].join('\n');
+  return `if curl -sS --fail-with-body -L -o ${file}.part \\
+  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\
+  '${urlOf(service, report, parameters)}'
+then
+  mv ${file}.part ${file}
+else
+  [ $? -ne 22 ] || cat ${file}.part >&2
+  rm -f ${file}.part
+  false
+fi`;
 };
 
 /** The Python program. It uses JSON strings, because each is also a valid Python string. */
 const python = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    'import os',
-    '',
-    'import requests',
-    '',
-    'token = os.environ.get("TOKEN")',
-    'if not token:',
-    `    raise SystemExit(${JSON.stringify(`TOKEN ${noToken(access)}`)})`,
-    'response = requests.get(',
-    `    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},`,
-    '    params=[',
-    ...parameters.map(([name, value]) => `        (${JSON.stringify(name)}, ${JSON.stringify(value)}),`),
-    '    ],',
-    '    headers={"Authorization": "Bearer " + token, "Accept": "text/csv"},',
-    '    timeout=60,',
-    ')',
-    'if not response.ok:',
-    '    raise SystemExit(f"{response.status_code}: {response.text}")',
-    `with open(${JSON.stringify(`${file}.part`)}, "wb") as file:`,
-    '    file.write(response.content)',
-    `os.replace(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)})`,
-  ].join('\n');
+  const pairs = parameters.map(([name, value]) => `(${JSON.stringify(name)}, ${JSON.stringify(value)}),`);
+  return `import os
+
+import requests
+
+token = os.environ.get("TOKEN")
+if not token:
+    raise SystemExit(${JSON.stringify(`TOKEN ${noToken(access)}`)})
+response = requests.get(
+    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},
+    params=[
+        ${pairs.join('\n        ')}
+    ],
+    headers={"Authorization": "Bearer " + token, "Accept": "text/csv"},
+    timeout=60,
+)
+if not response.ok:
+    raise SystemExit(f"{response.status_code}: {response.text}")
+with open(${JSON.stringify(`${file}.part`)}, "wb") as file:
+    file.write(response.content)
+os.replace(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)})`;
 };
 
 /**
@@ -120,26 +117,24 @@ const python = (request: SnippetRequest): string => {
 const r = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    'report <- local({',
-    '  token <- Sys.getenv("TOKEN")',
-    `  if (token == "") stop(${JSON.stringify(`TOKEN ${noToken(access)}`)}, call. = FALSE)`,
-    '  handle <- curl::new_handle(unrestricted_auth = FALSE, maxredirs = 50)',
-    '  curl::handle_setheaders(handle, Authorization = paste("Bearer", token), Accept = "text/csv")',
-    `  part <- ${JSON.stringify(`${file}.part`)}`,
-    '  on.exit(unlink(part))',
-    '  response <- curl::curl_fetch_disk(',
-    `    ${JSON.stringify(urlOf(service, report, parameters))},`,
-    '    part, handle',
-    '  )',
-    '  if (response$status_code != 200) {',
-    '    problem <- paste(readLines(part, warn = FALSE), collapse = "\\n")',
-    '    stop(response$status_code, ": ", problem, call. = FALSE)',
-    '  }',
-    `  stopifnot(file.rename(part, ${JSON.stringify(file)}))`,
-    `  read.csv(${JSON.stringify(file)}, check.names = FALSE)`,
-    '})',
-  ].join('\n');
+  return `report <- local({
+  token <- Sys.getenv("TOKEN")
+  if (token == "") stop(${JSON.stringify(`TOKEN ${noToken(access)}`)}, call. = FALSE)
+  handle <- curl::new_handle(unrestricted_auth = FALSE, maxredirs = 50)
+  curl::handle_setheaders(handle, Authorization = paste("Bearer", token), Accept = "text/csv")
+  part <- ${JSON.stringify(`${file}.part`)}
+  on.exit(unlink(part))
+  response <- curl::curl_fetch_disk(
+    ${JSON.stringify(urlOf(service, report, parameters))},
+    part, handle
+  )
+  if (response$status_code != 200) {
+    problem <- paste(readLines(part, warn = FALSE), collapse = "\\n")
+    stop(response$status_code, ": ", problem, call. = FALSE)
+  }
+  stopifnot(file.rename(part, ${JSON.stringify(file)}))
+  read.csv(${JSON.stringify(file)}, check.names = FALSE)
+})`;
 };
 
 /** The types of metrics in Power Query. `Currency.Type` would keep four decimals of six. */

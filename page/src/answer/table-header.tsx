@@ -29,15 +29,12 @@ export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Fie
 export const exactText = (cell: ShownCell, { kind }: TableColumn): string | undefined =>
   cell && kind === 'ratio' ? cell : undefined;
 
-export function ShownValue({
-  cell,
-  column,
-  field,
-}: {
+export function ShownValue(value: {
   readonly cell: ShownCell;
   readonly column: TableColumn;
   readonly field: Field | undefined;
 }): ComponentChild {
+  const { cell, column, field } = value;
   if (cell === undefined) return <span class="dim">no row</span>;
   if (cell === null) return <Missing words={column.kind === 'dimension' ? 'not known' : 'no value'} />;
   if (cell === '') return <span class="dim">""</span>;
@@ -53,12 +50,7 @@ const Missing = ({ words }: { readonly words: string }) => (
 );
 
 /** The header of a column. If the table can be sorted, a press on the header sorts the rows. */
-export function TableHeader({
-  column,
-  level,
-  sort,
-  onSort,
-}: {
+export function TableHeader(header: {
   readonly column: TableColumn;
   /**
    * The dimension that the column's metric is counted by. Opens, for example, are counted by placement or by container,
@@ -68,6 +60,7 @@ export function TableHeader({
   readonly sort: View['sort'];
   readonly onSort: ((column: TableColumn) => void) | undefined;
 }) {
+  const { column, level, sort, onSort } = header;
   const isSorted = sort?.column === column.id;
   const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : 'none';
   const label = (

@@ -21,17 +21,7 @@ const MAX_HEIGHT_PX = 15_000_000;
 type Row = readonly ShownCell[];
 
 /** A table with any number of rows. It draws only the visible rows and some around them. */
-export function VirtualTable({
-  columns,
-  fieldOf,
-  rowCount,
-  rowAt,
-  measured,
-  totals,
-  totalsLabel,
-  sort,
-  onSort,
-}: {
+export function VirtualTable(table: {
   readonly columns: readonly TableColumn[];
   readonly fieldOf: (name: string) => Field | undefined;
   readonly rowCount: number;
@@ -44,6 +34,7 @@ export function VirtualTable({
   readonly sort?: View['sort'];
   readonly onSort?: (column: TableColumn) => void;
 }) {
+  const { columns, fieldOf, rowCount, rowAt, measured, totals, totalsLabel, sort, onSort } = table;
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [seenRows, setSeenRows] = useState(20);

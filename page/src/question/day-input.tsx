@@ -54,14 +54,7 @@ export function TypedInput({
  *
  * @param label the input's name if no label element names it
  */
-export function DayInput({
-  id,
-  label,
-  calendar,
-  day,
-  faultIds,
-  onDay,
-}: {
+export function DayInput(input: {
   readonly id: string;
   readonly label?: string;
   readonly calendar: string;
@@ -69,6 +62,7 @@ export function DayInput({
   readonly faultIds: readonly string[];
   readonly onDay: (day: string) => void;
 }) {
+  const { id, label, calendar, day, faultIds, onDay } = input;
   const picker = useRef<HTMLInputElement>(null);
   return (
     <span class="day-input">

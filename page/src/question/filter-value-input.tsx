@@ -34,14 +34,8 @@ export function FilterValueInput({ onDrop, ...input }: InputProps & { readonly o
 }
 
 /** The input that fits a dimension's type. It turns the typed text into a value. */
-function ValueInput({
-  label,
-  id,
-  dimension,
-  value,
-  faultIds,
-  onInput,
-}: InputProps & { readonly faultIds: readonly string[] }) {
+function ValueInput(input: InputProps & { readonly faultIds: readonly string[] }) {
+  const { label, id, dimension, value, faultIds, onInput } = input;
   if (dimension?.type === 'datetime' && dimension.grain === 'day')
     return (
       <DayInput

@@ -1,3 +1,7 @@
+/**
+ * The table as a workbook (Office Open XML, ECMA-376). In a CSV, spreadsheets guess the types: they round long ids, and
+ * read days and decimals by the language of the machine. In a workbook each cell has its type.
+ */
 import { strToU8, Zip, ZipDeflate } from 'fflate';
 import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { unitOf } from './ratios.ts';
@@ -29,11 +33,6 @@ export function piecesToBlob(type: string) {
     },
   };
 }
-
-/**
- * The table as a workbook (Office Open XML, ECMA-376). In a CSV, spreadsheets guess the types: they round long ids, and
- * read days and decimals by the language of the machine. In a workbook each cell has its type.
- */
 
 const MEDIA_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
