@@ -1,8 +1,8 @@
 import { batch, signal } from '@preact/signals';
 import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { askView, beginView, showView, takeViewRows } from './answer/table-rows.ts';
-import { type Caller, chosenCaller } from './question/caller.ts';
-import type { Choice } from './question/choice.ts';
+import { chosenCaller } from './question/caller.ts';
+import type { Caller, Choice } from './question/choice.ts';
 import type { ComparedDays } from './question/compare.ts';
 import { askDays } from './question/day-states.ts';
 import { planComparison } from './question/plan-comparison.ts';

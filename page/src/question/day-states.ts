@@ -3,7 +3,8 @@ import { API_VERSIONS, MAX_STATE_DAYS } from '../../../lib/report/parse-request.
 import { daysPath } from '../../../lib/routes.ts';
 import { serviceAddress } from '../service-facts.ts';
 import { newestDay, today } from '../state.ts';
-import { type Caller, chosenCaller } from './caller.ts';
+import { chosenCaller } from './caller.ts';
+import type { Caller } from './choice.ts';
 import { addDays } from './presets.ts';
 import type { DayState, ToldDay } from './told-day.ts';
 
