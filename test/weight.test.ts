@@ -17,11 +17,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   local: 6_185,
   'lake-check': 1_950,
   tools: 5_870,
-  page: 8_836,
-  connectors: 2_214,
+  page: 8_595,
+  connectors: 2_096,
   bench: 3_179,
-  test: 48_052,
-  docs: 5_600,
+  test: 47_964,
+  docs: 5_827,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
