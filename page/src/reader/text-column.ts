@@ -1,5 +1,4 @@
-import { NumberBlocks } from './number-blocks.ts';
-import { owned } from './number-column.ts';
+import { NumberBlocks, owned } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 
 /** The code of "not known" in every dictionary. */

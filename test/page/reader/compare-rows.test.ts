@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { joinRows } from '../../../page/src/reader/compare-rows.ts';
+import { totalsOf } from '../../../page/src/reader/report-answers.ts';
 import { viewOf } from '../../../page/src/reader/table-view.ts';
-import { totalsOf } from '../../../page/src/reader/totals.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
 import { columnIn, day, rowsIn, rowsOf, stored, storedBefore, tableFor, textsOf } from './stored.ts';
 
