@@ -20,8 +20,8 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_595,
   connectors: 2_096,
   bench: 3_179,
-  test: 47_964,
-  docs: 5_827,
+  test: 47_835,
+  docs: 5_601,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
