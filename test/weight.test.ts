@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 112,
-  lib: 8_051,
+  lib: 8_053,
   'files of lib': 78,
   infra: 3_601,
   local: 6_185,
