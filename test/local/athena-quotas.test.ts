@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   AthenaClient,
   GetQueryExecutionCommand,
-  ListQueryExecutionsCommand,
   StartQueryExecutionCommand,
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
@@ -89,39 +88,4 @@ it('Athena refuses further queries if running and queued queries reach the quota
   await expect.poll(async () => (await get(first)).QueryExecution?.Status?.State).toBe('FAILED');
   await startQuery();
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
-});
-
-it('Athena admits every call if it has no quotas', async () => {
-  const { startQuery, get } = await start({ quotas: false });
-  const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
-  expect(await admitted(300, () => get(ids[0] as string))).toBe(300);
-});
-
-it('Athena records every call with its time and its query, even a throttled call', async () => {
-  const quotas = { calls: { GetQueryExecution: { perSecond: 1, burst: 1 } } };
-  const { athena, client, startQuery, get } = await start({ quotas });
-  const from = Date.now();
-  const queryExecutionId = await startQuery();
-  await get(queryExecutionId);
-  await expect(get(queryExecutionId)).rejects.toThrow('Rate exceeded');
-  await client.send(new ListQueryExecutionsCommand({}));
-  const calls = athena.calls();
-  expect(calls.map(({ at: _at, ...call }) => call)).toEqual([
-    { operation: 'StartQueryExecution', queryExecutionId },
-    { operation: 'GetQueryExecution', queryExecutionId },
-    { operation: 'GetQueryExecution', queryExecutionId },
-    { operation: 'ListQueryExecutions' },
-  ]);
-  for (const { at } of calls) expect(at >= from && at <= Date.now()).toBe(true);
-});
-
-it('Athena can show more queries as RUNNING than the engine runs at once; the others wait for the engine', async () => {
-  const { startQuery, get, running } = await start({ maxRunning: 5 });
-  const ids = await Promise.all(Array.from({ length: 5 }, () => startQuery()));
-  const states = async () =>
-    (await Promise.all(ids.map(get))).map(({ QueryExecution }) => QueryExecution?.Status?.State);
-  expect(await states()).toEqual(Array(5).fill('RUNNING'));
-  expect(running).toHaveLength(2);
-  running[0]?.finish();
-  await expect.poll(() => running).toHaveLength(3);
 });

@@ -47,7 +47,6 @@ const rowOf = (cells: readonly string[]): Row => {
   return { name, atOnce, withEdge, after70s, after300s, gzip, token };
 };
 
-/** The rows of the guide's table, by the client's name. */
 export async function documentedRows(): Promise<ReadonlyMap<string, Row>> {
   const { made } = await readTable();
   const rows = [...made.matchAll(/^\| (.*) \|$/gm)].slice(2);
