@@ -42,8 +42,7 @@ export function withMadePart(page: string, what: string, made: string): string {
 }
 
 /** The OpenAPI document as `npm start` serves it, without its token endpoint, which has another port at each start. */
-const servedDocument = () =>
-  openApiDocument('http://127.0.0.1:8080', SCOPE, { longestQueryMs: 600_000 });
+const servedDocument = () => openApiDocument('http://127.0.0.1:8080', SCOPE, { longestQueryMs: 600_000 });
 
 /** The role of a column, and the values that it may have. */
 function roleOf(name: string, report: Report): string {

@@ -38,7 +38,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
     `SELECT ${requestedFields.map(formatted).join(', ')}`,
     `FROM (SELECT ${sources.join(', ')}`,
     `FROM ${report.table}`,
-    `WHERE ${conditions(request, entitlement, bind).join(' AND ')}`,
+    `WHERE ${all(conditions(request, entitlement, bind))}`,
     ...(dimensions.length > 0 ? [`GROUP BY ${dimensions.map(rawValue).join(', ')}`] : []),
     ') AS report',
     // The contract promises this order: docs/contract.md#the-file.
@@ -146,10 +146,12 @@ function finerOrContainerRows(
   { table }: Report,
   visible: readonly string[],
 ): string {
-  const finerRows = passing().join(' AND ');
-  const lookup = [...visible, ...passing()].join(' AND ');
+  const finerRows = all(passing());
+  const lookup = all([...visible, ...passing()]);
   return `(${finerRows} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup})))`;
 }
+
+const all = (conditions: readonly string[]): string => conditions.join(' AND ');
 
 const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 

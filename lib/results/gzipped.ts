@@ -12,13 +12,10 @@ const CHUNK_BYTES = 64 * 1024;
  * Gzips the chunks (RFC 1952), a few at a time. If reading a chunk fails, the reader of the gzipped chunks gets the
  * error.
  */
-export const gzippedChunks = (
-  chunks: AsyncIterable<Uint8Array>,
-  level = LARGE_GZIP_LEVEL,
-): AsyncIterable<Uint8Array> =>
+export const gzippedChunks = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(
     chunks,
-    createGzip({ level, chunkSize: CHUNK_BYTES, memLevel: constants.Z_MAX_MEMLEVEL }),
+    createGzip({ level: LARGE_GZIP_LEVEL, chunkSize: CHUNK_BYTES, memLevel: constants.Z_MAX_MEMLEVEL }),
     // The reader of the gzipped chunks gets the error.
     () => {},
   );
