@@ -16,8 +16,7 @@ import {
   type EdgeSettings,
   LARGEST_EDGE_FILE,
 } from '../../lib/downloads-edge.ts';
-import { OTHER_HOSTS } from '../object-store/listen-on-other-host.ts';
-import { type Listener, serve } from '../serve.ts';
+import { type Listener, OTHER_HOSTS, serve } from '../serve.ts';
 
 /** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {

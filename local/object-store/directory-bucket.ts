@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type BigIntStats, fstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
-import { utf8Order } from './s3-text.ts';
-import { openContent, type StoredFile } from './stored-file.ts';
+import type { KeyRange, ListedObject, ReadableBucket, StoredFile } from './read-bucket.ts';
+import { utf8Order } from './s3-protocol.ts';
+import { openContent } from './stored-file.ts';
 
 /** Two changes within this time may get the same timestamp from the file system. */
 const TICK_MS = 20;
@@ -16,7 +16,7 @@ const MAX_SCANS = 10;
  * with `/`; many S3 tools create such objects. The entity tag of a folder's object comes from the folder's own time:
  * if a file was added and removed again, the listing still changes.
  */
-export class DirectoryBucket implements Listable {
+export class DirectoryBucket implements ReadableBucket {
   readonly #root: string;
   /** For each folder that the current scan has read: the time of its last change, taken before it was read. */
   #read = new Map<string, bigint>();

@@ -4,8 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Faults } from '../faults/faults.ts';
 import { clientGone } from '../faults/faults.ts';
-import { type Listener, serve } from '../serve.ts';
-import { OTHER_HOSTS } from './listen-on-other-host.ts';
+import { type Listener, OTHER_HOSTS, serve } from '../serve.ts';
 import {
   CREATES_OBJECT,
   LISTING,
@@ -14,8 +13,15 @@ import {
   operations,
   readingOperations,
 } from './operations.ts';
-import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
-import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
+import {
+  accessDenied,
+  conditionalRequestConflict,
+  parameterOf,
+  readRequest,
+  S3Error,
+  type StoreAnswer,
+  type StoreRequest,
+} from './s3-protocol.ts';
 import { ObjectFiles } from './stored-file.ts';
 import { credentials, verifySignature } from './verify-signature.ts';
 
@@ -77,7 +83,7 @@ export async function startObjectStore(options: {
     request: StoreRequest,
     response: ServerResponse,
   ): Promise<StoreAnswer | undefined> => {
-    verifySignature(request);
+    await verifySignature(request);
     const { bucket, key, method } = request;
     const known = operationsOf.get(bucket);
     if (!known) throw noSuchBucket(bucket);
@@ -115,14 +121,14 @@ export async function startObjectStore(options: {
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const [, bucket = ''] = (incoming.url ?? '').split(/[/?]/);
     const corsRule = corsRules[bucket];
-    if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
     try {
+      if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
       const answered = await answer(readRequest(incoming), response);
       if (answered) await send(response, answered);
     } catch (error) {
       // It is too late for an error answer: the client has disconnected, or the file can't be read to its end.
       if (response.headersSent) response.destroy();
-      else await send(response, errorAnswer(error));
+      else await send(response, (error instanceof S3Error ? error : internalError()).toAnswer());
     }
   };
   return {
@@ -153,11 +159,6 @@ const noSuchBucket = (bucket: string) =>
 const internalError = () =>
   new S3Error('InternalError', 'We encountered an internal error. Please try again.');
 
-function errorAnswer(error: unknown): StoreAnswer {
-  const known = error instanceof S3Error ? error : internalError();
-  return { status: known.status, headers: { 'content-type': 'application/xml' }, body: known.toXml() };
-}
-
 /** The text in which a fault's `match` must occur: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
 const callName = (name: string, request: StoreRequest): string =>
   name === LISTING
@@ -173,9 +174,9 @@ export interface CorsRule {
 }
 
 /**
- * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not. To the answer of
- * any other request, adds CORS headers if the rule allows the method, even if the answer is then a refusal. Returns
- * whether the request has been answered.
+ * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not, or throws S3's
+ * refusal. To the answer of any other request, adds CORS headers if the rule allows the method, even if the answer is
+ * then a refusal. Returns whether the request has been answered.
  */
 function applyCorsRule(
   { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,
@@ -205,12 +206,8 @@ function applyCorsRule(
   if (!isPreflight) return false;
   if (isAllowed) response.writeHead(200).end();
   else
-    response
-      .writeHead(403, { 'Content-Type': 'application/xml' })
-      .end(
-        '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessForbidden</Code><Message>CORSResponse: This CORS ' +
-          `request is not allowed.</Message>` +
-          '<ResourceType>OBJECT</ResourceType></Error>',
-      );
+    throw new S3Error('AccessForbidden', 'CORSResponse: This CORS request is not allowed.', {
+      ResourceType: 'OBJECT',
+    });
   return true;
 }

@@ -15,11 +15,9 @@ import {
 } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Listable } from './list-objects.ts';
-import { S3Error } from './s3-error.ts';
-import { utf8Order } from './s3-text.ts';
+import type { Metadata, ReadableBucket, StoredFile } from './read-bucket.ts';
+import { S3Error, utf8Order } from './s3-protocol.ts';
 
 /**
  * A stored file holds an object's bytes, then the metadata as JSON, then the JSON's length in four bytes. One rename
@@ -34,7 +32,6 @@ const LENGTH_BYTES = 4;
 const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
-export type Metadata = Readonly<Record<string, string>>;
 
 /**
  * Publishes a finished file at its path, in one step: `renameSync` replaces an existing file, `linkSync` refuses to.
@@ -100,15 +97,6 @@ function trailer(metadata: Metadata, etag: string): Buffer {
   return Buffer.concat([json, length]);
 }
 
-/** An open file. Its bytes and metadata stay the same, even if the file is replaced or removed meanwhile. */
-export interface StoredFile {
-  readonly size: number;
-  readonly metadata: Metadata;
-  /** Returns the bytes from `start` to `end`, both inclusive, and closes the file after them. */
-  read(start: number, end: number): Buffer | Readable;
-  close(): void;
-}
-
 /** Opens the stored file at `path`. Returns undefined if there is none. */
 export function openStoredFile(path: string): StoredFile | undefined {
   // Most files that are looked up do not exist yet. `stat` reports that without creating an error.
@@ -165,7 +153,7 @@ const SUFFIX = '.object';
  * A bucket that the store writes itself. Its directory holds `objects` (one file for each object, without subfolders,
  * named by the encoded key), `incoming` (files that are being written) and `uploads` (multipart uploads).
  */
-export class ObjectFiles implements Listable {
+export class ObjectFiles implements ReadableBucket {
   readonly #directory: string;
 
   constructor(directory: string) {

@@ -19,6 +19,7 @@ import {
   PutObjectCommand,
   type PutObjectCommandInput,
   S3Client,
+  type S3ClientConfig,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -29,8 +30,9 @@ import { type ObjectStore, startObjectStore } from '../../local/object-store/obj
 const Bucket = 'results';
 const MIB = 2 ** 20;
 
-const clientOf = (store: Pick<ObjectStore, 'url' | 'region' | 'credentials'>) =>
+const clientOf = (store: Pick<ObjectStore, 'url' | 'region' | 'credentials'>, more: S3ClientConfig = {}) =>
   new S3Client({
+    ...more,
     endpoint: store.url,
     region: store.region,
     credentials: store.credentials,
@@ -518,6 +520,7 @@ describe('a presigned URL', () => {
   beforeAll(() => put('signed', 'x'));
 
   it.each<[string, (url: URL) => unknown]>([
+    ['another path', (url) => Object.assign(url, { pathname: '/results/secret' })],
     ['an added, later expiry', (url) => url.searchParams.append('X-Amz-Expires', '604800')],
     ['one more parameter', (url) => url.searchParams.set('response-content-type', 'text/html')],
   ])('is refused with %s', async (_, tamper) => {
@@ -537,6 +540,16 @@ describe('a presigned URL', () => {
     },
   );
 
+  it('is refused after its time', async () => {
+    const command = new GetObjectCommand({ Bucket, Key: 'signed' });
+    const url = await getSignedUrl(s3, command, {
+      expiresIn: 60,
+      signingDate: new Date(Date.now() - 62_000),
+    });
+    const [status, code, message] = [403, 'AccessDenied', 'Request has expired'];
+    expect(await refusal(await fetch(url))).toEqual({ status, code, message });
+  });
+
   it.each(['Bearer token', 'Basic dXNlcjpwYXNz', 'AWS4-HMAC-SHA256 x', 'x'])(
     'is refused together with the header Authorization: %s',
     async (authorization) => {
@@ -548,6 +561,60 @@ describe('a presigned URL', () => {
       });
     },
   );
+});
+
+describe('a request with a signature in its header', () => {
+  type Signed = { path: string; query: Record<string, string>; headers: Record<string, string> };
+  const stamp = (ms: number) => new Date(Date.now() + ms).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const SHA = 'x-amz-content-sha256';
+
+  it.each<[string, (request: Signed) => unknown, status: number, code: string]>([
+    [
+      'another path',
+      (request) => Object.assign(request, { path: '/results/signed' }),
+      403,
+      'SignatureDoesNotMatch',
+    ],
+    ['another query', ({ query }) => Object.assign(query, { prefix: 'x' }), 403, 'SignatureDoesNotMatch'],
+    [
+      'another header',
+      ({ headers }) => Object.assign(headers, { range: '0-0' }),
+      403,
+      'SignatureDoesNotMatch',
+    ],
+    ['another time', ({ headers }) => (headers['x-amz-date'] = stamp(-5_000)), 403, 'SignatureDoesNotMatch'],
+    ['a late clock', ({ headers }) => (headers['x-amz-date'] = stamp(-901_000)), 403, 'RequestTimeTooSkewed'],
+    [
+      'an early clock',
+      ({ headers }) => (headers['x-amz-date'] = stamp(910_000)),
+      403,
+      'RequestTimeTooSkewed',
+    ],
+    [
+      'an unsigned payload',
+      ({ headers }) => (headers[SHA] = 'UNSIGNED-PAYLOAD'),
+      403,
+      'SignatureDoesNotMatch',
+    ],
+    [
+      'chunks',
+      ({ headers }) => (headers[SHA] = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'),
+      400,
+      'InvalidArgument',
+    ],
+  ])('is refused if it comes with %s', async (_, change, httpStatusCode, name) => {
+    const command = new GetObjectCommand({ Bucket, Key: 'secret', Range: 'bytes=0-1' });
+    command.middlewareStack.add(
+      (next) => (args) => {
+        change(args.request as Signed);
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    const client = clientOf(store, { maxAttempts: 1 });
+    await expect(client.send(command)).rejects.toMatchObject({ name, $metadata: { httpStatusCode } });
+    client.destroy();
+  });
 });
 
 describe('an AWS header that is not signed', () => {
