@@ -28,7 +28,6 @@ import {
 import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
-import type { AthenaCall } from './athena/protocol.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
@@ -63,8 +62,6 @@ export interface StackOptions {
   readonly throttling?: CallRate;
   /** Athena's quotas. If left out, they are those of a new account. If false, there are none. */
   readonly athenaQuotas?: AthenaOptions['quotas'];
-  /** How many queries are RUNNING at a time. The number may be higher than the engine's own. */
-  readonly maxRunning?: number | undefined;
   /** The pause before each retry of an event whose function failed. If left out, the pauses are Lambda's. */
   readonly asyncRetryPausesMs?: readonly number[];
   /**
@@ -98,8 +95,6 @@ export interface Stack {
   /** The address of the fault control, to inject faults by hand. */
   readonly faultsUrl: string;
   readonly faults: Faults;
-  /** The latest calls of Athena, throttled calls included, the oldest first. */
-  athenaCalls(): readonly AthenaCall[];
   /** The functions' sandboxes, by the function's name. A test may kill one of them. */
   readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
   readonly identityProvider: IdentityProvider;
@@ -210,7 +205,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     database: DATABASE,
     workgroup: WORKGROUP,
     quotas: options.athenaQuotas,
-    maxRunning: options.maxRunning,
     faults,
   });
   started.defer(() => athena.close());
@@ -324,7 +318,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaUrl: athena.url,
     faultsUrl: faultControl.url,
     faults,
-    athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
     clients,

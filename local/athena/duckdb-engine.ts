@@ -6,9 +6,14 @@ import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { tables } from '../../lib/report/tables.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
-import { evaluateParameters } from './duckdb-parameters.ts';
-import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
-import { type ErrorName, QueryFailure } from './query-engine.ts';
+import {
+  type ErrorName,
+  type OpenEngine,
+  type OpenedEngine,
+  type Query,
+  QueryFailure,
+  type QueryOutcome,
+} from './query-engine.ts';
 
 const CORES = availableParallelism();
 
@@ -73,7 +78,6 @@ async function copyResult(
   query: Query,
   csvPath: string,
 ): Promise<QueryOutcome> {
-  const startedAt = performance.now();
   const sql = query.sql.replace(/;\s*$/, '');
   // The SQL is parsed by itself first: inside `COPY (…)`, a text with a closing bracket could run another statement.
   const { count } = await connection.extractStatements(sql);
@@ -81,13 +85,15 @@ async function copyResult(
   const profilePath = `${csvPath}.profile.json`;
   try {
     await profileInto(connection, profilePath);
-    const copy = await connection.prepare(`COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`);
-    const { values, types } = await evaluateParameters(connection, query.parameters, copy.parameterCount);
-    if (values.length > 0) copy.bind(values, types);
-    const planningMs = performance.now() - startedAt;
+    const copy = `COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`;
+    await connection.run(`PREPARE copy_result AS ${copy}`);
     query.signal.throwIfAborted();
-    await copy.run();
-    return { csvPath, bytesScanned: await bytesRead(profilePath), planningMs };
+    // As in Athena, a statement that takes no parameters ignores them. The line break ends a comment at the end of an
+    // expression. Without it, the comment would contain the bracket.
+    const parameters = sql.includes('?') ? query.parameters.map((text) => `(${text}\n)`) : [];
+    const list = parameters.length > 0 ? `(${parameters.join(', ')})` : '';
+    await connection.run(`EXECUTE copy_result${list}`);
+    return { csvPath, bytesScanned: await bytesRead(profilePath) };
   } finally {
     await rm(profilePath, { force: true });
   }
@@ -214,6 +220,8 @@ const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Out of Range Error: /, 'NUMERIC_VALUE_OUT_OF_RANGE'],
   // The views of the events throw this error.
   [/^Invalid Input Error: HIVE_BAD_DATA: /, 'HIVE_BAD_DATA'],
+  [/^Invalid Input Error: (?=Values were not provided|Parameter argument)/, 'INVALID_PARAMETER_USAGE'],
+  [/^Invalid Input Error: (?=Only scalar parameters)/, 'SYNTAX_ERROR'],
   [/^Invalid Input Error: /, 'INVALID_FUNCTION_ARGUMENT'],
   [/^Not implemented Error: /, 'NOT_SUPPORTED'],
   [/^Permission Error: /, 'PERMISSION_DENIED'],

@@ -4,13 +4,6 @@ import { json } from 'node:stream/consumers';
 import { clientGone, type Faults } from '../faults/faults.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 
-/** What every call passes through: injected faults, the call log and the quotas. */
-export interface CallTerms {
-  readonly faults: Faults;
-  readonly log: CallLog;
-  readonly admit: AdmitCall;
-}
-
 /** Answers one operation: JSON in, JSON out. Throws an ApiError to answer with an error. */
 export type Operation = (input: unknown) => object;
 
@@ -19,50 +12,44 @@ const CONTENT_TYPE = 'application/x-amz-json-1.1';
 
 /**
  * Answers AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. A call must be signed, but the
- * signature is not checked.
+ * signature is not checked. Faults and quotas apply to each call of a known operation.
  */
-export const answerProtocol =
-  (operations: Readonly<Record<string, Operation>>, terms: CallTerms) =>
-  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+export function answerProtocol(
+  operations: Readonly<Record<string, Operation>>,
+  faults: Faults,
+  admit: AdmitCall,
+) {
+  /** Resolves to the answer, or, if a fault stalls the call, to undefined once the client has disconnected. */
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<object | undefined> => {
+    const input = await json(request).catch(() => undefined);
+    if (!request.headers.authorization)
+      throw new ApiError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
+    const target = String(request.headers['x-amz-target'] ?? '');
+    const name = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : '';
+    const operation = Object.hasOwn(operations, name) && operations[name];
+    if (!operation)
+      throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
+    if (typeof input !== 'object' || input === null)
+      throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
+    admit(name);
+    const struck = await faults.strike('athena', name);
+    if (struck.some(({ stall }) => stall)) {
+      await clientGone(response);
+      return undefined;
+    }
+    if (struck.some(({ throttle }) => throttle)) throw throttled();
+    if (struck.some(({ status }) => status === 500))
+      throw new ApiError(500, 'InternalServerException', 'made to fail');
+    return operation(input);
+  };
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      const answer = await dispatch(operations, request, response, terms);
-      if (answer) send(response, 200, answer);
+      const document = await answer(request, response);
+      if (document) send(response, 200, document);
     } catch (error) {
       sendError(response, error);
     }
   };
-
-/** Resolves to the answer, or, if a fault stalls the call, to undefined once the client has disconnected. */
-async function dispatch(
-  operations: Readonly<Record<string, Operation>>,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { faults, log, admit }: CallTerms,
-): Promise<object | undefined> {
-  const input = await json(request).catch(() => undefined);
-  if (!request.headers.authorization)
-    throw new ApiError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
-  const target = String(request.headers['x-amz-target'] ?? '');
-  const name = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : '';
-  const operation = Object.hasOwn(operations, name) && operations[name];
-  if (!operation)
-    throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
-  if (typeof input !== 'object' || input === null)
-    throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
-  const call = log.note(name, input);
-  admit(name);
-  const struck = await faults.strike('athena', name);
-  if (struck.some(({ stall }) => stall)) {
-    await clientGone(response);
-    return undefined;
-  }
-  if (struck.some(({ throttle }) => throttle))
-    throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
-  if (struck.some(({ status }) => status === 500))
-    throw new ApiError(500, 'InternalServerException', 'made to fail');
-  const answer = operation(input);
-  Object.assign(call, queryOf(answer));
-  return answer;
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
@@ -83,40 +70,6 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': randomUUID() });
   response.end(JSON.stringify(body));
 }
-
-/** A call to Athena. It may have been throttled or never answered. */
-export interface AthenaCall {
-  readonly operation: string;
-  /** The time of the call, in milliseconds since 1970. */
-  readonly at: number;
-  /** The query that the call names. For a StartQueryExecution, it is the query that the call has started. */
-  queryExecutionId?: string;
-}
-
-export interface CallLog {
-  note(operation: string, input: object): AthenaCall;
-  /** The latest calls, the oldest first. */
-  calls(): readonly AthenaCall[];
-}
-
-const MAX_KEPT = 100_000;
-
-export function createCallLog(): CallLog {
-  let calls: AthenaCall[] = [];
-  return {
-    note(operation, input) {
-      const call: AthenaCall = { operation, at: Date.now(), ...queryOf(input) };
-      if (calls.length >= 2 * MAX_KEPT) calls = calls.slice(-MAX_KEPT);
-      calls.push(call);
-      return call;
-    },
-    calls: () => calls.slice(-MAX_KEPT),
-  };
-}
-
-/** The query that a call's input or answer names. */
-const queryOf = (document: object): { queryExecutionId?: string } =>
-  'QueryExecutionId' in document ? { queryExecutionId: String(document.QueryExecutionId) } : {};
 
 export interface AthenaQuotas {
   /** The rate of calls, by operation. An operation that is not listed has no limit. */
@@ -149,9 +102,11 @@ export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitC
     Object.entries(calls).map(([operation, rate]) => [operation, tokenBucket(rate, now)]),
   );
   return (operation) => {
-    if (buckets.get(operation)?.() === false) throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
+    if (buckets.get(operation)?.() === false) throw throttled();
   };
 }
+
+const throttled = () => new ApiError(400, 'ThrottlingException', 'Rate exceeded');
 
 /** An error as the answer to a call, in the shape of AWS's JSON protocol. */
 class ApiError extends Error {

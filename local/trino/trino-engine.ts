@@ -10,8 +10,7 @@ import {
   tables,
 } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import type { OpenEngine, Query } from '../athena/query-engine.ts';
-import { QueryFailure } from '../athena/query-engine.ts';
+import { type OpenEngine, type Query, QueryFailure } from '../athena/query-engine.ts';
 import { bytesScannedIn, type Page, pagesOf, type TrinoCluster } from './trino-statement.ts';
 
 /**
@@ -53,11 +52,7 @@ export const trinoOn =
           await rm(csvPath, { force: true });
           throw error;
         }
-        return {
-          csvPath,
-          bytesScanned: bytesScannedIn(last),
-          planningMs: Number(last.stats['planningTimeMillis'] ?? 0),
-        };
+        return { csvPath, bytesScanned: bytesScannedIn(last) };
       },
     };
   };

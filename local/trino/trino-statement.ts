@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { QueryFailure } from '../athena/query-engine.ts';
-import { QueryScanLimitExceeded } from '../athena/run-query.ts';
+import { QueryFailure, QueryScanLimitExceeded } from '../athena/query-engine.ts';
 
 /** One of the answers that a statement gets in Trino's protocol. Numbers are texts, with all their digits. */
 export interface Page {

@@ -86,7 +86,6 @@ export async function startDeployed(
       clients: [],
       environment: { [ENV.athenaWorkgroup]: resourceNames(stage).service },
       register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
-      athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
   };
