@@ -46,19 +46,15 @@ export class DirectoryBucket implements ReadableBucket {
     return unlessVanished(() => statSync(join(this.#root, folder), { bigint: true }))?.mtimeNs ?? 0n;
   }
 
-  keys(range: KeyRange): Iterable<string> {
-    return this.#keysIn('', range);
-  }
-
-  *#keysIn(folder: string, range: KeyRange): Generator<string> {
+  *keys(range: KeyRange, folder = ''): Generator<string> {
     for (const key of this.#children(folder)) {
       const isFolder = key.endsWith('/');
       if (key.startsWith(range.prefix)) {
         if (utf8Order(key, range.after) > 0) yield key;
       } else if (!(isFolder && range.prefix.startsWith(key))) continue;
-      if (!isFolder || range.isCollapsed(key)) continue;
+      if (!isFolder) continue;
       const mayHoldLaterKeys = utf8Order(key, range.after) > 0 || range.after.startsWith(key);
-      if (mayHoldLaterKeys) yield* this.#keysIn(key, range);
+      if (mayHoldLaterKeys) yield* this.keys(range, key);
     }
   }
 

@@ -26,7 +26,7 @@ export const CREATES_OBJECT: readonly string[] = [PUT, COMPLETE_UPLOAD];
 // Query parameters that do not change the operation. Any other parameter may name a subresource: a DELETE with
 // `?tagging` must not delete the object.
 const PLAIN_PARAMETERS =
-  /^(?:x-amz-.*|x-id|response-.*|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
+  /^(?:x-amz-.*|x-id|response-.*|prefix|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
 /**
  * The name of a request's operation, from its method, target and subresources: `GET object`, `POST object uploads`, …

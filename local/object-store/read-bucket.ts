@@ -20,8 +20,6 @@ export interface KeyRange {
   readonly prefix: string;
   /** Only keys after this one are needed. */
   readonly after: string;
-  /** Whether all keys that begin with this one are listed as one common prefix. */
-  isCollapsed(key: string): boolean;
 }
 
 /** The facts about an object in a listing. The entity tag has its quotes. */
@@ -117,56 +115,48 @@ function overridesOf(parameters: StoreRequest['parameters']): Record<string, str
   return Object.fromEntries(named.map(([name, value]) => [name.slice('response-'.length), value]));
 }
 
-/** ListObjectsV2. */
+/** ListObjectsV2, without a delimiter. */
 export function listObjects({ bucket: name, parameters }: StoreRequest, bucket: ReadableBucket): StoreAnswer {
   const query = new Map(parameters);
   const prefix = query.get('prefix') ?? '';
-  const delimiter = query.get('delimiter') ?? '';
   const maxKeys = Math.min(Number(query.get('max-keys') ?? MAX_KEYS), MAX_KEYS);
   const token = query.get('continuation-token');
   const after =
     (token === undefined ? query.get('start-after') : Buffer.from(token, 'base64url').toString()) ?? '';
-
-  const isCommonPrefix = (entry: string) => delimiter !== '' && entry.includes(delimiter, prefix.length);
-  const upToDelimiter = (key: string) =>
-    isCommonPrefix(key) ? key.slice(0, key.indexOf(delimiter, prefix.length) + delimiter.length) : key;
   const scan = () => {
-    const entries = new Set<string>();
-    for (const key of bucket.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
-      const entry = upToDelimiter(key);
-      if (utf8Order(entry, after) > 0) entries.add(entry);
-      // One entry more than a page holds shows that there is another page.
-      if (entries.size > maxKeys) break;
+    const keys: string[] = [];
+    for (const key of bucket.keys({ prefix, after })) {
+      if (utf8Order(key, after) > 0) keys.push(key);
+      // One key more than a page holds shows that there is another page.
+      if (keys.length > maxKeys) break;
     }
-    const page = [...entries].slice(0, maxKeys);
-    const objects = page.flatMap((key) => {
-      const object = isCommonPrefix(key) ? undefined : bucket.describe(key);
-      return object ? [{ key, ...object }] : [];
-    });
-    return { page, objects, isTruncated: page.length > 0 && entries.size > page.length };
+    const page = keys.slice(0, maxKeys);
+    const objects = page.map((key) => ({ key, ...bucket.describe(key) }));
+    return { objects, last: keys.length > page.length ? page.at(-1) : undefined };
   };
-  const { page, objects, isTruncated } = bucket.atOneMoment?.(scan) ?? scan();
-  const prefixes = page.filter(isCommonPrefix);
+  const { objects, last } = bucket.atOneMoment?.(scan) ?? scan();
 
   const isEncoded = query.get('encoding-type') === 'url';
   const spelled = (key: string) => xmlText(isEncoded ? key.split('/').map(encodeUri).join('/') : key);
-  const next = Buffer.from(page.at(-1) ?? '').toString('base64url');
+  const next = last && Buffer.from(last).toString('base64url');
+  const contents = objects.flatMap(({ key, size, etag, lastModified }) => {
+    // The object was removed after its key was seen.
+    if (!etag || !lastModified) return [];
+    // S3 stores no fraction of a second, but its listings contain one: `2026-01-31T10:30:00.000Z`.
+    const time = lastModified.toISOString().replace(/\.\d+Z$/, '.000Z');
+    return [
+      `<Contents><Key>${spelled(key)}</Key><LastModified>${time}</LastModified><ETag>${xmlText(etag)}</ETag>` +
+        `<Size>${size}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
+    ];
+  });
   return xmlDocument(
     [
       '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
       `<Name>${name}</Name><Prefix>${spelled(prefix)}</Prefix><MaxKeys>${maxKeys}</MaxKeys>`,
-      `<KeyCount>${objects.length + prefixes.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>`,
-      isTruncated ? `<NextContinuationToken>${next}</NextContinuationToken>` : '',
-      ...objects.map(
-        ({ key, size, etag, lastModified }) =>
-          `<Contents><Key>${spelled(key)}</Key><LastModified>${wholeSeconds(lastModified)}</LastModified>` +
-          `<ETag>${xmlText(etag)}</ETag><Size>${size}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
-      ),
-      ...prefixes.map((entry) => `<CommonPrefixes><Prefix>${spelled(entry)}</Prefix></CommonPrefixes>`),
+      `<KeyCount>${contents.length}</KeyCount><IsTruncated>${next !== undefined}</IsTruncated>`,
+      next ? `<NextContinuationToken>${next}</NextContinuationToken>` : '',
+      ...contents,
       '</ListBucketResult>',
     ].join('\n'),
   );
 }
-
-/** S3 stores no fraction of a second, but its listings contain one: `2026-01-31T10:30:00.000Z`. */
-const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, '.000Z');
