@@ -10,12 +10,7 @@ import { performance } from 'node:perf_hooks';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
-import {
-  functionSettings,
-  functionStartedBy,
-  RETRY_PAUSES_MS,
-  settingsOf,
-} from '../lib/function-settings.ts';
+import { functionStartedBy, RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
@@ -26,7 +21,6 @@ import {
   routes as serviceRoutes,
 } from '../lib/routes.ts';
 import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
-import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
@@ -244,33 +238,24 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
-  const create = (name: string) => {
-    const timeoutMs = settingsOf(name).timeoutSeconds * 1_000;
-    const sandbox = createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
-    sandboxes.set(name, sandbox);
-    started.defer(() => sandbox.kill());
-    return sandbox;
-  };
+  /** The function's sandbox, made for its first caller. */
   const sandboxOf = (name: string): Sandbox => {
-    const sandbox = sandboxes.get(name);
-    if (!sandbox) throw new TypeError(`nothing runs the function ${name}`);
+    const timeoutMs = settingsOf(name).timeoutSeconds * 1_000;
+    const sandbox =
+      sandboxes.get(name) ?? createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
+    if (!sandboxes.has(name)) started.defer(() => sandbox.kill());
+    sandboxes.set(name, sandbox);
     return sandbox;
   };
-  for (const [name, { trigger }] of functionSettings) if (trigger === 'request') create(name);
-  const publish = create(functionStartedBy('publication'));
-  const abandon = create(functionStartedBy('abandoned-publication'));
-  const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
-  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs, log });
-  started.defer(() => abandoned.close());
-  const published = eventQueue({
-    name: 'publish',
-    sandbox: publish,
-    retryPausesMs,
-    onFailure: abandoned.send,
-    log,
-  });
-  started.defer(() => published.close());
-  publications = published;
+  /** The queue of the events that start a function. */
+  const queueOf = (trigger: 'publication' | 'abandoned-publication', onFailure?: EventQueue['send']) => {
+    const name = functionStartedBy(trigger);
+    const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
+    const queue = eventQueue({ name, sandbox: sandboxOf(name), retryPausesMs, onFailure, log });
+    started.defer(() => queue.close());
+    return queue;
+  };
+  publications = queueOf('publication', queueOf('abandoned-publication').send);
   const isForPages = corsOrigins.length > 0;
   const routes = serviceRoutes.map(
     ({ functionName, path, report }): Route => ({
@@ -289,21 +274,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     maxQueued: 2 * engine.maxRunning,
   });
   started.defer(async () => admission.close());
-  const samplePartners = {
-    partners: partners.map((partner) => ({ clientId: partner.record.client, sees: describeRows(partner) })),
-    lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
-    token: (clientId: string) => {
-      const client = clients.find((one) => one.clientId === clientId);
-      if (!client) throw new TypeError(`There is no client ${clientId}.`);
-      return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
-    },
-  };
+  const { tokenUrl } = identityProvider;
+  const samplePartners = clients.map((client, index) => ({
+    ...{ tokenUrl, ...client, scope: SCOPE },
+    sees: describeRows(partners[index] as LocalPartner),
+  }));
+  const { lastDay = async () => utcDay(Date.now()) } = options;
   const gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
     notFound: sandboxOf(PUBLIC_FUNCTION),
     isForPages,
-    answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
+    answerLocalPath: (...asked) => answerSamplePartners(samplePartners, lastDay, ...asked),
     log,
   });
   started.defer(() => gateway.close());
@@ -311,7 +293,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const running = started.move();
   return {
     apiUrl: gateway.url,
-    tokenUrl: identityProvider.tokenUrl,
+    tokenUrl,
     ...own,
     scope: SCOPE,
     storageUrl: store.url,

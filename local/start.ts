@@ -4,12 +4,14 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { ENV, MOST_FINAL_AFTER_HOURS } from '../lib/names.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { formatUtcTime } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
 import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal/progress.ts';
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
-import { exampleCurl, lastScreen } from './last-screen.ts';
 import { beginRun } from './run-folder.ts';
 import { startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
@@ -19,8 +21,6 @@ import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stac
  * A client in a retry loop sends more, and so gets 429.
  */
 const THROTTLING = { perSecond: 200, burst: 400 };
-
-const say = (text: string) => process.stdout.write(`${text}\n`);
 
 function portOf(text = '8080'): number {
   const port = Number(text);
@@ -113,12 +113,45 @@ async function start(): Promise<AsyncDisposable> {
   started.defer(() => stack.close());
   const file = await writeStackFile(LOCAL_DIR, stack, run.owner);
   started.defer(() => rm(file.path, { force: true }));
-  const curl = exampleCurl(stack, await lastDay(), {
-    LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR),
-    PORT: file.port,
-  });
-  say(lastScreen({ apiUrl: stack.apiUrl, curl, stackFile: relative('', file.path) }));
+  const settings = { LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR), PORT: file.port };
+  process.stdout.write(`
+Ready at ${stack.apiUrl}. Ctrl-C stops the service.
+
+The page, where you build a report by looking: ${stack.apiUrl}/
+Your own program: docs/clients.md. Your own events, partners and faults: docs/local.md. All documents: docs/README.md.
+Addresses and credentials are in ${relative('', file.path)}.
+
+A report in a shell, to paste:
+
+${exampleCurl(stack.apiUrl, await lastDay(), settings)}
+
+`);
   return started.move();
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * A command for a POSIX shell in the directory of `npm start`, in one line. It fetches a token, and then the report of
+ * the week that ends with `lastDay` (`YYYY-MM-DD`). `settings` are those that `npm run token` needs to find a stack that
+ * is not the usual one.
+ */
+function exampleCurl(
+  apiUrl: string,
+  lastDay: string,
+  settings: Readonly<Record<string, string | undefined>>,
+): string {
+  const end = Date.parse(`${lastDay}T00:00:00Z`) + DAY_MS;
+  const query = [
+    'requestedFields=Day,ServedAds,Opens,Clicks,Revenue',
+    `startInclusive=${formatUtcTime(end - 7 * DAY_MS)}`,
+    `endExclusive=${formatUtcTime(end)}`,
+    'api-version=1.0',
+  ];
+  const named = Object.entries(settings).map(([name, value]) => (value ? `${name}='${value}' ` : ''));
+  const token = `${named.join('')}npm run --silent token`;
+  const url = `${apiUrl}${reportPath(publisherReport)}?${query.join('&')}`;
+  return `curl -L -H "Authorization: Bearer $(${token})" '${url}'`;
 }
 
 const sampleEvents = (onProgress: OnProgress): Promise<string> =>

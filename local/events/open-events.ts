@@ -11,8 +11,7 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type CheckedFiles, checkFiles, unreadFiles } from './check-files.ts';
-import { emptySelect, tableSelect } from './table-select.ts';
+import { type CheckedFiles, checkFiles, emptySelect, tableSelect, unreadFiles } from './table-files.ts';
 
 export interface Events {
   /** Holds `publisher_events/day=YYYY-MM-DD/<Parquet files>` and `advertiser_events/…`. */

@@ -95,6 +95,9 @@ const WEEKDAY_WEIGHTS = [50, 101, 112, 110, 106, 94, 56];
 const weightOf = (day: number): number =>
   (WEEKDAY_WEIGHTS[new Date(day).getUTCDay()] as number) * (3 * DAYS + (day - FIRST_DAY) / DAY_MS);
 
+/** The last day is open: its records may still come. */
+export const isOpenDay = (day: string): boolean => Date.parse(day) === FIRST_DAY + (DAYS - 1) * DAY_MS;
+
 /** The restated day. Its late records are in a file of their own. */
 const RESTATED_DAY = '2026-02-24';
 

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sandbox } from './lambda-sandbox.ts';
-import { FunctionFailed, failureLine, functionArn, type Log, toStderr } from './lambda-sandbox.ts';
+import {
+  FunctionFailed,
+  failureLine,
+  functionArn,
+  type Log,
+  type Sandbox,
+  toStderr,
+} from './lambda-sandbox.ts';
 
 /** A function's queue of events. Nobody waits for the outcome of an event. */
 export interface EventQueue {
@@ -19,7 +25,8 @@ export function eventQueue(options: {
   readonly sandbox: Pick<Sandbox, 'invoke'>;
   /** The pauses before the further tries, in order. */
   readonly retryPausesMs: readonly number[];
-  readonly onFailure?: (record: object) => void;
+  /** Receives the record that Lambda sends to an on-failure destination if the last try of an event fails. */
+  readonly onFailure?: ((record: object) => void) | undefined;
   readonly log?: Log | undefined;
 }): EventQueue {
   const { name, sandbox, retryPausesMs, onFailure, log = toStderr } = options;
@@ -40,7 +47,22 @@ export function eventQueue(options: {
         log(failureLine(name, error));
       }
     }
-    onFailure?.(destinationRecord({ name, requestId, event, failure, tries: retryPausesMs.length + 1 }));
+    onFailure?.({
+      version: '1.0',
+      timestamp: new Date().toISOString(),
+      requestContext: {
+        requestId,
+        functionArn: `${functionArn(name)}:$LATEST`,
+        condition: 'RetriesExhausted',
+        approximateInvokeCount: retryPausesMs.length + 1,
+      },
+      requestPayload: event,
+      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+      responsePayload: {
+        errorType: failure instanceof FunctionFailed && failure.timedOut ? 'Sandbox.Timedout' : 'Error',
+        errorMessage: failure instanceof Error ? failure.message : String(failure),
+      },
+    });
   };
 
   return {
@@ -63,34 +85,4 @@ export const objectCreatedEvent = ({ bucket, key }: { readonly bucket: string; r
   region: 'local',
   resources: [`arn:aws:s3:::${bucket}`],
   detail: { version: '0', bucket: { name: bucket }, object: { key } },
-});
-
-/** The record that Lambda sends to an on-failure destination if the last try of an event fails. */
-const destinationRecord = ({
-  name,
-  requestId,
-  event,
-  failure,
-  tries,
-}: {
-  readonly name: string;
-  readonly requestId: string;
-  readonly event: unknown;
-  readonly failure: unknown;
-  readonly tries: number;
-}): object => ({
-  version: '1.0',
-  timestamp: new Date().toISOString(),
-  requestContext: {
-    requestId,
-    functionArn: `${functionArn(name)}:$LATEST`,
-    condition: 'RetriesExhausted',
-    approximateInvokeCount: tries,
-  },
-  requestPayload: event,
-  responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
-  responsePayload: {
-    errorType: failure instanceof FunctionFailed && failure.timedOut ? 'Sandbox.Timedout' : 'Error',
-    errorMessage: failure instanceof Error ? failure.message : String(failure),
-  },
 });
