@@ -3,7 +3,7 @@ import { type BigIntStats, fstatSync, openSync, readdirSync, realpathSync, statS
 import { join, resolve, sep } from 'node:path';
 import type { KeyRange, ListedObject, ReadableBucket, StoredFile } from './read-bucket.ts';
 import { utf8Order } from './s3-protocol.ts';
-import { openContent } from './stored-file.ts';
+import { openContent, unlessVanished } from './stored-file.ts';
 
 /** Two changes within this time may get the same timestamp from the file system. */
 const TICK_MS = 20;
@@ -120,15 +120,3 @@ const listed = (facts: BigIntStats): ListedObject => {
     lastModified: facts.mtime,
   };
 };
-
-const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
-
-/** Returns undefined if the file was removed meanwhile. Such a file counts as missing. */
-function unlessVanished<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (VANISHED.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}

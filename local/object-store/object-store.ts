@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Faults } from '../faults/faults.ts';
-import { clientGone } from '../faults/faults.ts';
+import type { DOWNLOAD_CORS } from '../../lib/names.ts';
+import { clientGone, type Faults } from '../faults/faults.ts';
 import { type Listener, OTHER_HOSTS, serve } from '../serve.ts';
 import {
   CREATES_OBJECT,
@@ -56,7 +56,7 @@ export async function startObjectStore(options: {
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
   /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
-  readonly corsRules?: Readonly<Record<string, CorsRule>>;
+  readonly corsRules?: Readonly<Record<string, typeof DOWNLOAD_CORS>>;
 }): Promise<ObjectStore> {
   const {
     directory,
@@ -72,17 +72,13 @@ export async function startObjectStore(options: {
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {
     const objects = new ObjectFiles(join(directory, bucket));
-    await objects.prepare();
     own.set(bucket, objects);
     operationsOf.set(bucket, operations(objects));
   }
   for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
 
   /** Answers a request. If a fault stalls it, resolves to undefined once the client has disconnected. */
-  const answer = async (
-    request: StoreRequest,
-    response: ServerResponse,
-  ): Promise<StoreAnswer | undefined> => {
+  const answer = async (request: StoreRequest, response: ServerResponse) => {
     await verifySignature(request);
     const { bucket, key, method } = request;
     const known = operationsOf.get(bucket);
@@ -165,21 +161,13 @@ const callName = (name: string, request: StoreRequest): string =>
     ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`
     : `${request.method} ${request.key}`;
 
-/** A bucket's CORS rule for any origin. */
-export interface CorsRule {
-  readonly methods: readonly string[];
-  readonly allowedHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
-  readonly maxAgeSeconds: number;
-}
-
 /**
  * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not, or throws S3's
  * refusal. To the answer of any other request, adds CORS headers if the rule allows the method, even if the answer is
  * then a refusal. Returns whether the request has been answered.
  */
 function applyCorsRule(
-  { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,
+  { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: typeof DOWNLOAD_CORS,
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
@@ -191,10 +179,9 @@ function applyCorsRule(
   const isPreflight = request.method === 'OPTIONS';
   if (origin === undefined) return false;
   const known = allowedHeaders.map((name) => name.toLowerCase());
-  const wanted = isPreflight && names ? names.split(/\s*,\s*/).map((name) => name.toLowerCase()) : [];
-  const isAllowed =
-    methods.includes((isPreflight ? asked : request.method) ?? '') &&
-    wanted.every((name) => known.includes(name));
+  const wanted = isPreflight && names ? names.toLowerCase().split(/\s*,\s*/) : [];
+  const method = isPreflight ? asked : request.method;
+  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => known.includes(name));
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));

@@ -8,8 +8,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { type Query, QueryScanLimitExceeded } from '../../local/athena/query-engine.ts';
-import { trinoOn } from '../../local/trino/trino-engine.ts';
-import { clusterOf, type TrinoCluster } from '../../local/trino/trino-statement.ts';
+import { clusterOf, type TrinoCluster, trinoOn } from '../../local/trino/trino-engine.ts';
 
 interface Call {
   readonly method: string | undefined;
