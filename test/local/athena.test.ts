@@ -23,8 +23,8 @@ import {
   type QueryEngine,
   QueryScanLimitExceeded,
 } from '../../local/athena/query-engine.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
 import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
+import { writeEvents } from '../write-events.ts';
 
 const Bucket = 'results';
 const database = 'reports';

@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
+import { writeEvents } from '../write-events.ts';
 
 /** The ids of two companies, which are equal as doubles. */
 const FIRST = 9_007_199_254_740_992n;

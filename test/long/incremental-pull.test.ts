@@ -9,12 +9,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { folderTarget } from '../../tools/lake/store/folder-target.ts';
 import { pythonWith } from '../clients/python.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
+import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
 
 const DAYS = 90;
 const RESTATEMENTS = 200;
