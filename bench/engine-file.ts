@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CsvColumn } from '../lib/csv/retype-csv.ts';
 import { fieldOf } from '../lib/report/catalogue.ts';
-import { openDuckDb } from '../local/athena/duckdb-engine.ts';
+import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { type Question, sqlOf } from './questions.ts';
 import { sampleEvents } from './report-stack.ts';
 
@@ -13,7 +13,7 @@ export const CHUNK_BYTES = 65_536;
 /** The stack's engine without the service, to be closed by `await using`. */
 export async function openEngine(eventsDirectory: string) {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const engine = await openDuckDb({ eventsDirectory, database: 'events', scratchDirectory });
+  const engine = await duckDbOn(eventsDirectory)({ database: 'events', scratchDirectory });
   const { signal } = new AbortController();
   return {
     /** Resolves to the path of the report as Athena writes it. */

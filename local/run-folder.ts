@@ -50,8 +50,7 @@ export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_
   const beat = async () => {
     for await (const _ of setInterval(everyMs, undefined, { ref: false, signal: ended.signal })) {
       const isOurs = (await ownerOf(home, owner.run))?.run === owner.run;
-      const touched = isOurs && utimes(fileIn(folder), Date.now() / 1_000, Date.now() / 1_000);
-      const isGone = !touched || (await touched.catch(() => true));
+      const isGone = !isOurs || (await utimes(fileIn(folder), new Date(), new Date()).catch(() => true));
       // The run may have ended meanwhile, and removed its folder itself.
       if (isGone) return ended.signal.aborted ? undefined : onLost();
     }

@@ -54,7 +54,7 @@ export async function startDownloadsEdge(
 
   /** Asks the origin. Aborts if the client disconnects, or if the origin sends nothing for ORIGIN_MS. */
   const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, kept?: Answer) => {
-    const { method, url: path, headers } = incoming;
+    const { method, url: path } = incoming;
     const condition = kept?.headers.etag === undefined ? {} : { 'if-none-match': kept.headers.etag };
     const outgoing = requestOf({
       ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, path, method },
@@ -67,8 +67,7 @@ export async function startDownloadsEdge(
     const [answered] = (await once(outgoing, 'response')) as [IncomingMessage];
     // The reader of the answer gets later errors too. Without this listener, they would end the process.
     outgoing.on('error', () => {});
-    const isAskedAgain = kept !== undefined && headers['if-none-match'] === undefined;
-    return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
+    return answered;
   };
 
   /**
@@ -80,30 +79,26 @@ export async function startDownloadsEdge(
     response: ServerResponse,
     kept?: Answer,
   ): Promise<Answer | IncomingMessage> => {
-    const asked = await askOrigin(incoming, response, kept).catch((error: unknown) => {
-      if (kept) return undefined;
-      throw error;
-    });
-    const { statusCode: status = 502, headers } = asked?.answered ?? {};
-    if (kept && (!asked || asked.isUnchanged || status >= 500)) {
-      asked?.answered.resume();
+    const asking = askOrigin(incoming, response, kept);
+    const answered = await (kept ? asking.catch(() => kept) : asking);
+    if ('body' in answered) return answered;
+    const { statusCode: status = 502, headers } = answered;
+    const isUnchanged = status === 304 && incoming.headers['if-none-match'] === undefined;
+    if (kept && (isUnchanged || status >= 500)) {
+      answered.resume();
       return kept;
     }
-    const { answered } = asked as { answered: IncomingMessage };
-    if (Number(headers?.['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
+    if (Number(headers['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
     // A GET with the same key needs a body, which the answer to a successful HEAD does not have. But an error answer to
     // a HEAD is also used for such a GET, as in CloudFront.
     const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
-    if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
-      return answered;
-    const seconds = keptSeconds(status, answered.headers, settings);
-    const answer = {
-      ...{ status, headers: answered.headers, body: await buffer(answered) },
-      freshUntil: Date.now() + (seconds ?? 0) * 1_000,
-    };
+    if (!isWhole || incoming.headers.range !== undefined || !isShared(headers, settings)) return answered;
+    const seconds = keptSeconds(status, headers, settings);
+    const body = await buffer(answered);
+    const answer = { status, headers, body, freshUntil: Date.now() + (seconds ?? 0) * 1_000 };
     if (seconds !== undefined) cache.set(keyOf(incoming, settings), answer);
     return answer;
   };
@@ -119,10 +114,7 @@ export async function startDownloadsEdge(
     if (shared) return give(incoming, response, shared, 'Hit');
     const fetched = fetchAnswer(incoming, response, kept);
     if (isKeyed) {
-      const told = fetched.then(
-        (got) => ('body' in got ? got : undefined),
-        () => undefined,
-      );
+      const told = fetched.then((got) => ('body' in got ? got : undefined)).catch(() => undefined);
       underWay.set(key, told);
       void told.then(() => underWay.get(key) === told && underWay.delete(key));
     }
@@ -165,19 +157,11 @@ function keyOf({ url = '', headers }: IncomingMessage, { key }: EdgeSettings): s
   return JSON.stringify([path, key.query === 'all' ? url.slice(path.length) : '', ...values]);
 }
 
-const shownHeaders = (
-  {
-    connection,
-    'keep-alive': keepAlive,
-    'transfer-encoding': transferEncoding,
-    ...headers
-  }: IncomingHttpHeaders,
-  cacheStatus: string,
-): OutgoingHttpHeaders => ({
-  ...headers,
-  via: '1.1 edge.local (CloudFront)',
-  'x-cache': `${cacheStatus} from cloudfront`,
-});
+function shownHeaders(headers: IncomingHttpHeaders, cacheStatus: string): OutgoingHttpHeaders {
+  const own = { via: '1.1 edge.local (CloudFront)', 'x-cache': `${cacheStatus} from cloudfront` };
+  const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...shown } = headers;
+  return { ...shown, ...own };
+}
 
 function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html', 'x-cache': 'Error from cloudfront' });
@@ -207,11 +191,7 @@ const isShared = (headers: IncomingHttpHeaders, { ttlSeconds }: EdgeSettings): b
  * but asks the origin each time whether it has changed. Undefined: it does not cache the answer. See the developer
  * guide, "Manage how long content stays in the cache" and "HTTP 4xx and 5xx status codes that CloudFront caches".
  */
-function keptSeconds(
-  status: number,
-  headers: IncomingHttpHeaders,
-  settings: EdgeSettings,
-): number | undefined {
+function keptSeconds(status: number, headers: IncomingHttpHeaders, settings: EdgeSettings) {
   const { minimum, default: byDefault, maximum } = settings.ttlSeconds;
   const maxAge = maxAgeOf(headers);
   if (status >= 400) {
@@ -228,7 +208,11 @@ function keptSeconds(
 /** The headers that CloudFront forwards under any policy ("HTTP request headers and CloudFront behavior"). */
 const ALWAYS_FORWARDED = [
   'range',
-  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
 ];
 
 /**

@@ -18,7 +18,7 @@ export interface Events {
   readonly directory: string;
   /** The schema of the tables. */
   readonly database: string;
-  /** A directory for files that stand for what can't be read. */
+  /** A directory for unfinished results, and for files that stand for what can't be read. */
   readonly scratchDirectory: string;
   /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
@@ -82,8 +82,6 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
 const viewFacts = (files: CheckedFiles): string =>
   JSON.stringify([...files].map(([path, entry]) => [path, { ...entry, stamp: undefined }]));
 
-const today = () => utcDay(Date.now());
-
 /** Throws if reports of the chosen tables would fail or be wrong. */
 async function assertUsable(
   connection: DuckDBConnection,
@@ -93,7 +91,7 @@ async function assertUsable(
 ): Promise<void> {
   const lake = await readLake(connection, folderSource(directory, true), {
     depth: 'footers',
-    today: today(),
+    today: utcDay(Date.now()),
     ...(onProgress && { onProgress }),
   });
   const findings = judge({ ...lake, tables: lake.tables.filter(isLookedAt) });

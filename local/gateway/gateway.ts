@@ -99,7 +99,7 @@ export async function startGateway(
       found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     // The event is made before admission, so that its request time is the time of arrival.
-    const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
+    const event = proxyEvent(request, target, requestId, route.path, pathParameters);
     const refusal = route.purpose && (await admission?.enter(route.purpose));
     if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
     // The caller has disconnected meanwhile.
@@ -121,11 +121,14 @@ export async function startGateway(
   });
 }
 
-const tooLarge =
-  `HTTP/1.1 ${requestTooLarge.status} Content Too Large\r\nConnection: close\r\n` +
-  `Content-Type: ${requestTooLarge.mediaType}\r\n` +
-  `Content-Length: ${Buffer.byteLength(JSON.stringify(requestTooLarge.body))}\r\n\r\n` +
-  JSON.stringify(requestTooLarge.body);
+const tooLargeBody = JSON.stringify(requestTooLarge.body);
+const tooLarge = [
+  `HTTP/1.1 ${requestTooLarge.status} Content Too Large`,
+  'Connection: close',
+  `Content-Type: ${requestTooLarge.mediaType}`,
+  `Content-Length: ${Buffer.byteLength(tooLargeBody)}`,
+  `\r\n${tooLargeBody}`,
+].join('\r\n');
 
 /** The problem for requests that admission refuses. AWS has no counterpart: it scales instead. */
 const busy = {
@@ -144,13 +147,8 @@ function routeOf(
   for (const route of routes) {
     const pattern = RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
     const match = route.methods.includes(method ?? '') ? pattern.exec(path) : null;
-    if (match) {
-      const groups = Object.entries(match.groups ?? {});
-      return [
-        route,
-        groups.length > 0 ? Object.fromEntries(groups.map(([name, value]) => [name, decoded(value)])) : null,
-      ];
-    }
+    const values = Object.entries(match?.groups ?? {}).map(([name, value]) => [name, decoded(value)]);
+    if (match) return [route, values.length > 0 ? Object.fromEntries(values) : null];
   }
   return [undefined, { proxy: path.slice(1) }];
 }

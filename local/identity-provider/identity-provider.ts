@@ -25,11 +25,8 @@ export async function startIdentityProvider(options: {
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     switch (`${request.method} ${request.url?.split('?')[0]}`) {
-      case 'POST /token': {
-        const form = new URLSearchParams(await text(request));
-        const { authorization } = request.headers;
-        return answerTokenRequest({ authorization, form }, options.clients, signToken);
-      }
+      case 'POST /token':
+        return answerTokenRequest(request, options.clients, signToken);
       case 'GET /jwks':
         return { status: 200, body: { keys: publicKeys } };
       case 'GET /.well-known/openid-configuration':
@@ -40,17 +37,11 @@ export async function startIdentityProvider(options: {
   };
 
   const { url, close } = await serve(async (request, response) => {
-    const failed = (error: unknown): Answer => ({
-      status: 500,
-      body: { error: 'server_error', error_description: String(error) },
+    const { status, headers, body } = await answer(request).catch((error: unknown): Answer => {
+      return { status: 500, body: { error: 'server_error', error_description: String(error) } };
     });
-    const { status, headers, body } = await answer(request).catch(failed);
-    response.writeHead(status, {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      ...headers,
-    });
-    response.end(JSON.stringify(body));
+    const own = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    response.writeHead(status, { ...own, ...headers }).end(JSON.stringify(body));
   });
   issuer = url;
   return { issuer, tokenUrl: `${issuer}/token`, jwksUri: `${issuer}/jwks`, signToken, close };
@@ -84,13 +75,14 @@ interface Answer {
 
 /** Answers a request for a token by the client credentials grant (RFC 6749, 4.4 and 5). */
 async function answerTokenRequest(
-  { authorization, form }: { readonly authorization: string | undefined; readonly form: URLSearchParams },
+  request: IncomingMessage,
   clients: readonly Client[],
   signToken: SignToken,
 ): Promise<Answer> {
-  if (form.get('grant_type') !== 'client_credentials') {
+  const form = new URLSearchParams(await text(request));
+  const { authorization } = request.headers;
+  if (form.get('grant_type') !== 'client_credentials')
     return { status: 400, body: { error: 'unsupported_grant_type' } };
-  }
   const [id, secret] =
     authorization === undefined
       ? [form.get('client_id'), form.get('client_secret')]
@@ -101,17 +93,9 @@ async function answerTokenRequest(
     return { status: 401, headers, body: { error: 'invalid_client' } };
   }
   const scope = form.get('scope') || undefined;
-  const accessToken = await signToken({
-    scope,
-    client_id: client.clientId,
-    sub: client.clientId,
-    jti: randomUUID(),
-    ...client.claims,
-  });
-  return {
-    status: 200,
-    body: { access_token: accessToken, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope },
-  };
+  const own = { scope, client_id: client.clientId, sub: client.clientId, jti: randomUUID() };
+  const access_token = await signToken({ ...own, ...client.claims });
+  return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope } };
 }
 
 /**
@@ -159,15 +143,9 @@ export async function makeSigner(issuer: () => string) {
     const { alg, kid } = key.publicJwk;
     const now = Math.floor(Date.now() / 1000);
     // `nbf` is 10 s ago because clocks may differ by seconds.
-    const payload: JWTPayload = {
-      iss: issuer(),
-      iat: now,
-      nbf: now - 10,
-      exp: now + expiresInSeconds,
-      ...claims,
-    };
+    const own: JWTPayload = { iss: issuer(), iat: now, nbf: now - 10, exp: now + expiresInSeconds };
     const protectedHeader = { typ: 'JWT', kid, alg, ...header } as JWTHeaderParameters;
-    return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key.privateKey);
+    return new SignJWT({ ...own, ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey);
   };
   return { signToken, publicKeys: keys.map(({ publicJwk }) => publicJwk) };
 }

@@ -16,7 +16,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
-import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import {
   type OpenedEngine,
   type Query,
@@ -60,7 +60,7 @@ beforeAll(async () => {
     credentials: store.credentials,
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
-  engine = await openDuckDb({ eventsDirectory, database, scratchDirectory: join(home, 'scratch') });
+  engine = await duckDbOn(eventsDirectory)({ database, scratchDirectory: join(home, 'scratch') });
   ({ athena, client } = await start());
 });
 
