@@ -27,9 +27,15 @@ import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
 import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type EventQueue, eventQueue, objectCreatedEvent } from './gateway/async-invocation.ts';
 import { type Route, startGateway } from './gateway/gateway.ts';
-import { createSandbox, type Log, type Sandbox } from './gateway/lambda-sandbox.ts';
+import {
+  createSandbox,
+  type EventQueue,
+  eventQueue,
+  type Log,
+  objectCreatedEvent,
+  type Sandbox,
+} from './gateway/lambda.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import {
   type Client,

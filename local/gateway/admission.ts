@@ -19,20 +19,6 @@ export interface Admission {
   close(): void;
 }
 
-export interface AdmissionOptions {
-  /** The utilizations of the threads that every request needs. */
-  readonly utilizations: readonly Utilization[];
-  /** How many queries wait for the engine. */
-  readonly queuedQueries: () => number;
-  /**
-   * From this number of queued queries on, no request for a new report is admitted. The number is high enough to keep
-   * the engine busy.
-   */
-  readonly maxQueued: number;
-  /** The clock, in milliseconds. */
-  readonly now?: () => number;
-}
-
 /** A thread with a higher utilization has no room for another request. */
 const MAX_UTILIZATION = 0.85;
 
@@ -63,7 +49,16 @@ export function createAdmission({
   queuedQueries,
   maxQueued,
   now = () => performance.now(),
-}: AdmissionOptions): Admission {
+}: {
+  /** The utilizations of the threads that every request needs. */
+  readonly utilizations: readonly Utilization[];
+  /** How many queries wait for the engine. */
+  readonly queuedQueries: () => number;
+  /** From this number of queued queries on, no request for a new report is admitted. It keeps the engine busy. */
+  readonly maxQueued: number;
+  /** The clock, in milliseconds. */
+  readonly now?: () => number;
+}): Admission {
   const queues: Readonly<Record<Purpose, Waiting[]>> = { waiting: [], new: [] };
   /** The times of the admissions within the window. */
   let admitted: number[] = [];

@@ -14,7 +14,7 @@ import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
 import { type Listener, serve } from '../serve.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';
-import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda-sandbox.ts';
+import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda.ts';
 import { proxyEvent, requestTarget } from './proxy-event.ts';
 
 export interface Route {

@@ -83,17 +83,15 @@ export class MultipartUploads {
 async function* bytesOf(upload: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
   for (const [index, part] of parts.entries()) {
     const file = openStoredFile(join(upload, String(part.number)));
-    try {
-      if (file?.metadata['etag'] !== `"${part.etag}"`)
-        throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
-          PartNumber: part.number,
-        });
-      if (file.size < MIN_PART_BYTES && index < parts.length - 1)
-        throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
-    } catch (error) {
-      file?.close();
-      throw error;
-    }
+    const isSame = file?.metadata['etag'] === `"${part.etag}"`;
+    const isLarge = index === parts.length - 1 || Number(file?.size) >= MIN_PART_BYTES;
+    if (!isSame || !isLarge) file?.close();
+    if (!isSame)
+      throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
+        PartNumber: part.number,
+      });
+    if (!isLarge)
+      throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
     const bytes = file.read(0, file.size - 1);
     if (bytes instanceof Readable) yield* bytes;
     else yield bytes;

@@ -91,9 +91,8 @@ async function authorizationOf(
   { credential, signedHeaders, signedAt, payloadHash }: Signature,
 ): Promise<string | undefined> {
   const [, , region = '', service = ''] = credential.split('/');
-  const names = new Set(signedHeaders);
-  // The signer adds these two headers, which a presigned request need not have signed.
-  const added = ['x-amz-date', 'x-amz-content-sha256'].filter((name) => !names.has(name));
+  // The signer adds two headers, which a presigned request need not have signed.
+  const all = [...Object.keys(headers), 'x-amz-date', 'x-amz-content-sha256'];
   const query = Object.groupBy(parameters, ([name]) => name);
   delete query['X-Amz-Signature'];
   const request = {
@@ -105,19 +104,14 @@ async function authorizationOf(
     query: Object.fromEntries(
       Object.entries(query).map(([name, pairs = []]) => [name, pairs.map(([, value]) => value)]),
     ),
-    headers: {
-      ...Object.fromEntries(
-        [...names].flatMap((name) => (name in headers ? [[name, String(headers[name])]] : [])),
-      ),
-      'x-amz-content-sha256': payloadHash,
-    },
+    headers: { ...(headers as Record<string, string>), 'x-amz-content-sha256': payloadHash },
   };
   const signed = await signer.sign(request, {
     signingDate: signedAt,
     signingRegion: region,
     signingService: service,
-    signableHeaders: names,
-    unsignableHeaders: new Set(added),
+    signableHeaders: new Set(signedHeaders),
+    unsignableHeaders: new Set(all.filter((name) => !signedHeaders.includes(name))),
   });
   return signed.headers['authorization'];
 }
