@@ -27,7 +27,7 @@ import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
 import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type Route, startGateway } from './gateway/gateway.ts';
+import { type GatewayOptions, type Route, startGateway } from './gateway/gateway.ts';
 import {
   createSandbox,
   type EventQueue,
@@ -42,7 +42,7 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from './identity-provider/identity-provider.ts';
-import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
+import { startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {
@@ -118,9 +118,6 @@ const PARTNERS_BUCKET = 'performance-reports-partners';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
-/** The prefixes under which the bucket's policy denies unconditional writes. */
-const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
-
 /** The route of waiting URLs. */
 const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 
@@ -154,14 +151,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     hasDownloadsEdge = false,
     log,
   } = options;
-  const clients = partners.map(
-    ({ record, secret = randomBytes(20).toString('hex') }): Client => ({
-      clientId: record.client,
-      clientSecret: secret,
-    }),
-  );
+  const clients = partners.map(({ record, secret }): Client => {
+    return { clientId: record.client, clientSecret: secret ?? randomBytes(20).toString('hex') };
+  });
   const [own] = clients as [Client];
   await using started = new AsyncDisposableStack();
+  const close = async (one: { close(): unknown }) => void (await one.close());
   // The owner's alone: it holds the reports and the register.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
@@ -169,11 +164,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const faults = createFaults();
   // The queue is set once the publishing function exists. Nothing is published before.
   let publications: EventQueue | undefined;
-  const store: ObjectStore = await startObjectStore({
+  const starting = startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET, PARTNERS_BUCKET],
     unlisted: [PARTNERS_BUCKET],
-    createOnlyPrefixes: WRITTEN_ONCE,
+    createOnlyPrefixes: [RESULTS_PREFIX.reports],
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     corsRules: { [BUCKET]: DOWNLOAD_CORS },
@@ -181,7 +176,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
   });
-  started.defer(() => store.close());
+  const store = started.adopt(await starting, close);
   const s3 = new S3Client({
     endpoint: store.url,
     region: store.region,
@@ -196,9 +191,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     else await s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(record) }));
   };
   for (const { record } of partners) await register(record.client, record);
-  const engine = await openEngine({ database: DATABASE, scratchDirectory: join(directory, 'scratch') });
-  started.defer(() => engine.close());
-  const athena = await startAthena({
+  const place = { database: DATABASE, scratchDirectory: join(directory, 'scratch') };
+  const engine = started.adopt(await openEngine(place), close);
+  const athenaOptions = {
     engine,
     results: store,
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
@@ -206,14 +201,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     workgroup: WORKGROUP,
     quotas: options.athenaQuotas,
     faults,
-  });
-  started.defer(() => athena.close());
-  const edge = hasDownloadsEdge ? await startDownloadsEdge(store.url) : undefined;
-  if (edge) started.defer(() => edge.close());
-  const faultControl = await startFaultControl(faults);
-  started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients });
-  started.defer(() => identityProvider.close());
+  };
+  const athena = started.adopt(await startAthena(athenaOptions), close);
+  const edge = hasDownloadsEdge ? started.adopt(await startDownloadsEdge(store.url), close) : undefined;
+  const faultControl = started.adopt(await startFaultControl(faults), close);
+  const identityProvider = started.adopt(await startIdentityProvider({ clients }), close);
 
   const env: Record<string, string> = {
     // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
@@ -258,8 +250,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const name = functionStartedBy(trigger);
     const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
     const queue = eventQueue({ name, sandbox: sandboxOf(name), retryPausesMs, onFailure, log });
-    started.defer(() => queue.close());
-    return queue;
+    return started.adopt(queue, close);
   };
   publications = queueOf('publication', queueOf('abandoned-publication').send);
   const isForPages = corsOrigins.length > 0;
@@ -271,30 +262,25 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       purpose: path === WAITING_ROOM ? 'waiting' : report && 'new',
     }),
   );
-  const admission = createAdmission({
-    utilizations: [
-      utilizationOf(() => performance.eventLoopUtilization),
-      ...routes.filter(({ purpose }) => purpose).map(({ sandbox }) => sandbox.utilization),
-    ],
-    queuedQueries: athena.queued,
-    maxQueued: 2 * engine.maxRunning,
-  });
-  started.defer(async () => admission.close());
+  const needed = routes.filter(({ purpose }) => purpose).map(({ sandbox }) => sandbox.utilization);
+  const utilizations = [utilizationOf(() => performance.eventLoopUtilization), ...needed];
+  const room = { utilizations, queuedQueries: athena.queued, maxQueued: 2 * engine.maxRunning };
+  const admission = started.adopt(createAdmission(room), close);
   const { tokenUrl } = identityProvider;
   const samplePartners = clients.map((client, index) => ({
     ...{ tokenUrl, ...client, scope: SCOPE },
     sees: describeRows(partners[index] as LocalPartner),
   }));
   const { lastDay = async () => utcDay(Date.now()) } = options;
-  const gateway = await startGateway(routes, port, {
+  const gatewayOptions: GatewayOptions = {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
     notFound: sandboxOf(PUBLIC_FUNCTION),
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, lastDay, ...asked),
     log,
-  });
-  started.defer(() => gateway.close());
+  };
+  const gateway = started.adopt(await startGateway(routes, port, gatewayOptions), close);
 
   const running = started.move();
   return {

@@ -182,20 +182,11 @@ export const identifierOf = (column: string): string =>
 /** The texts of each column, the most frequent text first. NULL means that the value is not known. */
 const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
   device_or_proxy: [
-    'Mobile',
-    'Desktop',
-    'Apple Mail Privacy',
-    'Gmail Image Proxy',
-    'Tablet',
-    'Yahoo Mail Proxy',
+    ...['Mobile', 'Desktop', 'Apple Mail Privacy', 'Gmail Image Proxy', 'Tablet', 'Yahoo Mail Proxy'],
     null,
   ],
   demand_origin: [
-    'Direct',
-    'Open Exchange',
-    'Private Marketplace',
-    'Programmatic Guaranteed',
-    'Network',
+    ...['Direct', 'Open Exchange', 'Private Marketplace', 'Programmatic Guaranteed', 'Network'],
     null,
   ],
 };

@@ -69,39 +69,29 @@ export async function startGateway(
   }: GatewayOptions = {},
 ): Promise<Listener> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
-  const answer = (
-    response: ServerResponse,
-    problem: Omit<GatewayProblem, 'responseType'>,
-    requestId: string,
-  ) => {
-    if (isForPages) response.setHeader('access-control-allow-origin', '*');
-    const { retryAfterSeconds } = problem;
-    response
-      .writeHead(problem.status, {
-        'content-type': PROBLEM_MEDIA_TYPE,
-        'cache-control': 'no-store',
-        ...COMMON_HEADERS,
-        ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-      })
-      .end(JSON.stringify(problemDocument(problem, requestId)));
-  };
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
+    const answer = (problem: Omit<GatewayProblem, 'responseType'>) => {
+      if (isForPages) response.setHeader('access-control-allow-origin', '*');
+      const { retryAfterSeconds: seconds } = problem;
+      if (seconds !== undefined) response.setHeader('retry-after', String(seconds));
+      const own = { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store', ...COMMON_HEADERS };
+      response.writeHead(problem.status, own).end(JSON.stringify(problemDocument(problem, requestId)));
+    };
     const target = requestTarget(request.url);
     // API Gateway refuses such a request before it reaches the API. The answer is therefore no problem document.
     if (target.isRefused) return response.writeHead(400).end();
-    if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
+    if (!isAdmitted()) return answer(gatewayProblems.throttled);
     const [found, pathParameters] = routeOf(routes, request.method, target.path);
     if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
-    const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
-      found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
-    if (!route) return answer(response, gatewayProblems.notFound, requestId);
+    const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound, purpose: undefined });
+    if (!route) return answer(gatewayProblems.notFound);
     // The event is made before admission, so that its request time is the time of arrival.
     const event = proxyEvent(request, target, requestId, route.path, pathParameters);
     const refusal = route.purpose && (await admission?.enter(route.purpose));
-    if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
+    if (refusal) return answer({ ...busy, ...refusal });
     // The caller has disconnected meanwhile.
     if (response.destroyed) return;
     try {
@@ -109,7 +99,7 @@ export async function startGateway(
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
       log(failureLine(route.path, error));
-      answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
+      answer(gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed']);
     }
   };
   return serve(handle, {
