@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { createFaults, type Faults, faultyQueries, queryText } from '../faults/faults.ts';
-import { type Listener, serve } from '../serve.ts';
+import { serve } from '../serve.ts';
 import {
   createExecutions,
   type Execution,
@@ -28,18 +28,13 @@ export interface AthenaOptions extends ExecutionOptions {
   readonly faults?: Faults;
 }
 
-export interface Athena extends Listener {
-  /** How many queries wait for the engine. */
-  queued(): number;
-  /** Stops every query and the server. The engine stays open: the program that opened the engine closes it. */
-  close(): Promise<void>;
-}
+export type Athena = Awaited<ReturnType<typeof startAthena>>;
 
 /**
  * Starts Athena's wire protocol on a free port of 127.0.0.1, with the operations below. Runs queries on
  * `options.engine`. A query is SUCCEEDED only once its result is in S3.
  */
-export async function startAthena(options: AthenaOptions): Promise<Athena> {
+export async function startAthena(options: AthenaOptions) {
   const { workgroup, faults = createFaults() } = options;
   const quotas = options.quotas === false ? UNLIMITED : { ...NEW_ACCOUNT, ...options.quotas };
   const executions = createExecutions(
@@ -51,7 +46,9 @@ export async function startAthena(options: AthenaOptions): Promise<Athena> {
   const listener = await serve(answerProtocol(athenaOperations(executions, workgroup), faults, admit));
   return {
     url: listener.url,
+    /** How many queries wait for the engine. */
     queued: executions.queued,
+    /** Stops every query and the server. The engine stays open: the program that opened the engine closes it. */
     async close() {
       await listener.close();
       await executions.close();

@@ -34,23 +34,7 @@ export interface Execution {
   engineMs: number;
 }
 
-export interface Executions {
-  /**
-   * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
-   * request, even if that execution has ended. Throws if another request came with this token, or if the maximum
-   * number of queries is queued or running.
-   */
-  start(request: StartRequest): Execution;
-  find(id: string): Execution;
-  /** The executions that were started last, the newest first. */
-  latest(most: number): readonly Execution[];
-  /** How many executions wait for the engine. */
-  queued(): number;
-  /** Ends an execution as CANCELLED, unless it has ended already. */
-  stop(id: string): void;
-  /** Stops everything. Resolves when no query is running any more. */
-  close(): Promise<void>;
-}
+export type Executions = ReturnType<typeof createExecutions>;
 
 export interface ExecutionOptions {
   /** `engine.maxRunning` queries are RUNNING at a time; the others stay QUEUED. */
@@ -81,10 +65,9 @@ export function createExecutions(
   options: ExecutionOptions,
   maxActive: number,
   queuedMs: (request: StartRequest) => number,
-): Executions {
+) {
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
-  const active = new Set<Execution>();
   /** The ended executions. The one that ended first comes first. */
   const ended = new Set<Execution>();
   const waiting = new Set<Execution>();
@@ -93,7 +76,6 @@ export function createExecutions(
   const end = (execution: Execution, ending: Ending): void => {
     if (execution.ended) return;
     execution.ended = { ...ending, at: Date.now() };
-    active.delete(execution);
     ended.add(execution);
     const [oldest] = ended;
     if (!oldest || ended.size <= REMEMBERED) return;
@@ -139,9 +121,16 @@ export function createExecutions(
 
   return {
     find,
+    /** How many executions wait for the engine. */
     queued: () => waiting.size,
-    latest: (most) => [...byId.values()].reverse().slice(0, most),
-    start(request) {
+    /** The executions that were started last, the newest first. */
+    latest: (most: number) => [...byId.values()].reverse().slice(0, most),
+    /**
+     * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
+     * request, even if that execution has ended. Throws if another request came with this token, or if the maximum
+     * number of queries is queued or running.
+     */
+    start(request: StartRequest): Execution {
       const known = byToken.get(request.token);
       if (known) {
         // Athena is said not to compare the parameters. Here they are compared, to find a client that uses one token
@@ -149,7 +138,7 @@ export function createExecutions(
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }
-      if (active.size >= maxActive) throw new TooManyQueries(maxActive);
+      if (byId.size - ended.size >= maxActive) throw new TooManyQueries(maxActive);
       const id = randomUUID();
       const outputLocation = `${options.resultsUri}${id}.csv`;
       const execution: Execution = {
@@ -157,7 +146,6 @@ export function createExecutions(
         ...{ submittedAt: Date.now(), bytesScanned: 0, engineMs: 0 },
       };
       byId.set(id, execution);
-      active.add(execution);
       byToken.set(request.token, execution);
       const enqueue = () => {
         if (!execution.ended) waiting.add(execution);
@@ -168,7 +156,9 @@ export function createExecutions(
       else enqueue();
       return execution;
     },
-    stop: (id) => cancel(find(id)),
+    /** Ends an execution as CANCELLED, unless it has ended already. */
+    stop: (id: string) => cancel(find(id)),
+    /** Stops everything. Resolves when no query is running any more. */
     async close() {
       for (const execution of byId.values()) cancel(execution);
       await Promise.all([...running.values()].map(({ done }) => done));

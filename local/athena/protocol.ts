@@ -17,7 +17,7 @@ const CONTENT_TYPE = 'application/x-amz-json-1.1';
 export function answerProtocol(
   operations: Readonly<Record<string, Operation>>,
   faults: Faults,
-  admit: AdmitCall,
+  admit: ReturnType<typeof callLimiter>,
 ) {
   /** Resolves to the answer, or, if a fault stalls the call, to undefined once the client has disconnected. */
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<object | undefined> => {
@@ -94,14 +94,12 @@ export const NEW_ACCOUNT: AthenaQuotas = {
 
 export const UNLIMITED: AthenaQuotas = { calls: {}, activeQueries: Number.POSITIVE_INFINITY };
 
-/** Throws if the call exceeds the quota of its operation. */
-export type AdmitCall = (operation: string) => void;
-
-export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitCall {
+/** Returns a function that throws if a call exceeds the quota of its operation. */
+export function callLimiter({ calls }: AthenaQuotas, now?: () => number) {
   const buckets = new Map(
     Object.entries(calls).map(([operation, rate]) => [operation, tokenBucket(rate, now)]),
   );
-  return (operation) => {
+  return (operation: string): void => {
     if (buckets.get(operation)?.() === false) throw throttled();
   };
 }

@@ -26,21 +26,14 @@ export interface Events {
   readonly onProgress?: OnProgress;
 }
 
-/** The tables of a directory as views. The views follow the changes of the directory. */
-export interface OpenedEvents {
-  /**
-   * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
-   * lost its last one, or has files with other types than before.
-   */
-  follow(connection: DuckDBConnection, sql: string): Promise<void>;
-}
+export type OpenedEvents = Awaited<ReturnType<typeof openEvents>>;
 
 /**
  * Checks a directory of events by the footers of its files, and makes a view of each table. The views are in a schema
  * named after the database. If files or days are added later, the next query sees them. Throws an OperatorFault that
  * names every fault and its cure. The sessions have to be in UTC.
  */
-export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
+export async function openEvents(connection: DuckDBConnection, events: Events) {
   const directory = resolve(events.directory);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
@@ -70,7 +63,11 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.
   let looked: Promise<void> = Promise.resolve();
   return {
-    follow(on, sql) {
+    /**
+     * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
+     * lost its last one, or has files with other types than before.
+     */
+    follow(on: DuckDBConnection, sql: string): Promise<void> {
       const look = looked.then(() => lookAgain(on, sql));
       looked = look.catch(() => {});
       return look;

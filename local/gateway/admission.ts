@@ -11,13 +11,7 @@ export interface Refusal {
   readonly retryAfterSeconds: number;
 }
 
-/** Lets requests in as fast as the machine can serve them. Refuses requests that would wait too long. */
-export interface Admission {
-  /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait will clearly be too long. */
-  enter(purpose: Purpose): Promise<Refusal | undefined>;
-  /** Stops the admission, and lets in every request that waits. */
-  close(): void;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 /** A thread with a higher utilization has no room for another request. */
 const MAX_UTILIZATION = 0.85;
@@ -44,6 +38,7 @@ interface Waiting {
   readonly settle: (refusal?: Refusal) => void;
 }
 
+/** Lets requests in as fast as the machine can serve them. Refuses requests that would wait too long. */
 export function createAdmission({
   utilizations,
   queuedQueries,
@@ -58,7 +53,7 @@ export function createAdmission({
   readonly maxQueued: number;
   /** The clock, in milliseconds. */
   readonly now?: () => number;
-}): Admission {
+}) {
   const queues: Readonly<Record<Purpose, Waiting[]>> = { waiting: [], new: [] };
   /** The times of the admissions within the window. */
   let admitted: number[] = [];
@@ -110,7 +105,8 @@ export function createAdmission({
   };
 
   return {
-    enter(purpose) {
+    /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait will clearly be too long. */
+    enter(purpose: Purpose): Promise<Refusal | undefined> {
       if (!timer) {
         room = PER_LOOK;
         waitingSince = now();
@@ -124,7 +120,8 @@ export function createAdmission({
         queues[purpose].push({ since: now(), settle });
       });
     },
-    close() {
+    /** Stops the admission, and lets in every request that waits. */
+    close(): void {
       clearInterval(timer);
       for (const { settle } of [...queues.waiting, ...queues.new]) settle();
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { type Utilization, utilizationOf } from './admission.ts';
+import { utilizationOf } from './admission.ts';
 
 export interface Invocation {
   readonly id: string;
@@ -28,14 +28,7 @@ export class FunctionFailed extends Error {
   }
 }
 
-export interface Sandbox {
-  /** Runs the handler on one event. Rejects with a FunctionFailed if that fails. */
-  invoke(event: unknown, requestId?: string): Promise<unknown>;
-  /** Ends the thread at once, as a crash would. The next invocation starts a new thread. */
-  kill(): Promise<void>;
-  /** How busy the function's thread is, from 0 to 1. */
-  readonly utilization: Utilization;
-}
+export type Sandbox = ReturnType<typeof createSandbox>;
 
 /** Without this limit, V8 takes up to 100 MB more for each busy thread, and never frees the memory. */
 const YOUNG_GENERATION_MB = 16;
@@ -53,7 +46,7 @@ export function createSandbox(spec: {
   readonly timeoutMs: number;
   /** Receives the function's output. Without it, this process prints the output. */
   readonly log?: Log | undefined;
-}): Sandbox {
+}) {
   const { name, timeoutMs, log } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();
   let thread: Promise<Worker> | undefined;
@@ -87,7 +80,8 @@ export function createSandbox(spec: {
       });
     });
   return {
-    async invoke(event, requestId = randomUUID()) {
+    /** Runs the handler on one event. Rejects with a FunctionFailed if that fails. */
+    async invoke(event: unknown, requestId: string = randomUUID()): Promise<unknown> {
       thread ??= start();
       const worker = await thread;
       const id = randomUUID();
@@ -104,8 +98,10 @@ export function createSandbox(spec: {
       if (outcome.error !== undefined) throw new FunctionFailed(outcome.error);
       return outcome.result;
     },
+    /** How busy the function's thread is, from 0 to 1. */
     utilization: utilizationOf(() => started?.performance.eventLoopUtilization),
-    async kill() {
+    /** Ends the thread at once, as a crash would. The next invocation starts a new thread. */
+    async kill(): Promise<void> {
       await (await thread)?.terminate();
     },
   };
@@ -124,11 +120,7 @@ export const failureLine = (of: string, error: unknown): string =>
 export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;
 
 /** A function's queue of events. Nobody waits for the outcome of an event. */
-export interface EventQueue {
-  send(event: unknown): void;
-  /** Forgets the events that wait for another try. */
-  close(): void;
-}
+export type EventQueue = ReturnType<typeof eventQueue>;
 
 /**
  * Runs a function for each event, as Lambda does for asynchronous invocations. If the function fails, crashes or times
@@ -142,7 +134,7 @@ export function eventQueue(options: {
   /** Receives the record that Lambda sends to an on-failure destination if the last try of an event fails. */
   readonly onFailure?: ((record: object) => void) | undefined;
   readonly log?: Log | undefined;
-}): EventQueue {
+}) {
   const { name, sandbox, retryPausesMs, onFailure, log = toStderr } = options;
   const closed = new AbortController();
 
@@ -180,10 +172,11 @@ export function eventQueue(options: {
   };
 
   return {
-    send: (event) =>
+    send: (event: unknown): void =>
       void run(event).catch((error) => {
         if (!closed.signal.aborted) throw error;
       }),
+    /** Forgets the events that wait for another try. */
     close: () => closed.abort(),
   };
 }

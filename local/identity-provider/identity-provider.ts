@@ -3,23 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import { unescape as percentDecode } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
-import { type Listener, serve } from '../serve.ts';
+import { serve } from '../serve.ts';
 
-export interface IdentityProvider extends Pick<Listener, 'close'> {
-  readonly issuer: string;
-  readonly tokenUrl: string;
-  readonly jwksUri: string;
-  /** Signs any token, even one that the token endpoint would never issue. */
-  readonly signToken: SignToken;
-}
+export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
 
 /**
  * Starts an OAuth 2.0 authorization server on a free port of this machine. It serves a key set, metadata, and a token
- * endpoint for `options.clients`.
+ * endpoint for `options.clients`. `signToken` signs any token, even one that the token endpoint would never issue.
  */
-export async function startIdentityProvider(options: {
-  readonly clients: readonly Client[];
-}): Promise<IdentityProvider> {
+export async function startIdentityProvider(options: { readonly clients: readonly Client[] }) {
   let issuer = '';
   const { signToken, publicKeys } = await makeSigner(() => issuer);
 

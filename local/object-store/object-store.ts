@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DOWNLOAD_CORS } from '../../lib/names.ts';
 import { clientGone, type Faults } from '../faults/faults.ts';
-import { type Listener, OTHER_HOSTS, serve } from '../serve.ts';
+import { OTHER_HOSTS, serve } from '../serve.ts';
 import {
   CREATES_OBJECT,
   LISTING,
@@ -25,14 +25,11 @@ import {
 import { ObjectFiles } from './stored-file.ts';
 import { credentials, verifySignature } from './verify-signature.ts';
 
-export interface ObjectStore extends Listener {
-  readonly credentials: typeof credentials;
-  readonly region: string;
-  /**
-   * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
-   * not exist.
-   */
-  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
+export type ObjectStore = Awaited<ReturnType<typeof startObjectStore>>;
+
+interface ObjectName {
+  readonly bucket: string;
+  readonly key: string;
 }
 
 /** S3 ends a slow upload after less. A test on a busy machine may take seconds for an upload. */
@@ -53,11 +50,11 @@ export async function startObjectStore(options: {
   /** Buckets that nobody may list. As in S3, a missing object in them gives `AccessDenied`, not `NoSuchKey`. */
   readonly unlisted?: readonly string[];
   /** Called for every object after its creation, as S3 sends an event to EventBridge. */
-  readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
+  readonly onObjectCreated?: (object: ObjectName) => void;
   readonly faults?: Faults;
   /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
   readonly corsRules?: Readonly<Record<string, typeof DOWNLOAD_CORS>>;
-}): Promise<ObjectStore> {
+}) {
   const {
     directory,
     buckets,
@@ -131,7 +128,11 @@ export async function startObjectStore(options: {
     ...(await serve(handle, { hosts: OTHER_HOSTS, longestRequestMs: LONGEST_UPLOAD_MS })),
     credentials,
     region: 'us-east-1',
-    putFile(object, path) {
+    /**
+     * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket
+     * does not exist.
+     */
+    putFile(object: ObjectName, path: string): void {
       const objects = own.get(object.bucket);
       if (!objects) throw noSuchBucket(object.bucket);
       objects.adopt(path, object.key);

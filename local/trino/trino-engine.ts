@@ -7,7 +7,6 @@ import {
   type Column,
   type ColumnType,
   PARTITION_COLUMN,
-  type Table,
   tables,
 } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
@@ -129,36 +128,25 @@ async function checkTables(cluster: TrinoCluster): Promise<void> {
       ...table.columns,
       { name: PARTITION_COLUMN, type: 'varchar' },
     ];
-    const found = await typesOf(cluster, table, columns);
+    const names = columns.map(({ name }) => quoteName(name)).join(', ');
+    let types: string[] = [];
+    try {
+      for await (const page of pagesOf(cluster, `SELECT ${names} FROM ${table.name} LIMIT 0`))
+        types = page.columns?.map(({ type }) => type) ?? types;
+    } catch (error) {
+      const { message, cause } = error as Error;
+      throw new OperatorFault(
+        error instanceof QueryFailure
+          ? `${message}. Set TRINO_CATALOG and TRINO_SCHEMA to where the tables are.`
+          : `${cluster.url} can't be asked: ${cause instanceof Error ? cause.message : message}`,
+      );
+    }
     for (const [index, { name, type }] of columns.entries())
-      if (!FITTING[type].test(found[index] ?? ''))
+      if (!FITTING[type].test(types[index] ?? ''))
         throw new OperatorFault(
-          `${table.name} holds ${name} as ${found[index]}; the data contract has ${type}.`,
+          `${table.name} holds ${name} as ${types[index]}; the data contract has ${type}.`,
         );
   }
-}
-
-async function typesOf(
-  cluster: TrinoCluster,
-  { name }: Table,
-  columns: readonly Pick<Column, 'name'>[],
-): Promise<string[]> {
-  const names = columns.map((column) => quoteName(column.name)).join(', ');
-  let types: string[] = [];
-  try {
-    for await (const page of pagesOf(cluster, `SELECT ${names} FROM ${name} LIMIT 0`))
-      types = page.columns?.map(({ type }) => type) ?? types;
-  } catch (error) {
-    if (error instanceof QueryFailure)
-      throw new OperatorFault(
-        `${error.message}. Set TRINO_CATALOG and TRINO_SCHEMA to where the tables are.`,
-      );
-    const { message, cause } = error as Error;
-    throw new OperatorFault(
-      `${cluster.url} can't be asked: ${cause instanceof Error ? cause.message : message}`,
-    );
-  }
-  return types;
 }
 
 /** One of the answers that a statement gets in Trino's protocol. Numbers are texts, with all their digits. */
