@@ -10,10 +10,7 @@ import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { fitIntoQuery, LONGEST_COMPANIES } from '../lib/report/entitlement.ts';
 import { labelOf } from '../lib/terminal/owner-words.ts';
 
-/**
- * A partner of this machine: its record in the register, and the secret of its client. Without a secret, the stack draws
- * one.
- */
+/** A partner of this machine, and the secret of its client. Without a secret, the stack draws one. */
 export interface LocalPartner {
   readonly record: PartnerRecord;
   readonly secret?: string | undefined;
@@ -83,7 +80,7 @@ export function describeRows({ record }: LocalPartner): string {
 
 /**
  * The default partners if the sample events are served. Their companies are among the largest. The page and the printed
- * curl use the first one: like a real partner, it sees its own rows of both reports.
+ * curl use the first one, which sees its own rows of both reports.
  */
 export const PARTNERS_OF_SAMPLE_EVENTS: readonly LocalPartner[] = readPartners(
   JSON.stringify([

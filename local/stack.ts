@@ -1,13 +1,9 @@
-/**
- * The one-machine stack. The file is long because it starts all stand-ins in their order. Each stand-in has a folder of
- * its own.
- */
+/** The one-machine stack: starts all stand-ins in their order. Each stand-in has a folder of its own. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
 import { functionStartedBy, RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
@@ -25,7 +21,7 @@ import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
-import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
+import { createFaults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
 import { type GatewayOptions, type Route, startGateway } from './gateway/gateway.ts';
 import {
@@ -37,11 +33,7 @@ import {
   type Sandbox,
 } from './gateway/lambda.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
-import {
-  type Client,
-  type IdentityProvider,
-  startIdentityProvider,
-} from './identity-provider/identity-provider.ts';
+import { type Client, startIdentityProvider } from './identity-provider/identity-provider.ts';
 import { startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
@@ -56,18 +48,13 @@ export interface StackOptions {
   readonly port: number;
   /** The module of a function: its source, or its bundle. */
   readonly functionModule?: (functionName: string) => URL;
-  /**
-   * The rate at which the gateway takes requests, like a deployed stage's throttling. If left out, there is no limit.
-   */
+  /** The rate at which the gateway takes requests, like a stage's throttling. If left out, there is no limit. */
   readonly throttling?: CallRate;
   /** Athena's quotas. If left out, they are those of a new account. If false, there are none. */
   readonly athenaQuotas?: AthenaOptions['quotas'];
   /** The pause before each retry of an event whose function failed. If left out, the pauses are Lambda's. */
   readonly asyncRetryPausesMs?: readonly number[];
-  /**
-   * The partners that may fetch tokens. The first one is the stack's own client. If left out, they are the sample
-   * partners.
-   */
+  /** The partners that may fetch tokens, the stack's own client first. If left out, they are the sample partners. */
   readonly partners?: readonly LocalPartner[] | undefined;
   /** The last day with events, `YYYY-MM-DD`. If left out, it is today. */
   readonly lastDay?: () => Promise<string>;
@@ -84,28 +71,7 @@ export interface StackOptions {
 }
 
 /** Everything that a client needs, and what only a test needs. */
-export interface Stack {
-  readonly apiUrl: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly scope: string;
-  readonly storageUrl: string;
-  readonly athenaUrl: string;
-  /** The address of the fault control, to inject faults by hand. */
-  readonly faultsUrl: string;
-  readonly faults: Faults;
-  /** The functions' sandboxes, by the function's name. A test may kill one of them. */
-  readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
-  readonly identityProvider: IdentityProvider;
-  /** The clients that may fetch tokens. */
-  readonly clients: readonly Client[];
-  /** The environment variables of the functions. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Replaces a client's record in the register. Removes the record if `record` is undefined. */
-  register(client: string, record: unknown): Promise<void>;
-  close(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 const API_SCOPE = 'api://performance-reports';
 
@@ -137,7 +103,7 @@ function pageIn(directory: string): string {
  * with one clear message if the engine can't read the events, or with the system's error if the port is busy. Before
  * it rejects, it stops everything that it has started.
  */
-export async function startStack(options: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions) {
   const {
     directory,
     openEngine,
@@ -177,19 +143,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     },
   });
   const store = started.adopt(await starting, close);
-  const s3 = new S3Client({
-    endpoint: store.url,
-    region: store.region,
-    credentials: store.credentials,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  started.defer(async () => s3.destroy());
-  const register = async (client: string, record: unknown) => {
-    const object = { Bucket: PARTNERS_BUCKET, Key: partnerKey(client) };
-    if (record === undefined) await s3.send(new DeleteObjectCommand(object));
-    else await s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(record) }));
-  };
+  const register = async (client: string, record: unknown): Promise<void> =>
+    store.put({ bucket: PARTNERS_BUCKET, key: partnerKey(client) }, JSON.stringify(record));
   for (const { record } of partners) await register(record.client, record);
   const place = { database: DATABASE, scratchDirectory: join(directory, 'scratch') };
   const engine = started.adopt(await openEngine(place), close);
@@ -290,13 +245,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
+    /** The address of the fault control, to inject faults by hand. */
     faultsUrl: faultControl.url,
     faults,
-    sandboxes,
+    /** The functions' sandboxes, by the function's name. A test may kill one of them. */
+    sandboxes: sandboxes as ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>,
     identityProvider,
+    /** The clients that may fetch tokens. */
     clients,
-    environment: env,
+    /** The environment variables of the functions. */
+    environment: env as Readonly<Record<string, string>>,
+    /** Replaces a client's record in the register. Removes the record if `record` is undefined. */
     register,
-    close: () => running.disposeAsync(),
+    close: (): Promise<void> => running.disposeAsync(),
   };
 }

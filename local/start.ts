@@ -18,10 +18,7 @@ import { type StackOptions, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 import { clusterOf, trinoOn } from './trino/trino-engine.ts';
 
-/**
- * About five times the rate that the stage `prod` allows on all its report routes together. A client should need less.
- * A client in a retry loop sends more, and so gets 429.
- */
+/** About five times the rate of all report routes of the stage `prod`. A client in a retry loop gets 429. */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
 function portOf(text = '8080'): number {

@@ -59,11 +59,10 @@ export async function startAthena(options: AthenaOptions) {
 /** Athena's page size. This stand-in serves only the first page. */
 const MAX_LISTED = 50;
 
+type Operations = Readonly<Record<string, Operation>>;
+
 /** The operations of Athena that the service uses, for the queries of one workgroup. */
-const athenaOperations = (
-  executions: Executions,
-  workgroup: string,
-): Readonly<Record<string, Operation>> => ({
+const athenaOperations = (executions: Executions, workgroup: string): Operations => ({
   StartQueryExecution: (input) => ({
     QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
   }),
@@ -75,10 +74,8 @@ const athenaOperations = (
   },
 });
 
-const idInput = v.object({ QueryExecutionId: v.string() });
-
 function idOf(input: unknown): string {
-  const parsed = v.safeParse(idInput, input);
+  const parsed = v.safeParse(v.object({ QueryExecutionId: v.string() }), input);
   if (!parsed.success) throw new InvalidRequest('queryExecutionId is null or empty');
   return parsed.output.QueryExecutionId;
 }

@@ -169,10 +169,7 @@ async function openInstance(options: Events) {
   }
 }
 
-/**
- * DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. The
- * first kind that matches is used.
- */
+/** DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. */
 const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Parser Error: /, 'SYNTAX_ERROR'],
   [/^Catalog Error: (?=.*\bFunction\b)/, 'FUNCTION_NOT_FOUND'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { InvalidRequest, TooManyQueries } from './protocol.ts';
 import { type QueryEngine, QueryFailure, QueryScanLimitExceeded } from './query-engine.ts';
 
@@ -46,11 +47,7 @@ export interface ExecutionOptions {
   readonly resultsUri: string;
 }
 
-/** The store for results. */
-interface ResultStore {
-  /** Makes a file on the same disk an object, by moving it. Throws if it can't. */
-  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
-}
+type ResultStore = Pick<ObjectStore, 'putFile'>;
 
 /** How many ended executions are kept. Athena keeps each for 45 days. */
 const REMEMBERED = 1_000;

@@ -53,17 +53,10 @@ export function answerProtocol(
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
-  const { status, type, message, code } =
+  const { status, type, message, members } =
     error instanceof ApiError ? error : new ApiError(500, 'InternalServerException', String(error));
   response.setHeader('x-amzn-errortype', type);
-  const reason = error instanceof TooManyQueries && error.reason;
-  // Athena sends its code under two names.
-  send(response, status, {
-    __type: type,
-    Message: message,
-    ...(reason && { Reason: reason }),
-    ...(code && { AthenaErrorCode: code, ErrorCode: code }),
-  });
+  send(response, status, { __type: type, Message: message, ...members });
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
@@ -111,32 +104,28 @@ class ApiError extends Error {
   readonly status: number;
   /** The name of the error's shape. An SDK makes its exception from it. */
   readonly type: string;
-  /** Athena's own error code, if there is one: it is more specific than the shape. */
-  readonly code: string | undefined;
+  /** Further members of the answer. */
+  readonly members: object;
 
-  constructor(status: number, type: string, message: string, code?: string) {
+  constructor(status: number, type: string, message: string, members: object = {}) {
     super(message);
     this.status = status;
     this.type = type;
-    this.code = code;
+    this.members = members;
   }
 }
 
+/** Athena's own code is more specific than the error's shape. Athena sends it under two names. */
 export class InvalidRequest extends ApiError {
   constructor(message: string, code = 'INVALID_INPUT') {
-    super(400, 'InvalidRequestException', message, code);
+    super(400, 'InvalidRequestException', message, { AthenaErrorCode: code, ErrorCode: code });
   }
 }
 
 /** The account has its maximum number of queued and running queries. */
 export class TooManyQueries extends ApiError {
-  readonly reason = 'CONCURRENT_QUERY_LIMIT_EXCEEDED';
-
   constructor(most: number) {
-    super(
-      400,
-      'TooManyRequestsException',
-      `You have exceeded the limit for the number of queries you can run concurrently (${most}).`,
-    );
+    const message = `You have exceeded the limit for the number of queries you can run concurrently (${most}).`;
+    super(400, 'TooManyRequestsException', message, { Reason: 'CONCURRENT_QUERY_LIMIT_EXCEEDED' });
   }
 }

@@ -53,10 +53,7 @@ export class QueryScanLimitExceeded extends Error {
 const FIRST_USER_TYPE = 1000;
 const CATEGORY = { system: 1, user: 2 } as const;
 
-/**
- * The error types of Athena's catalogue that occur in this stand-in. If Trino has a name for an error, the error has
- * that name here.
- */
+/** The error types of Athena's catalogue that occur in this stand-in, by Trino's names where it has one. */
 const ERROR_TYPE = {
   EXCEEDED_LOCAL_MEMORY_LIMIT: 0,
   GENERIC_INTERNAL_ERROR: 200,

@@ -27,18 +27,13 @@ interface Answer {
   readonly freshUntil: number;
 }
 
-/**
- * How long CloudFront waits for the first or the next byte of a bucket's answer. CloudFront then retries twice. This
- * stand-in does not retry.
- */
+/** How long CloudFront waits for the first or the next byte of a bucket's answer. This stand-in does not retry. */
 const ORIGIN_MS = 30_000;
 
 /**
  * Stands in for one edge location of CloudFront, in front of the object store. It follows the developer guide in all
- * that affects our downloads. It caches answers and errors. It sends one answer to all clients that request the same
- * file at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid each
- * of these. It has one origin and no TLS. It serves no ranges from the cache. Its address replaces the bucket's origin in
- * a presigned URL.
+ * that affects our downloads (docs/local.md, "What is emulated"). The settings and the origin's headers decide what it
+ * caches and shares. Its address replaces the bucket's origin in a presigned URL.
  */
 export async function startDownloadsEdge(
   origin: string,
@@ -46,10 +41,7 @@ export async function startDownloadsEdge(
 ): Promise<Listener> {
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
-  /**
-   * The requests to the origin that are under way, by cache key. Each resolves to the answer for the clients that wait
-   * for it, or to undefined if they must ask the origin themselves.
-   */
+  /** The requests under way, by cache key. Each resolves to undefined if the clients that wait must ask themselves. */
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
   /** Asks the origin. Aborts if the client disconnects, or if the origin sends nothing for ORIGIN_MS. */

@@ -77,10 +77,7 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/**
- * About how many records one statement makes. They stay in memory, at some 170 bytes each, until their files are
- * written.
- */
+/** About how many records one statement makes. Until their files are written, they take some 170 bytes each. */
 const RECORDS_A_STATEMENT = 250_000;
 
 /**

@@ -59,10 +59,7 @@ export function countOf(column: string, counts: readonly string[]): string {
   return `CASE WHEN is_rollup THEN ${several} WHEN kind BETWEEN ${from} AND ${from + rate - 1} THEN 1 ELSE 0 END`;
 }
 
-/**
- * SQL for the count of a coarser-level record, which has only this count. One in five of these records is
- * pre-aggregated. That is more than among the other records, but such a record holds fewer events.
- */
+/** SQL for the count of a coarser-level record, which has only this count. One in five is pre-aggregated. */
 export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
 /** How an amount of money follows from a record's counts. */

@@ -31,10 +31,7 @@ export interface GatewayOptions {
   readonly throttling?: CallRate | undefined;
   /** Decides which requests are let in. Without it, all requests are. */
   readonly admission?: Admission | undefined;
-  /**
-   * The function for requests that no route takes, like `{proxy+}` with `ANY`. Without it, the gateway answers them
-   * itself.
-   */
+  /** The function for requests that no route takes, like `{proxy+}` with `ANY`. Without it, the gateway answers. */
   readonly notFound?: Sandbox;
   /** Whether pages of other origins may read the gateway's own answers. */
   readonly isForPages?: boolean;

@@ -14,9 +14,6 @@ parentPort?.on('message', async ({ id, requestId, event, deadline }: Invocation)
     functionVersion: '$LATEST',
     invokedFunctionArn: functionArn(workerData.functionName),
     memoryLimitInMB: '1024',
-    logGroupName: `/aws/lambda/${workerData.functionName}`,
-    logStreamName: 'local',
-    callbackWaitsForEmptyEventLoop: true,
     getRemainingTimeInMillis: () => deadline - Date.now(),
   };
   const outcome: Outcome = await Promise.resolve()

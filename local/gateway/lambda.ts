@@ -33,10 +33,7 @@ export type Sandbox = ReturnType<typeof createSandbox>;
 /** Without this limit, V8 takes up to 100 MB more for each busy thread, and never frees the memory. */
 const YOUNG_GENERATION_MB = 16;
 
-/**
- * Runs one function in a thread of its own. The first invocation starts the thread. The thread takes invocations
- * concurrently.
- */
+/** Runs one function in a thread of its own, which the first invocation starts. It takes invocations concurrently. */
 export function createSandbox(spec: {
   readonly name: string;
   /** The module that exports `handler`: a source file or a bundle. */

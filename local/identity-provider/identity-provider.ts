@@ -41,17 +41,12 @@ export async function startIdentityProvider(options: { readonly clients: readonl
 
 /** The metadata of OpenID Connect Discovery 1.0 that clients of this grant read. */
 const metadata = (issuer: string): object => ({
-  issuer,
-  token_endpoint: `${issuer}/token`,
-  jwks_uri: `${issuer}/jwks`,
+  ...{ issuer, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` },
   grant_types_supported: ['client_credentials'],
   token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
 });
 
-/**
- * A client that may fetch tokens. `claims` are added to each token. They replace the token's own claims of the same
- * names.
- */
+/** A client that may fetch tokens. `claims` are added to each token, in place of its own claims of the same names. */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -90,10 +85,7 @@ async function answerTokenRequest(
   return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope } };
 }
 
-/**
- * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty if the header's
- * scheme is not Basic.
- */
+/** The client's id and secret, form-encoded in the header (RFC 6749, 2.3.1). Empty if the scheme is not Basic. */
 const basicCredentials = (authorization: string): string[] => {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -36,9 +37,8 @@ interface ObjectName {
 const LONGEST_UPLOAD_MS = 60_000;
 
 /**
- * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`. It has only `buckets`
- * and the buckets in `shown`. It has only the operations that the service uses. It answers `NotImplemented` to all
- * others.
+ * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`, and has only `buckets` and
+ * those in `shown`. It answers `NotImplemented` to the operations that the service does not use.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
@@ -55,16 +55,8 @@ export async function startObjectStore(options: {
   /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
   readonly corsRules?: Readonly<Record<string, typeof DOWNLOAD_CORS>>;
 }) {
-  const {
-    directory,
-    buckets,
-    shown = {},
-    createOnlyPrefixes = [],
-    unlisted = [],
-    onObjectCreated,
-    faults,
-    corsRules = {},
-  } = options;
+  const { directory, buckets, onObjectCreated, faults, corsRules = {} } = options;
+  const { shown = {}, createOnlyPrefixes = [], unlisted = [] } = options;
   const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {
@@ -137,6 +129,12 @@ export async function startObjectStore(options: {
       if (!objects) throw noSuchBucket(object.bucket);
       objects.adopt(path, object.key);
       onObjectCreated?.(object);
+    },
+    /** Makes a text an object. Without a text, removes the object. */
+    async put({ bucket, key }: ObjectName, text: string | undefined): Promise<void> {
+      const metadata = { 'content-type': 'application/json' };
+      if (text === undefined) own.get(bucket)?.delete(key);
+      else await own.get(bucket)?.write(key, { bytes: Buffer.from(text), metadata, publish: renameSync });
     },
   };
 }

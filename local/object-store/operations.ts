@@ -28,9 +28,7 @@ export const CREATES_OBJECT: readonly string[] = [PUT, COMPLETE_UPLOAD];
 const PLAIN_PARAMETERS =
   /^(?:x-amz-.*|x-id|response-.*|prefix|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
-/**
- * The name of a request's operation, from its method, target and subresources: `GET object`, `POST object uploads`, …
- */
+/** The name of a request's operation, from method, target and subresources: `GET object`, `POST object uploads`, … */
 export function operationName({ method, key, parameters, headers }: StoreRequest): string {
   const subresources = new Set(
     parameters.map(([name]) => name).filter((name) => !PLAIN_PARAMETERS.test(name)),
@@ -49,10 +47,7 @@ const reading = (bucket: ReadableBucket): Readonly<Record<string, Operation>> =>
   'GET object': (request) => readObject(request, bucket),
 });
 
-/**
- * The operations in a bucket that the store writes itself, by {@link operationName}. The rest of S3 is not
- * implemented.
- */
+/** The operations in a bucket that the store writes itself, by {@link operationName}. */
 export function operations(objects: ObjectFiles): Readonly<Record<string, Operation>> {
   const uploads = new MultipartUploads(objects);
   const conditional = new ConditionalWrites();

@@ -30,9 +30,6 @@ const MAX_EXPIRY_SECONDS = 604_800;
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** The header that CloudFront adds, unsigned, to its requests to an S3 origin. */
-const FROM_CLOUDFRONT = 'x-amz-cf-id';
-
 /** The signature of a request, from its `Authorization` header or its query. */
 interface Signature {
   /** `<access key>/<date>/<region>/<service>/aws4_request` */
@@ -61,8 +58,9 @@ export async function verifySignature(request: StoreRequest): Promise<void> {
     );
   const given = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
   const { credential, signedHeaders, signature } = given;
+  // CloudFront adds x-amz-cf-id, unsigned, to its requests to an S3 origin.
   const unsigned = Object.keys(request.headers).filter(
-    (name) => name.startsWith('x-amz-') && name !== FROM_CLOUDFRONT && !signedHeaders.includes(name),
+    (name) => /^x-amz-(?!cf-id$)/.test(name) && !signedHeaders.includes(name),
   );
   if (unsigned.length > 0)
     throw new S3Error('AccessDenied', 'There were headers present in the request which were not signed', {

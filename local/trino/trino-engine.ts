@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import {
-  type Column,
-  type ColumnType,
-  PARTITION_COLUMN,
-  tables,
-} from '../../lib/report/tables.ts';
+import { type Column, type ColumnType, PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type OpenEngine, type Query, QueryFailure, QueryScanLimitExceeded } from '../athena/query-engine.ts';
 
@@ -43,10 +38,7 @@ export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   };
 }
 
-/**
- * The number of queries that run at a time. It is the smallest quota of running queries that Athena gives an account.
- * A cluster has its own queue.
- */
+/** The smallest quota of running queries that Athena gives an account. A cluster has its own queue. */
 const MAX_RUNNING = 20;
 
 /**
@@ -87,9 +79,7 @@ export const trinoOn =
     };
   };
 
-/**
- * A query and its parameters as one statement. Refuses everything but a SELECT: the cluster belongs to the operator.
- */
+/** A query and its parameters as one statement. Refuses all but a SELECT: the cluster belongs to the operator. */
 function statementOf({ sql, parameters }: Query): string {
   if (!/^\s*(SELECT|WITH)\b/i.test(sql))
     throw new QueryFailure('SYNTAX_ERROR', 'line 1:1: Only a SELECT can run');
@@ -118,10 +108,7 @@ const FITTING: Readonly<Record<ColumnType, RegExp>> = {
   'decimal(18,6)': /^decimal\(\d+, ?6\)$/,
 };
 
-/**
- * Checks that the cluster holds the tables of the data contract. Rejects with an OperatorFault that names what is
- * missing or wrong.
- */
+/** Rejects with an OperatorFault if a table of the data contract is missing in the cluster or wrong. */
 async function checkTables(cluster: TrinoCluster): Promise<void> {
   for (const table of tables) {
     const columns: Pick<Column, 'name' | 'type'>[] = [
