@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
-  lib: 8_257,
+  lib: 8_286,
   'files of lib': 82,
   infra: 3_601,
   local: 6_186,
@@ -20,8 +20,8 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_836,
   connectors: 2_214,
   bench: 4_096,
-  test: 51_591,
-  docs: 5_990,
+  test: 51_719,
+  docs: 5_993,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

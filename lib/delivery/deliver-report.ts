@@ -182,8 +182,11 @@ function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Deli
 async function listAgain(run: Run, wait: Wait): Promise<undefined> {
   const { request, entitlement } = run.wanted;
   const record = readRecord(wait.stored);
-  if (record?.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
   const data = await readDataState(run.backends.lake, request, 0);
+  // A change is counted once: after it, the request goes by another listing than the failed attempt. If this listing
+  // fails, the next request lists again and counts the change.
+  const isOfAttempt = record?.fingerprint === wait.job.data.fingerprint;
+  if (isOfAttempt && record.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
   if (wait.dataChanges > MAX_DATA_CHANGES) throw dataKeepChanging();
   const { id } = wait.job;
   wait.job = makeJob(request, entitlement, data);
@@ -198,7 +201,9 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   if (count === undefined) return lead(run, wait, decision);
   const limits = { count, longestMs: longestQueueMs + longestQueryMs, until: waitUntil };
   const record = { key: jobRecordKey(wait.job), latest: readRecord(wait.stored) };
-  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots);
+  // Only a request's first look asks Athena: waiting callers look for a free slot every second or two.
+  const ask = wait.slots && ((id: string) => hasEnded(run, id));
+  const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots, ask);
   wait.slots = undefined;
   const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {
@@ -212,6 +217,16 @@ async function withSlot(run: Run, wait: Wait, decision: Leading): Promise<Delive
   await delay(Math.min(nextSlotLookMs(leftMs, Math.random()), leftMs, waitUntil - Date.now()));
   await readJob(run, wait);
   return undefined;
+}
+
+async function hasEnded({ backends: { queries } }: Run, executionId: string): Promise<boolean> {
+  try {
+    return (await queries.get(executionId)).state !== 'under-way';
+  } catch (error) {
+    // The caller waits for the slot as if the query went on.
+    if (error instanceof Overloaded) return false;
+    throw error;
+  }
 }
 
 async function lead(run: Run, wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {

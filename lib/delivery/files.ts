@@ -1,5 +1,6 @@
 /** The files of a report: made at once from a small result, or by the publishing function from a large one. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { gzipped, gzippedChunks } from '../results/gzipped.ts';
@@ -34,6 +35,8 @@ const publication = v.object({
   dataVersion: v.optional(v.string()),
   /** Key of the job's record, which waits for the files. Release 1.0.0 writes none. */
   record: v.optional(resultsKey),
+  /** Whether the plain file is made first, because the first caller takes no gzip. */
+  isPlainFirst: v.optional(v.boolean()),
   /** The partner that asked first, for the log. */
   partner: v.optional(v.string()),
 });
@@ -106,7 +109,7 @@ export async function writeReport(
  * already name the files.
  */
 export async function requestPublication(
-  { backends: { results }, terms: { partner } }: Run,
+  { backends: { results }, terms: { acceptsGzip, partner } }: Run,
   job: Job,
   record: RecordIn<'publishing'>,
 ): Promise<StoredDocument | undefined> {
@@ -115,6 +118,7 @@ export async function requestPublication(
     ...fileFacts(job, record),
     location: record.location,
     record: jobRecordKey(job),
+    ...(!acceptsGzip && { isPlainFirst: true }),
     ...(partner !== undefined && { partner }),
   };
   const key = publicationKey(record.executionId);
@@ -137,40 +141,40 @@ export async function readPublication(results: ResultsBucket, key: string): Prom
 
 /**
  * Streams a large result into both of the report's files, and records each for those who wait as soon as it is written.
- * The gzipped file comes first. A file that an earlier run has written is not written again. Resolves to false if the
- * result is gone.
+ * The file that the first caller takes comes first. A file that an earlier run has written is not written again.
+ * Resolves to false if the result is gone and there is no plain file.
  */
 export async function publishLarge(
   results: ResultsBucket & LargeFiles,
   wanted: Publication,
 ): Promise<boolean> {
   let rows: number | undefined;
-  const upload = async (encoding?: 'gzip') => {
-    const key = encoding ? gzippedKey(wanted.key) : wanted.key;
-    const bytes = await results.uploadFile(
-      key,
-      { ...fileOf(wanted), ...(encoding && { encoding }) },
-      async () => {
-        const result = await results.openResult(wanted.location);
-        if (!result) return undefined;
-        const csv = retypeCsv(wanted.columns, result, (number) => {
-          rows = number;
-        });
-        return encoding ? gzippedChunks(csv) : csv;
-      },
-    );
+  const upload = async (encoding: 'gzip' | 'plain'): Promise<boolean> => {
+    const isGzip = encoding === 'gzip';
+    const file: ReportFile = { ...fileOf(wanted), ...(isGzip && { encoding }) };
+    const bytes = await results.uploadFile(isGzip ? gzippedKey(wanted.key) : wanted.key, file, async () => {
+      const result = await results.openResult(wanted.location);
+      if (!result) return undefined;
+      const csv = retypeCsv(wanted.columns, result, (number) => {
+        rows = number;
+      });
+      return isGzip ? gzippedChunks(csv) : csv;
+    });
     await recordFiles(results, wanted, rows);
     return bytes !== undefined;
   };
   const files = await filesOf(results, wanted);
-  if (files.plain !== undefined) {
-    await recordFiles(results, wanted);
-    return true;
-  }
+  let isThere = files.plain !== undefined;
+  if (isThere) await recordFiles(results, wanted);
   const result = await results.readResult(wanted.location, 0);
-  if (!result) return false;
-  const needsNoGzip = result.bytes > MAX_GZIPPED_BYTES || files.gzip !== undefined;
-  return (needsNoGzip || (await upload('gzip'))) && upload();
+  if (!result) return isThere;
+  for (const encoding of wanted.isPlainFirst ? (['plain', 'gzip'] as const) : (['gzip', 'plain'] as const)) {
+    if (files[encoding] !== undefined) continue;
+    if (encoding === 'gzip' && result.bytes > MAX_GZIPPED_BYTES) continue;
+    if (!(await upload(encoding))) break;
+    isThere ||= encoding === 'plain';
+  }
+  return isThere;
 }
 
 /** Records that a publication has been given up, for those who wait for it. Resolves to the facts for the log. */
@@ -179,8 +183,10 @@ export async function abandonPublication(results: ResultsBucket, requestedBy: st
   const queryExecutionId = publishedExecution(requestedBy);
   const [why, reason] = ['unpublished', 'was not published'] as const;
   if (wanted?.record)
-    await updatePublication(results, wanted, ({ location: _, goodForMs: __, files: ___, ...record }) => {
-      return { ...record, state: 'failed', why, reason, seenAfterMs: 0 };
+    await updatePublication(results, wanted, (record) => {
+      if (record.state === 'done') return undefined;
+      const { location: _, goodForMs: __, files: ___, ...attempt } = record;
+      return { ...attempt, state: 'failed', why, reason, seenAfterMs: 0 };
     });
   // For those who wait with release 1.0.0.
   else await results.create(abandonedKey(queryExecutionId), {});
@@ -199,24 +205,25 @@ async function filesOf(results: ResultsBucket, { key }: FileFacts): Promise<Repo
  */
 async function recordFiles(results: ResultsBucket, wanted: Publication, rows?: number) {
   const files = await filesOf(results, wanted);
-  return updatePublication(results, wanted, ({ location, ...record }) => {
+  return updatePublication(results, wanted, (record) => {
+    if (isDeepStrictEqual(files, record.files)) return undefined;
     const now = { ...record, ...(rows !== undefined && { rows }), files };
-    if (files.plain !== undefined) return { ...now, state: 'done' };
-    return files.gzip !== undefined && record.files.gzip === undefined ? { ...now, location } : undefined;
+    return files.plain === undefined ? now : { ...now, state: 'done' };
   });
 }
 
-/** Changes the job's record, if it still waits for this publication. Resolves to the record as it is stored then. */
+/** Changes the job's record, if it is that of this publication. Resolves to the record as it is stored then. */
 async function updatePublication(
   results: ResultsBucket,
   { record: key, executionId }: Publication,
-  change: (record: RecordIn<'publishing'>) => EndedRecord | undefined,
+  change: (record: RecordIn<'publishing' | 'done'>) => EndedRecord | undefined,
 ): Promise<StoredDocument | undefined> {
   if (key === undefined) return undefined;
   for (;;) {
     const stored = await results.read(key);
     const record = readRecord(stored);
-    if (!stored || record?.state !== 'publishing' || record.executionId !== executionId) return stored;
+    const isOfPublication = record?.state === 'publishing' || record?.state === 'done';
+    if (!stored || !isOfPublication || record.executionId !== executionId) return stored;
     const next = change(record);
     if (!next) return stored;
     const endedForMs = (record.endedForMs ?? 0) + stored.ageMs;

@@ -81,6 +81,8 @@ const jobRecord = v.variant('state', [
   v.object({
     state: v.literal('done'),
     ...succeeded,
+    /** Where the engine's large result is. */
+    location: v.optional(v.string()),
   }),
   v.object({
     state: v.literal('failed'),

@@ -119,6 +119,7 @@ interface SlotLimits {
  *
  * @param job the key of the job's record, and the record as it was read
  * @param read the client's slots; undefined if this function must read them
+ * @param hasEnded asks Athena whether an execution has ended; undefined if Athena is not to be asked this time
  */
 export async function takeSlot(
   results: ResultsBucket,
@@ -126,6 +127,7 @@ export async function takeSlot(
   job: { readonly key: ResultsKey; readonly latest: SlotRecord | undefined },
   limits: SlotLimits,
   read?: Promise<StoredDocument | undefined>,
+  hasEnded?: (executionId: string) => Promise<boolean>,
 ): Promise<string | undefined> {
   const wanted: Slot = { id: randomUUID(), record: job.key, heldMs: 0 };
   const key = slotsKey(client);
@@ -135,7 +137,7 @@ export async function takeSlot(
     // not needed.
     const taken =
       judgeSlot(slots, wanted, job.latest, limits) ??
-      judgeSlot(await slotsUnderWay(results, slots), wanted, job.latest, limits);
+      judgeSlot(await slotsUnderWay(results, slots, hasEnded), wanted, job.latest, limits);
     if (!taken?.slots) return taken?.id;
     const next: SlotsDocument = { form: 2, slots: [...taken.slots] };
     if (await (stored ? results.replace(stored, key, next) : results.create(key, next))) return taken.id;
@@ -146,7 +148,11 @@ export async function takeSlot(
 }
 
 /** A client's slots whose queries have not ended. */
-async function slotsUnderWay(results: ResultsBucket, slots: readonly Slot[]): Promise<Slot[]> {
+async function slotsUnderWay(
+  results: ResultsBucket,
+  slots: readonly Slot[],
+  hasEnded: (executionId: string) => Promise<boolean> = async () => false,
+): Promise<Slot[]> {
   const areUnderWay = await Promise.all(
     slots.map(async (slot) => {
       const stored = await results.read(slot.record);
@@ -155,10 +161,11 @@ async function slotsUnderWay(results: ResultsBucket, slots: readonly Slot[]): Pr
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
       // The slot's attempt is not created or not started yet, so there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id || !record.executionId) return true;
-      // After the lease has ended, perhaps no request is left that records the query's end. If the result exists, the
-      // query has ended.
-      const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
-      return !(isLeft && (await results.head(resultKey(record.executionId))));
+      // After the lease has ended, perhaps no request is left that records the query's end. A query whose result exists
+      // has ended. A failed query has no result, and a reused result lies elsewhere: only Athena knows these ends.
+      if (leaseLeftMs(record, stored?.ageMs ?? 0) > 0) return true;
+      const { executionId } = record;
+      return !((await results.head(resultKey(executionId))) || (await hasEnded(executionId)));
     }),
   );
   return slots.filter((_, index) => areUnderWay[index]);

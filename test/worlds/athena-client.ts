@@ -50,20 +50,33 @@ export function athenaClient(
     const by = running.getStore();
     if (command instanceof StopQueryExecutionCommand) {
       if (by && query && !query.stopTriedBy.has(by)) query.stopTriedBy.set(by, world.time.now());
-      return made('StopQueryExecution', id, (by) => athena.stop(id, by)).then(() => ({}));
+      // Athena refuses to stop a query that has ended.
+      return made('StopQueryExecution', id, (by) =>
+        query?.endedAt === undefined ? athena.stop(id, by) : unknown(),
+      ).then(() => ({}));
     }
     if (!(command instanceof GetQueryExecutionCommand))
       throw new Error(`unplanned: ${command.constructor.name}`);
     if (query) query.asks += 1;
     const execution = await made('GetQueryExecution', id, () => athena.get(id) ?? unknown());
     const state = execution.Status.State;
-    if (by && query) {
+    if (by && query && leads(by, query)) {
       if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: world.time.now() });
       else onUnderWay(query, by, state === 'QUEUED');
     }
     return { QueryExecution: execution };
   }) as unknown as AthenaClient;
 }
+
+/**
+ * Whether an invocation has held the lease of a query's attempt. Anybody else asks for its partner's slot: it records
+ * and stops nothing.
+ */
+const leads = (by: Invocation, { id, startedBy }: EngineQuery): boolean =>
+  startedBy === by ||
+  [...by.written.values()].some(
+    ({ document }) => (document as { readonly executionId?: string } | undefined)?.executionId === id,
+  );
 
 function unknown(): never {
   throw new InvalidRequestException({

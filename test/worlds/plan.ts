@@ -27,7 +27,8 @@ export const WRITER_KINDS = [
   'leaves working files',
   'rewrites for minutes',
 ] as const;
-type WriterKind = (typeof WRITER_KINDS)[number];
+const RARE = 'takes files away for a while';
+type WriterKind = (typeof WRITER_KINDS)[number] | typeof RARE;
 
 export interface WriterPlan {
   readonly id: string;
@@ -324,12 +325,15 @@ export function planOf(
     if (returnsAt !== undefined)
       return isFirst ? between(draw, 0, 5) * SECOND : returnsAt + between(draw, 0, 30) * MINUTE;
     if (isRestless && isFirst) return 0;
+    // Some callers come when listings are nearly too old to be kept, or just are.
+    if (isKept && !isFirst && chance(draw, 0.5)) return between(draw, 20, 60) * SECOND;
     if (isMoved || isKept || isUnstoppable) return between(draw, 0, 5) * SECOND;
     if (!isLeft) return when(draw);
     return isFirst ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND;
   };
-  const writes = (draw: Dice): Pick<WriterPlan, 'kind' | 'stepMs' | 'atMs'> => {
-    const usual = pick(draw, WRITER_KINDS);
+  const writes = (draw: Dice, id: string): Pick<WriterPlan, 'kind' | 'stepMs' | 'atMs'> => {
+    const often = pick(draw, WRITER_KINDS);
+    const usual = chance(namedDice(seed, `away ${id}`), 0.12) ? RARE : often;
     if (isRestless) return { kind: 'rewrites for minutes', stepMs: REWRITE_MS, atMs: 100 };
     if (isLeft)
       return { kind: 'adds and removes a file', stepMs: 15 * SECOND, atMs: between(draw, 1, 4) * SECOND };
@@ -397,7 +401,7 @@ export function planOf(
             }),
     })),
     writers: actors('w', writerCount(), (draw, id) => {
-      const { kind, stepMs, atMs } = writes(draw);
+      const { kind, stepMs, atMs } = writes(draw, id);
       const day = pick(draw, days);
       const isSoon = isMoved && chance(draw, 0.7);
       return {

@@ -21,8 +21,9 @@ export function seedCryptoAndGzip(): void {
   const require = createRequire(import.meta.url);
   const zlib = require('node:zlib');
   const { gzipSync } = zlib;
-  const pack = (chunks: readonly Buffer[]): Buffer => gzipSync(Buffer.concat(chunks), QUICK);
-  const createGzip = () => {
+  const pack = (chunks: readonly Buffer[], options?: object): Buffer =>
+    gzipSync(Buffer.concat(chunks), { ...options, ...QUICK });
+  const createGzip = (options?: object) => {
     const chunks: Buffer[] = [];
     return new Transform({
       transform(chunk: Buffer, _encoding, done: TransformCallback) {
@@ -30,7 +31,7 @@ export function seedCryptoAndGzip(): void {
         done();
       },
       flush(done: TransformCallback) {
-        done(null, pack(chunks));
+        done(null, pack(chunks, options));
       },
     });
   };

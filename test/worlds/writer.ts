@@ -56,6 +56,12 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
         await time.delay(stepMs * 2);
         lake.remove(dayFolder(day) + name);
       });
+    case 'takes files away for a while':
+      return whileOpen(async () => {
+        for (const { key } of old) lake.remove(key);
+        await pause();
+        for (const { key, content } of old) lake.put(day, key.slice(dayFolder(day).length), { content });
+      });
     case 'writes the same again':
       for (const { key, content } of recordsOf(lake.now(), day)) {
         lake.put(day, key.slice(dayFolder(day).length), { content });

@@ -217,7 +217,7 @@ describe('for a caller whose time is up', () => {
 
 describe('a client that has as many queries under way as slots', () => {
   const full = (of: Setting) => {
-    of.results.put('jobs/other.json', underWayRecord({ slot: 'slot-1', executionId: 'other' }));
+    of.results.put('jobs/other.json', underWayRecord({ slot: 'slot-1', executionId: 'other', leaseMs: 9e9 }));
     const slots = [{ id: 'slot-1', record: 'jobs/other.json', heldMs: 0 }];
     of.results.put(slotsKey('client-1'), { form: 2, slots });
   };

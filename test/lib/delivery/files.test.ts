@@ -99,15 +99,37 @@ describe('publishLarge', () => {
     // The time since the query's end goes on from record to record.
     expect(writes.mock.calls.map(([, , document]) => document)).toEqual([
       { ...published, rows: 1, location, files: { gzip: SIZES.gzip }, endedForMs: 4_000 },
-      { ...published, rows: 1, state: 'done', files: SIZES, endedForMs: 7_000 },
+      { ...published, rows: 1, location, state: 'done', files: SIZES, endedForMs: 7_000 },
     ]);
+  });
+
+  it('writes the plain file first if the first caller takes no gzip', async () => {
+    const results = withResult();
+    const writes = vi.spyOn(results, 'replace');
+    const plainFirst = { ...publication, isPlainFirst: true };
+    expect(await publishLarge(results, plainFirst)).toBe(true);
+    const done = { ...published, rows: 1, location, state: 'done', endedForMs: 0 };
+    expect(writes.mock.calls.map(([, , document]) => document)).toEqual([
+      { ...done, files: { plain: CSV.length } },
+      { ...done, files: SIZES },
+    ]);
+    // If the gzipped file can't be made, the plain one is the report.
+    const without = withResult();
+    const { uploadFile } = without;
+    without.uploadFile = (key, ...given) =>
+      key === KEY ? uploadFile(key, ...given) : Promise.reject(new Overloaded('Later.', 30));
+    await expect(publishLarge(without, plainFirst)).rejects.toThrow(Overloaded);
+    without.put(REQUEST, plainFirst);
+    await abandonPublication(without, REQUEST);
+    expect(without.document(RECORD)).toEqual({ ...done, files: { plain: CSV.length } });
   });
 
   const GIB = 1024 ** 3;
   // What an earlier run had written before it was killed; the result's size; what this run writes, and records.
   it.each<[string[], number, string[], object]>([
     [[GZIPPED], 1, [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
-    [[KEY], 1, [], { files: { plain: 4 } }],
+    [[KEY], 1, [GZIPPED], { files: { plain: 4, gzip: SIZES.gzip }, rows: 1 }],
+    [[KEY], 20 * GIB + 1, [], { files: { plain: 4 } }],
     [[KEY, GZIPPED], 1, [], { files: { plain: 4, gzip: 4 } }],
     [[], 20 * GIB, [GZIPPED, KEY], { files: SIZES, rows: 1 }],
     [[], 20 * GIB + 1, [KEY], { files: { plain: CSV.length }, rows: 1 }],
@@ -116,7 +138,13 @@ describe('publishLarge', () => {
     for (const key of were) results.putFile(key, 'file');
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.callsOf('uploadFile')).toEqual(now.map((key) => `uploadFile ${key}`));
-    expect(results.document(RECORD)).toEqual({ ...published, state: 'done', endedForMs: 0, ...more });
+    expect(results.document(RECORD)).toEqual({
+      ...published,
+      location,
+      state: 'done',
+      endedForMs: 0,
+      ...more,
+    });
   });
 
   it.each([0, 1, 2])('returns false if the result is gone after it was opened %d times', async (opened) => {
@@ -139,7 +167,7 @@ describe('publishLarge', () => {
 
   it.each<[string, object]>([
     ['of another execution', publishingRecord({ executionId: 'q2' })],
-    ['of a report that is done', doneRecord()],
+    ['of another report that is done', doneRecord({ executionId: 'q2' })],
     ['of the next attempt', underWayRecord()],
     ['that can’t be read', { form: 1 }],
   ])('does not change a record %s', async (_, document) => {
@@ -164,13 +192,18 @@ describe('requestPublication', () => {
   const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
 
   /** Stores a job's record, runs `before`, and then requests the job's files. */
-  async function requested(before: (results: MemoryBucket) => unknown = () => {}, isOfVersion = true) {
+  async function requested(
+    before: (results: MemoryBucket) => unknown = () => {},
+    isOfVersion = true,
+    acceptsGzip = true,
+  ) {
     const of = setting();
     const job = await of.job();
     const record = publishingRecord({ isOfVersion });
     const { etag } = of.results.put(jobRecordKey(job), record);
     before(of.results);
-    const latest = await requestPublication(of.run({ partner: 'first-partner' }), job, record);
+    const run = of.run({ partner: 'first-partner', acceptsGzip });
+    const latest = await requestPublication(run, job, record);
     const document = latest?.document as Record<string, unknown>;
     return { ...of, job, document, isChanged: latest?.etag !== etag };
   }
@@ -182,6 +215,8 @@ describe('requestPublication', () => {
     expect(results.document(REQUEST)).toEqual({ ...publication, ...named });
     const { results: others } = await requested(() => {}, false);
     expect(others.document(REQUEST)).not.toHaveProperty('dataVersion');
+    const { results: plain } = await requested(() => {}, true, false);
+    expect(plain.document(REQUEST)).toMatchObject({ isPlainFirst: true });
   });
 
   // The publishing function has died after it wrote the files, or is of release 1.0.0, which tells by an object of its

@@ -58,12 +58,12 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('writes nothing if it is started twice and finds the file', async () => {
+  it('writes nothing if it is started twice and finds both files', async () => {
     const { results, run, lines } = publishing();
     results.put(REQUEST, publication);
-    results.put(KEY, {});
+    for (const key of [KEY, `${KEY}.gz`]) results.put(key, {});
     await run();
-    expect(results.calls.filter((call) => !/^(read|head) /.test(call))).toEqual([]);
+    expect(results.calls.filter((call) => !/^(read|readResult|head) /.test(call))).toEqual([]);
     expect(lines).toMatchObject([{ level: 'info' }]);
   });
 

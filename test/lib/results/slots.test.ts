@@ -103,7 +103,12 @@ describe('takeSlot', () => {
   beforeEach(() => {
     results = memoryBucket();
   });
-  const take = (count: number, until = START + 1_000, read?: Parameters<typeof takeSlot>[4]) =>
+  const take = (
+    count: number,
+    until = START + 1_000,
+    read?: Parameters<typeof takeSlot>[4],
+    hasEnded?: Parameters<typeof takeSlot>[5],
+  ) =>
     settled(
       takeSlot(
         results,
@@ -111,6 +116,7 @@ describe('takeSlot', () => {
         { key: JOB, latest: undefined },
         { count, longestMs: LONGEST_MS, until },
         read,
+        hasEnded,
       ),
     );
   const hold = (record: object | undefined, ageMs = 0) => {
@@ -189,6 +195,17 @@ describe('takeSlot', () => {
     const id = await take(1);
     expect(id !== undefined).toBe(isFree);
     expect(slotsHeld().map((held) => held.id)).toEqual([isFree ? id : 'slot-1']);
+  });
+
+  it.each([
+    ['has ended without a result', 9_000, true, ['q1'], true],
+    ['goes on', 9_000, false, ['q1'], false],
+    ['goes on, and another request asks about it', 0, true, [], false],
+  ])('of a full client whose query %s', async (_, ageMs, ended, questions, isFree) => {
+    hold(underWayRecord({ ...slot1, leaseMs: 1 }), ageMs);
+    const hasEnded = vi.fn(async () => ended);
+    expect((await take(1, START + 1_000, undefined, hasEnded)) !== undefined).toBe(isFree);
+    expect(hasEnded.mock.calls.flat()).toEqual(questions);
   });
 
   it('is not waited for longer than its request may take if another request always writes first', async () => {

@@ -97,10 +97,10 @@ function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: Answere
 
 /**
  * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
- * next request from asking. Any fault of a call is an excuse: it may use up the time for giving the lease back.
+ * next request from asking. A fault of a call to S3 is an excuse: it may use up the time for giving the lease back.
  */
 const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
-  invocation.faults.length === 0 &&
+  invocation.faults.every(({ operation }) => operation.startsWith('Athena')) &&
   [...invocation.written].some(([key, stored]) => {
     if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
     const { leaseMs = 0 } = stored.document as { readonly leaseMs?: number };

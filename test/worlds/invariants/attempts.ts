@@ -1,6 +1,6 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
- * token. Who creates an attempt leads it, and no lease outlives its request.
+ * token. One that is under way is followed to its end. Who creates an attempt leads it, and no lease outlives its request.
  */
 import type { Parts } from '../parts.ts';
 
@@ -10,8 +10,14 @@ import type { Parts } from '../parts.ts';
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
+/** A record is kept for this long. */
+const KEPT_MS = 7 * 86_400_000;
+
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
 const LONGEST_LEASE_MS = 26_000;
+
+/** Release 1.0.0 has other records, two folders deep. */
+const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
 export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
   const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
@@ -28,7 +34,9 @@ export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
       world.violate('lease-of-another-length', `${key}: ${leaseMs} ms`);
     const at = world.time.now();
     latest.set(key, { state, attempt, at });
-    if (was?.state === 'starting' && attempt !== was.attempt && at - was.at < MAY_RUN_MS)
+    const isUnderWay = was?.state === 'under-way' && !isOfReleaseBefore(key);
+    const mayRunMs = isUnderWay ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
+    if (was && attempt !== was.attempt && at - was.at < mayRunMs)
       world.violate('attempt-dropped', `${key}: ${was.attempt} may be under way, ${attempt} takes its place`);
   });
 }

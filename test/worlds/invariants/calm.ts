@@ -50,7 +50,7 @@ export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery
 
 /** The faults of a download in a calm world. */
 export function calmFaults(
-  { world, lake, athena }: Parts,
+  { world, lake, athena, s3 }: Parts,
   { key, stored, request }: Download,
   query: EngineQuery,
 ): (string | undefined)[] {
@@ -71,11 +71,19 @@ export function calmFaults(
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
   const since = Math.max(shownAt, resultAt, startedAt);
+  const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
   return [
     // Release 1.0.0 forgets which query is the caller's own.
     isPlain && !isRight && crossings(pull) === 0 ? 'cache-status-wrong' : undefined,
     isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
     pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
+    // The file that the caller can take is given before the other one is made.
+    key.endsWith('.gz') &&
+    query.isLarge &&
+    !world.plan.isMixed &&
+    answeredAt - Math.max(startedAt, bothAt) > LATE_MS
+      ? 'answered-late'
+      : undefined,
     // A result that lies elsewhere is not seen when it appears.
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
@@ -85,8 +93,11 @@ export function calmFaults(
   ];
 }
 
-/** Troubles of other queries. */
-const OF_OTHERS = /^query fails/;
+/** Whether nothing goes wrong but queries that fail. */
+const isQuiet = ({ troubles, plan }: World): boolean =>
+  troubles.happened.every((each) => HARMLESS.test(each) || each.startsWith('query fails')) &&
+  [plan.outages.length, plan.clocks.set].every((each) => !each) &&
+  plan.settings.isListed;
 
 /**
  * The fault of a report whose query was the first of its caller for these companies, or followed a query that failed
@@ -98,12 +109,8 @@ export function listingFault(
   { answer, pull, answeredAt }: AnsweredRequest,
   query: EngineQuery,
 ): string | undefined {
-  const { troubles, plan } = world;
-  const isQuiet =
-    troubles.happened.every((each) => HARMLESS.test(each) || OF_OTHERS.test(each)) &&
-    [plan.outages.length, plan.clocks.set].every((each) => !each) &&
-    plan.settings.isListed;
-  if (!isQuiet || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
+  const { plan } = world;
+  if (!isQuiet(world) || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
     return undefined;
   const before = [...athena.queries.values()].filter(
     ({ number, asked, companies }) =>
@@ -138,7 +145,7 @@ export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt
 }
 
 /** A slot that has been free for this long is found. If a function died before it used its slot: after a minute. */
-const freeSlotMs = (world: World): number => (isCalm(world) ? 5_000 : 100_000);
+const freeSlotMs = (world: World): number => (isQuiet(world) ? 5_000 : 100_000);
 
 /** The fault of an answer that leads its caller to another hop. Some clients follow few redirects. */
 export function waitingFault(

@@ -1,5 +1,5 @@
 /** Rule: a caller downloads only its own rows, of the version that the answer names. A hit is never stale. */
-import type { Download } from '../caller.ts';
+import type { AnsweredRequest, Download } from '../caller.ts';
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
@@ -51,13 +51,33 @@ function faultsOf(
     opened.some((companies) => maskOf(companies) === query.companies) ? undefined : 'rows-of-others',
     key.endsWith('.gz') && !pull.caller.acceptsGzip ? 'gzip-unasked' : undefined,
     version !== undefined && ofFile !== undefined && ofFile !== version ? 'two-versions' : undefined,
-    version === undefined ? undefined : versionFault(parts, query, version),
+    version === undefined ? unversionedFault(parts, request, query) : versionFault(parts, query, version),
     answer.headers['Cache-Status']?.endsWith('hit') ? hitFault(parts, { request, stored }, query) : undefined,
   ];
 }
 
 /** Times that the service stores are wrong by up to this much. */
 const COARSE_MS = 3_000;
+/** Failing calls may keep a request from recording an end for this long. */
+const HELD_UP_MS = 30_000;
+
+/** A report without a version is for callers who came before its query's end, or while its listing may be kept. */
+function unversionedFault(
+  { world }: Parts,
+  { pull, startedAt, answer }: AnsweredRequest,
+  { toldEndTo }: EngineQuery,
+): string | undefined {
+  const { settings, clocks, isMixed } = world.plan;
+  if (isMixed || !settings.isListed || clocks.set || clocks.wrong || answer.invocation.faults.length > 0)
+    return undefined;
+  const heldUpMs = toldEndTo.some(({ by }) => by.faults.length > 0) ? HELD_UP_MS : 0;
+  const seenAt = Math.max(...toldEndTo.map(({ at }) => at));
+  const isEarly = pull.startedAt <= seenAt + COARSE_MS + heldUpMs;
+  const listedAt = Math.max(...toldEndTo.map(({ by }) => by.startedAt));
+  const keptMs = settings.listingSeconds * 1_000;
+  const isKept = keptMs > 0 && startedAt <= listedAt + keptMs + COARSE_MS + heldUpMs + 2 * clocks.skewMs;
+  return isEarly || isKept ? undefined : 'joined-after-its-end';
+}
 
 /** The fault of a hit whose report fits no state of the lake during the request. Undefined if it fits a state. */
 function hitFault(

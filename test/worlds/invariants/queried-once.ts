@@ -5,7 +5,7 @@
  */
 
 import type { EngineQuery } from '../modelled-athena.ts';
-import { statesDuring } from '../modelled-lake.ts';
+import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { isCalm, isSeenSoon } from './calm.ts';
@@ -13,6 +13,8 @@ import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
 /** A request may have listed the lake up to this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;
+/** A query's end is recorded, and the lake listed again, within this time. */
+const RECORDED_LATE_MS = 20_000;
 const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 
 export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
@@ -35,8 +37,13 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
       endedAt === undefined || ((state === 'SUCCEEDED' || cause === 'scan limit') && isSeenSoon(earlier));
     // The files that the world writes at its beginning are no change of the lake.
     const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
-    const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;
-    return isYoung && wasSeen && stoodStill;
+    const to = Math.min(started.submittedAt, (endedAt ?? started.submittedAt) + RECORDED_LATE_MS);
+    const stoodStill = statesDuring(lake.states, { from, to }).length === 1;
+    // After that, a marker that comes and files that are written again are no other data.
+    const versions = statesDuring(lake.states, { from, to: started.submittedAt }).map((state) =>
+      versionOf(state, started.asked.days),
+    );
+    return isYoung && wasSeen && stoodStill && new Set(versions).size === 1;
   };
   return (started) => {
     const { startedBy, submittedAt } = started;
