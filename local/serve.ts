@@ -70,7 +70,7 @@ export async function serve(
 export const nameOf = (host = ''): string =>
   /^\[([\da-f:]+)\](?::\d*)?$|^([^:@/]+)(?::\d*)?$/i.exec(host)?.slice(1).join('').toLowerCase() ?? '';
 
-/** A request line with a whole URL, as proxies get it, asks for that URL's path at that URL's host (RFC 9112, 3.2.2). */
+/** A request line with a whole URL, as proxies get it, asks for its path at its host (RFC 9112, 3.2.2). */
 function readAbsoluteForm(request: IncomingMessage): void {
   const [, host, path = ''] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? '') ?? [];
   if (host === undefined) return;

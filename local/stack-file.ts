@@ -20,8 +20,8 @@ const FILE = /^stack(-\d+)?(-[\da-f]{16})?\.json$/;
 const portOf = ({ apiUrl }: Pick<StackFacts, 'apiUrl'>): string => new URL(apiUrl).port;
 
 /**
- * Writes a stack's file, which only its owner can read: `stack.json` for the first running stack, `stack-<port>.json` for
- * each further one. Resolves to its path, and to the PORT that `npm run token` needs to find this stack, if it needs one.
+ * Writes a stack's file, which only its owner can read: `stack.json` for the first running stack, `stack-<port>.json`
+ * for each further one. Resolves to its path, and to the PORT that `npm run token` needs to find this stack, if any.
  */
 export async function writeStackFile(
   home: string,
@@ -50,8 +50,8 @@ const readFacts = (path: string): Promise<StackFacts | undefined> =>
     .catch(() => undefined);
 
 /**
- * The stack that runs in this place at a port. If no port or port 0 is named, the first running stack. Undefined if there
- * is no such stack.
+ * The stack that runs in this place at a port. If no port or port 0 is named, the first running stack. Undefined if
+ * there is no such stack.
  */
 export async function runningStack(home: string, port?: string): Promise<StackFacts | undefined> {
   const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));

@@ -127,8 +127,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * A command for a POSIX shell in the directory of `npm start`, in one line. It fetches a token, and then the report of
- * the week that ends with `lastDay` (`YYYY-MM-DD`). `settings` are those that `npm run token` needs to find a stack that
- * is not the usual one.
+ * the week that ends with `lastDay` (`YYYY-MM-DD`). `settings` are those that `npm run token` needs to find a stack
+ * that is not the usual one.
  */
 function exampleCurl(
   apiUrl: string,

@@ -25,8 +25,8 @@ const MAX_RUNNING = Math.max(1, Math.min(CORES, THREADS - 2));
 const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%g'`;
 
 /**
- * DuckDB on a directory of events, as the engine of a stack. To open it rejects with an OperatorFault if the events can't
- * be served.
+ * DuckDB on a directory of events, as the engine of a stack. To open it rejects with an OperatorFault if the events
+ * can't be served.
  */
 export const duckDbOn =
   (directory: string, told: Pick<Events, 'onWarning' | 'onProgress'> = {}): OpenEngine =>
@@ -77,7 +77,7 @@ async function copyResult(
   if (count !== 1) throw new QueryFailure('INVALID_FUNCTION_ARGUMENT', 'Only one SQL statement is allowed');
   const profilePath = `${csvPath}.profile.json`;
   try {
-    // Each statement writes its profile to the file, in place of the previous profile. The order of the settings matters:
+    // Each statement writes its profile to the file, in place of the previous one. The order of the settings matters:
     // DuckDB checks the file's extension against the format that is already set.
     await connection.run(
       `SET enable_profiling = 'json';

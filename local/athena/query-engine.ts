@@ -19,8 +19,8 @@ export interface QueryOutcome {
 }
 
 /**
- * An engine that runs queries in one database. `run` rejects with a QueryFailure if the query itself can't be run, or with
- * a QueryScanLimitExceeded.
+ * An engine that runs queries in one database. `run` rejects with a QueryFailure if the query itself can't be run, or
+ * with a QueryScanLimitExceeded.
  */
 export interface QueryEngine {
   /** How many queries the engine runs at a time. */

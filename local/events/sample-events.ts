@@ -141,8 +141,8 @@ async function writeBatches(directory: string, batches: readonly Batch[], onDay:
 }
 
 /**
- * Writes the files of a batch. Each day gets a file, and a second one if it has late records. Each but the last day gets
- * the marker of a complete day.
+ * Writes the files of a batch. Each day gets a file, and a second one if it has late records. Each but the last day
+ * gets the marker of a complete day.
  */
 async function writeBatch(
   connection: DuckDBConnection,

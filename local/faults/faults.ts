@@ -40,8 +40,8 @@ export function createFaults() {
     armed.filter(({ fault }) => fault.on === on && what.includes(fault.match ?? ''));
   return {
     /**
-     * Replaces all faults with these. Queries and calls that the replaced faults delay go on at once. Throws a ValiError
-     * if the new faults are malformed; the old ones then stay.
+     * Replaces all faults with these. Queries and calls that the replaced faults delay go on at once. Throws a
+     * ValiError if the new faults are malformed; the old ones then stay.
      */
     set(faults: readonly FaultInput[]): void {
       armed = v.parse(v.array(faultSchema), faults).map((fault) => ({ fault, matched: 0, struck: 0 }));

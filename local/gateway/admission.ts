@@ -105,7 +105,7 @@ export function createAdmission({
   };
 
   return {
-    /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait will clearly be too long. */
+    /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait is clearly too long. */
     enter(purpose: Purpose): Promise<Refusal | undefined> {
       if (!timer) {
         room = PER_LOOK;

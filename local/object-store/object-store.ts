@@ -37,8 +37,8 @@ interface ObjectName {
 const LONGEST_UPLOAD_MS = 60_000;
 
 /**
- * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`, and has only `buckets` and
- * those in `shown`. It answers `NotImplemented` to the operations that the service does not use.
+ * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`, and has only `buckets`
+ * and those in `shown`. It answers `NotImplemented` to the operations that the service does not use.
  */
 export async function startObjectStore(options: {
   readonly directory: string;

@@ -33,7 +33,7 @@ const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
 
-/** Publishes a finished file at its path, in one step: `renameSync` replaces an existing file, `linkSync` refuses to. */
+/** Publishes a finished file at its path, in one step: `renameSync` replaces a file, `linkSync` refuses to. */
 export type Publish = (from: string, to: string) => void;
 
 export interface Content {

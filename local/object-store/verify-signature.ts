@@ -1,6 +1,6 @@
 /**
- * Checks AWS Signature Version 4, in the header and in presigned URLs: signs the request once more with the AWS SDK's own
- * signer, and compares. The checks have the order in which S3 makes them.
+ * Checks AWS Signature Version 4, in the header and in presigned URLs: signs the request once more with the AWS SDK's
+ * own signer, and compares. The checks have the order in which S3 makes them.
  */
 import { randomBytes } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
@@ -71,7 +71,8 @@ export async function verifySignature(request: StoreRequest): Promise<void> {
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
     );
-  const expected = `${ALGORITHM} Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
+  const scope = `Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}`;
+  const expected = `${ALGORITHM} ${scope}, Signature=${signature}`;
   if ((await authorizationOf(request, given)) !== expected)
     throw new S3Error(
       'SignatureDoesNotMatch',
@@ -81,8 +82,8 @@ export async function verifySignature(request: StoreRequest): Promise<void> {
 }
 
 /**
- * The header `Authorization` of this request, if the account signs the same headers at the same time. A presigned request
- * is signed in the same way: its query, without the signature, is a part of what is signed.
+ * The header `Authorization` of this request, if the account signs the same headers at the same time. A presigned
+ * request is signed in the same way: its query, without the signature, is a part of what is signed.
  */
 async function authorizationOf(
   { method, path, parameters, headers }: StoreRequest,
