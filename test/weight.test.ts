@@ -13,14 +13,14 @@ const AT_MOST: Readonly<Record<string, number>> = {
   functions: 119,
   lib: 8_286,
   'files of lib': 82,
-  infra: 3_601,
-  local: 6_186,
+  infra: 3_397,
+  local: 5_284,
   'lake-check': 1_990,
   tools: 5_924,
   page: 8_836,
   connectors: 2_214,
   bench: 4_096,
-  test: 51_719,
+  test: 51_791,
   docs: 5_993,
 };
 
