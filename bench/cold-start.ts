@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { LEAST_ENVIRONMENT } from '../test/least-environment.ts';
-import type { Section } from './section.ts';
-import { roundsAtMost } from './size.ts';
-import { figure, median, medianRatio, times } from './statistics.ts';
+import { figure, goal, median, medianRatio, roundsAtMost, type Section, times } from './measuring.ts';
 
 const ROUNDS = roundsAtMost(15);
 const root = join(import.meta.dirname, '..');
@@ -25,14 +23,10 @@ const ENVIRONMENT = {
 /** Functions that no caller waits for, and that need more variables. */
 const UNMEASURED = ['probe', 'release-check'];
 
-const SDK_CLIENTS = ['@aws-sdk/client-s3', '@aws-sdk/client-athena', '@aws-sdk/s3-request-presigner'];
-const HELLO = 'hello world';
-const SDK = 'the SDK clients alone, not bundled';
-
-/** The milliseconds that the imports take in a process of their own. */
-async function importMs(modules: readonly string[]): Promise<number> {
-  const imports = modules.map((module) => `await import(${JSON.stringify(module)});`).join('');
-  const script = `const from = performance.now(); ${imports} process.stdout.write(String(performance.now() - from));`;
+/** The milliseconds that the import of a module takes in a process of its own. */
+async function importMs(path: string): Promise<number> {
+  const module = JSON.stringify(pathToFileURL(path).href);
+  const script = `const from = performance.now(); await import(${module}); process.stdout.write(String(performance.now() - from));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
     env: ENVIRONMENT,
     cwd: root,
@@ -59,8 +53,6 @@ export async function measure(): Promise<Section> {
   // The scratch directory is inside the project, so that its modules find the project's libraries.
   await mkdir(join(root, '.local'), { recursive: true });
   const scratch = await mkdtemp(join(root, '.local', 'bench-'));
-  const hello = join(scratch, 'hello.mjs');
-  await writeFile(hello, 'export const handler = async () => ({ statusCode: 200 });\n');
   const functions = (await readdir(join(root, 'functions')))
     .map((file) => basename(file, '.ts'))
     .filter((name) => !UNMEASURED.includes(name));
@@ -71,23 +63,18 @@ export async function measure(): Promise<Section> {
     if (existsSync(files)) await cp(files, join(scratch, 'files'), { recursive: true });
   }
   const bundleOf = (name: string) => join(root, 'dist', name, 'index.mjs');
-  const url = (path: string) => [pathToFileURL(path).href];
-  const subjects: Record<string, string[]> = {
-    [HELLO]: url(hello),
-    [SDK]: SDK_CLIENTS.map((name) => import.meta.resolve(name)),
-    ...Object.fromEntries(
-      functions.flatMap((name) => [
-        [`${name}, bundle`, url(bundleOf(name))],
-        [`${name}, not bundled`, url(join(scratch, `${name}.mjs`))],
-      ]),
-    ),
-  };
-  const ms: Record<string, number[]> = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
+  const subjects = new Map<string, string>(
+    functions.flatMap((name) => [
+      [`${name}, bundle`, bundleOf(name)] as const,
+      [`${name}, not bundled`, join(scratch, `${name}.mjs`)] as const,
+    ]),
+  );
+  const ms = new Map([...subjects.keys()].map((name) => [name, [] as number[]]));
   for (let round = 0; round < ROUNDS; round++)
-    for (const [name, modules] of Object.entries(subjects)) ms[name]?.push(await importMs(modules));
+    for (const [name, path] of subjects) ms.get(name)?.push(await importMs(path));
   await rm(scratch, { recursive: true });
 
-  const of = (name: string) => ms[name] ?? [];
+  const of = (name: string) => ms.get(name) ?? [];
   const gains = functions.map((name) => medianRatio(of(`${name}, not bundled`), of(`${name}, bundle`)));
   const rows = await Promise.all(
     functions.map(async (name, index) => [
@@ -101,21 +88,7 @@ export async function measure(): Promise<Section> {
   const least = Math.min(...gains);
   return {
     title: 'Cold start',
-    method:
-      `Importing each function in a process of its own, ${ROUNDS} rounds in turn, as bundled for Lambda and with ` +
-      "its libraries in `node_modules`, the SDK's search for credentials among them, beside a handler that does nothing and the SDK clients without our code.",
-    table: [
-      ['function', 'bundle, kB', 'bundle, ms', 'not bundled, ms', 'the bundle is faster by'],
-      [HELLO, '', figure(median(of(HELLO))), '', ''],
-      [SDK, '', '', figure(median(of(SDK))), ''],
-      ...rows,
-    ],
-    goals: [
-      {
-        goal: 'each bundle starts faster than the same code unbundled',
-        measured: times(least),
-        isMet: least > 1,
-      },
-    ],
+    table: [['function', 'bundle, kB', 'bundle, ms', 'not bundled, ms', 'the bundle is faster by'], ...rows],
+    goals: [goal('each bundle starts faster than the same code unbundled', times(least), least > 1)],
   };
 }

@@ -1,8 +1,9 @@
-import { publisherReport, type Report } from '../lib/report/catalogue.ts';
+import { advertiserReport, publisherReport, type Report } from '../lib/report/catalogue.ts';
 import { compileQuery } from '../lib/report/compile-query.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
 import { reportPath } from '../lib/routes.ts';
+import { dice } from '../test/worlds/random.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -54,10 +55,6 @@ export function sqlOf(question: Question): string {
   return query.sql.replaceAll('?', () => literals.next().value ?? '?');
 }
 
-/** SQL that gives the rows of a report `times` times. */
-export const repeated = (sql: string, times: number): string =>
-  times <= 1 ? sql : `SELECT report.* FROM (${sql}) AS report, range(${Math.ceil(times)})`;
-
 /**
  * Every order of the columns. All orders are equal work. Each is a different report, so the cached report of one order
  * never answers a request for another.
@@ -68,3 +65,34 @@ export const ordersOf = (names: readonly string[]): string[][] =>
     : names.flatMap((name) =>
         ordersOf(names.filter((other) => other !== name)).map((rest) => [name, ...rest]),
       );
+
+const FIRST_DAY = Date.UTC(2026, 0, 1);
+const DAYS = 59;
+const LENGTHS = [1, 7, 14, 31, 32];
+const SHAPES: readonly Omit<Question, 'firstDay' | 'days'>[] = [
+  { report: publisherReport, fields: ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'] },
+  { report: publisherReport, fields: ['DateTime', 'DeviceOrProxy', 'ServedAds'] },
+  { report: publisherReport, fields: ['PlacementId', 'Clicks', 'Revenue'] },
+  { report: publisherReport, fields: ['Day', 'PublisherCompanyId', 'ServedAds', 'Revenue'] },
+  { report: advertiserReport, fields: ['Day', 'CampaignId', 'Impressions', 'Clicks', 'Spend'] },
+  { report: advertiserReport, fields: ['CampaignLineId', 'CreativeId', 'Conversions'] },
+];
+
+/**
+ * Draws `count` questions, each for a different report: both reports, one to 32 days, some filtered. The same seed
+ * gives the same questions.
+ */
+export function distinct(count: number, seed: number): Question[] {
+  const random = dice(seed);
+  const draw = (below: number): number => Math.floor(random() * below);
+  const oneOf = <T>(values: readonly T[]): T => values[draw(values.length)] as T;
+  const byPath = new Map<string, Question>();
+  for (let drawn = 0; byPath.size < count && drawn < 100 * count; drawn++) {
+    const days = oneOf(LENGTHS);
+    const filters = draw(3) === 0 && { filters: { PublisherCompanyId: String(1000 + draw(20)) } };
+    const firstDay = utcDay(FIRST_DAY + draw(DAYS - days) * DAY_MS);
+    const question: Question = { ...oneOf(SHAPES), firstDay, days, ...filters };
+    byPath.set(pathOf(question), question);
+  }
+  return [...byPath.values()];
+}

@@ -1,3 +1,4 @@
+import { strictEqual } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +9,8 @@ import { accessToken } from '../local/access-token.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { type Stack, startStack } from '../local/stack.ts';
-import { pathOf } from './questions.ts';
-import { recordsAtMost } from './size.ts';
+import { recordsAtMost } from './measuring.ts';
+import { pathOf, type Question } from './questions.ts';
 
 /** What Athena reports about a query. */
 export interface QueryFigures {
@@ -27,8 +28,8 @@ export interface ReportStack extends AsyncDisposable {
   readonly stack: Stack;
   /** The client's `Authorization` header. */
   readonly authorization: string;
-  /** Sends one GET and follows no redirect. */
-  get(path: string): Promise<Response>;
+  /** Requests a report until the 303, and follows no redirect. On a busy machine, `url` is of the waiting room. */
+  ask(question: Question): Promise<{ readonly ms: number; readonly url: URL }>;
   /** Sends new and repeated requests until compilers and caches are warm. */
   warmUp(): Promise<void>;
   latestQuery(): Promise<QueryFigures>;
@@ -61,7 +62,14 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
   });
   const authorization = `Bearer ${await accessToken(stack)}`;
   const headers = { Authorization: authorization, Accept: 'text/csv' };
-  const get = (path: string) => fetch(`${stack.apiUrl}${path}`, { redirect: 'manual', headers });
+  const ask = async (question: Question) => {
+    const from = performance.now();
+    const response = await fetch(`${stack.apiUrl}${pathOf(question)}`, { redirect: 'manual', headers });
+    await response.arrayBuffer();
+    const ms = performance.now() - from;
+    strictEqual(response.status, 303);
+    return { ms, url: new URL(String(response.headers.get('location')), stack.apiUrl) };
+  };
   const athena = new AthenaClient({
     endpoint: stack.athenaUrl,
     region: 'us-east-1',
@@ -70,12 +78,12 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
   return {
     stack,
     authorization,
-    get,
+    ask,
     async warmUp() {
       for (let index = 0; index < WARM_UP_REQUESTS; index++) {
         const firstDay = utcDay(Date.UTC(2026, 0, 1 + index));
-        const path = pathOf({ report: publisherReport, fields: ['Clicks'], firstDay, days: 1 });
-        for (const _time of ['first', 'again']) await (await get(path)).bytes();
+        for (const _time of ['first', 'again'])
+          await ask({ report: publisherReport, fields: ['Clicks'], firstDay, days: 1 });
       }
     },
     async latestQuery() {

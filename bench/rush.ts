@@ -3,16 +3,14 @@ import { LEAST_EXECUTIONS } from '../infra/stage.ts';
 import { prod } from '../infra/stages.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { reportPath } from '../lib/routes.ts';
-import { dollars } from './rush/dollars.ts';
+import { figure, goal, percentile, recordsAtMost, type Section, times } from './measuring.ts';
 import { inOrderOfArrival, lowerBound } from './rush/lower-bound.ts';
 import { grownAccount, newAccount, type Quotas } from './rush/quotas.ts';
 import { type Outcome, simulate } from './rush/simulate.ts';
 import { type PlannedReport, planRush } from './rush/workload.ts';
-import type { Section } from './section.ts';
-import { figure, percentile, times } from './statistics.ts';
 
 const SEED = 6;
-const PARTNERS = 1_000;
+const PARTNERS = recordsAtMost(1_000);
 const REPORTS_EACH = 5;
 const MINUTE_MS = 60_000;
 /** Jobs that have no report after this time give up. */
@@ -27,6 +25,27 @@ const settings = {
 
 const rushWithin = (reportsWithinMs: number) =>
   planRush({ partners: PARTNERS, reportsEach: REPORTS_EACH, jobsWithinMs: MINUTE_MS, reportsWithinMs }, SEED);
+
+/** A report reads half of the bytes of each day. A day has 0.125 GB. Both are the assumptions of `docs/deploy.md`. */
+const GIGABYTES_A_DAY = 0.125 / 2;
+
+/** List prices of us-east-1 in US dollars, as in `docs/deploy.md`, "What a month costs". */
+function dollars({ pulled, queries, lambda, calls, admitted, tokens }: Outcome) {
+  const daysOf = new Map(pulled.map(({ report }) => [report.id, report.days]));
+  const days = queries.reduce((sum, { report }) => sum + (daysOf.get(report) ?? 0), 0);
+  const count = (name: string) => calls.get(name) ?? 0;
+  const requests = pulled.reduce((sum, each) => sum + each.requests, 0);
+  return {
+    athena: (days * GIGABYTES_A_DAY * 5) / 1_000,
+    lambda: lambda.gigabyteSeconds * 0.0000133334 + lambda.invocations * 0.2e-6,
+    s3:
+      (count('PutObject') + count('ListObjectsV2')) * 5e-6 +
+      (count('GetObject') + count('HeadObject')) * 0.4e-6,
+    gateway: admitted * 3.5e-6,
+    firewall: requests * 0.6e-6,
+    cognito: tokens * 2.25e-3,
+  };
+}
 
 /** The figures of one rush. */
 function figuresOf(reports: readonly PlannedReport[], { athena, methods }: Quotas, outcome: Outcome) {
@@ -119,40 +138,22 @@ export async function measure(): Promise<Section> {
   const isSame = JSON.stringify(rush) === JSON.stringify(again);
   return {
     title: 'The rush at six',
-    method:
-      `${figure(PARTNERS)} partners, each with a job that begins within a minute of six and pulls ${REPORTS_EACH} reports ` +
-      'within ten minutes, most of them early; none has been asked for before. Half of the queries take more than 4 s, one in ' +
-      'a hundred more than a minute. Time is modelled, not waited for: the handlers, the waiting room, the shares, the back-off ' +
-      "are the service's own code, with the stage `prod`; gateway, firewall, token endpoint, Lambda, Athena and S3 are modelled by " +
-      'their quotas (`bench/rush/quotas.ts`). A client does what `curl -L --retry` does. The lower bound knows beforehand ' +
-      'how long each query takes, and nothing of the simulation. Dollars are for Parquet of 0.125 GB a day.',
     table: [
       ['', 'the rush', 'every report in the first minute', 'the rush, on 10 executions of Lambda'],
       ...ROWS.map(([name, text]) => [name, ...[rush, atOnce, fresh].map(text)]),
     ],
     goals: [
-      {
-        goal: `everything delivered, within ${MAX_RATIO} times the lower bound`,
-        measured: `${figure(rush.undelivered)} not delivered, ${times(rush.ratio)}`,
-        isMet: rush.undelivered === 0 && rush.ratio <= MAX_RATIO,
-      },
-      {
-        goal: 'no 5xx that does not say when to come again',
-        measured: figure(rush.dishonest + atOnce.dishonest),
-        isMet: rush.dishonest + atOnce.dishonest === 0,
-      },
-      {
-        goal: 'the same run twice gives the same figures',
-        measured: isSame ? 'they are' : 'they differ',
-        isMet: isSame,
-      },
+      goal(
+        `everything delivered, within ${MAX_RATIO} times the lower bound`,
+        `${figure(rush.undelivered)} not delivered, ${times(rush.ratio)}`,
+        rush.undelivered === 0 && rush.ratio <= MAX_RATIO,
+      ),
+      goal(
+        'no 5xx that does not say when to come again',
+        figure(rush.dishonest + atOnce.dishonest),
+        rush.dishonest + atOnce.dishonest === 0,
+      ),
+      goal('the same run twice gives the same figures', isSame ? 'they are' : 'they differ', isSame),
     ],
-    reading:
-      'Where every report is asked for in the first minute, 20 starts a second are what binds: the last query is started ' +
-      'after some 250 s, and runs for as long as it takes. Who does not know beforehand which queries are long can do no better ' +
-      'than a perfect queue in order of arrival, which has these starts and slots and loses no moment.\n\n' +
-      'On 10 executions of Lambda the stage has `executions: 10`, as `npm run doctor` advises. Nobody is answered 502, since the ' +
-      'limits of the methods count each request as one that waits for as long as it may; so they let in a small part of such a ' +
-      'rush, and the others are told 429 and when to come again. The cure is the quota.',
   };
 }

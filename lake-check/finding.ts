@@ -26,11 +26,11 @@ export type Fault = Omit<Finding, 'paths'>;
 /** Looks for one kind of fault. */
 export type Rule = (lake: LakeFacts) => Finding[];
 
-/** A rule that looks at each table. */
+/** A rule that looks at each table. What is found in no file or folder is no finding. */
 export const inTables =
-  (look: (table: TableFacts, lake: LakeFacts) => Finding | readonly Finding[] | false): Rule =>
+  (look: (table: TableFacts, lake: LakeFacts) => Finding | readonly Finding[]): Rule =>
   (lake) =>
-    lake.tables.flatMap((table) => look(table, lake) || []);
+    lake.tables.flatMap((table) => look(table, lake)).filter(({ paths }) => paths.length > 0);
 
 /** A rule that looks at each file of a day. */
 export const inFiles = (look: (...place: Place) => Fault | readonly Fault[] | false | undefined): Rule =>

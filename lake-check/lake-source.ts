@@ -1,21 +1,13 @@
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  createReadStream,
-  existsSync,
-  readdirSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import type { Stats } from 'node:fs';
+import { accessSync, constants, createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
-import { convertFiles } from './lake-commands.ts';
+import { convertFiles } from './commands.ts';
 import type { ListedFile } from './lake-facts.ts';
 import { dayOf, isHidden } from './layout.ts';
 import { type LocalFile, readFooter } from './read-footers.ts';
@@ -42,7 +34,7 @@ export async function listFolder(directory: string, below = '', isFenced = false
     throw new OperatorFault(
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
-  if (below && !existsSync(join(directory, below))) return [];
+  if (below && !statSync(join(directory, below), { throwIfNoEntry: false })) return [];
   return listBelow(directory, below, below ? below.split('/').length + 1 : 1, isFenced).catch(refuse);
 }
 
@@ -55,8 +47,6 @@ function kindOf(path: string): string {
 /**
  * Lists what is below a folder. The calls are synchronous: asynchronous ones take four times as long, and would wait for
  * threads that run queries. After each folder, other work runs.
- *
- * @param isFenced whether nothing outside of a table's real folder can be read
  */
 async function listBelow(
   root: string,

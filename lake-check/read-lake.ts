@@ -1,9 +1,19 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { type Finding, sortFindings } from './finding.ts';
 import { type FileFacts, filesOf, type LakeFacts, type ListedFile, type TableFacts } from './lake-facts.ts';
 import type { LakeSource } from './lake-source.ts';
 import { layoutOf } from './layout.ts';
 import { readFooters } from './read-footers.ts';
 import { readValues } from './read-values.ts';
+import { columnRules } from './rules/column-rules.ts';
+import { layoutRules } from './rules/layout-rules.ts';
+import { protocolRules } from './rules/protocol-rules.ts';
+import { valueRules } from './rules/value-rules.ts';
+
+const RULES = [...layoutRules, ...columnRules, ...valueRules, ...protocolRules];
+
+/** All findings about the lake, the worst first. */
+export const judge = (lake: LakeFacts): Finding[] => sortFindings(RULES.flatMap((rule) => rule(lake)));
 
 export interface LakeReading {
   /** `footers` is quick and finds most faults. `records` reads everything. */
@@ -54,11 +64,7 @@ async function addDigests(source: LakeSource, table: TableFacts): Promise<TableF
 /** How many files of a bucket have their footers on this machine at once. */
 const FOOTERS_AT_ONCE = 1_000;
 
-async function addFooters(
-  source: LakeSource,
-  table: TableFacts,
-  onProgress: OnProgress,
-): Promise<TableFacts> {
+async function addFooters(source: LakeSource, table: TableFacts, onProgress: OnProgress) {
   const listed = filesOf(table).filter(({ size }) => size > 0);
   const facts = new Map<string, Partial<FileFacts>>();
   for (const batch of batchesOf(listed, () => 1, FOOTERS_AT_ONCE, onProgress)) {
@@ -98,20 +104,15 @@ function* batchesOf<File extends ListedFile>(
   most: number,
   onProgress: OnProgress,
 ): Generator<File[]> {
-  const batches: File[][] = [];
-  let inBatch = Infinity;
-  for (const file of files) {
-    const isNew = inBatch + weight(file) > most;
-    inBatch = weight(file) + (isNew ? 0 : inBatch);
-    if (isNew) batches.push([file]);
-    else batches.at(-1)?.push(file);
-  }
-  const sum = (some: readonly File[]) => some.reduce((total, file) => total + weight(file), 0);
+  const total = files.reduce((sum, file) => sum + weight(file), 0);
   let done = 0;
-  onProgress(done, sum(files));
-  for (const batch of batches) {
-    yield batch;
-    done += sum(batch);
-    onProgress(done, sum(files));
+  for (let from = 0, end = 0; from < files.length; from = end) {
+    onProgress(done, total);
+    let inBatch = 0;
+    for (let file = files[end]; file && (end === from || inBatch + weight(file) <= most); file = files[++end])
+      inBatch += weight(file);
+    yield files.slice(from, end);
+    done += inBatch;
   }
+  onProgress(done, total);
 }

@@ -65,12 +65,7 @@ function bytesOf(file: number): Bytes {
 }
 
 /** What is wrong with a column chunk's pages, by their checksums and by the footer's number of values. */
-function chunkFault(
-  bytes: Bytes,
-  chunk: ColumnChunk,
-  rows: number,
-  ranges?: Record<string, unknown>,
-): string | undefined {
+function chunkFault(bytes: Bytes, chunk: ColumnChunk, rows: number, ranges?: Record<string, unknown>) {
   const where = `column ${chunk.column}, row group ${chunk.rowGroup + 1}`;
   let counted = 0;
   let range: ReturnType<typeof dictionaryRange>;

@@ -29,20 +29,17 @@ const environment = v.object({
   [ENV.commit]: v.optional(text, 'unknown'),
   /** The issuer whose tokens are accepted, exactly as in their `iss`. */
   [ENV.tokenIssuer]: text,
-  /** Where the identity provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /** A claim that every token must carry. With it, a token may name the API in `aud`, as Entra ID's do. */
   [ENV.requiredClaim]: v.optional(text),
-  /** The value that the required claim must contain. */
   [ENV.requiredClaimValue]: v.optional(text),
   /**
    * What decides which companies' rows a caller may see: the register of partners (`partners`) or the token (`claims`).
    * With `none`, every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
    */
   [ENV.entitlements]: v.picklist(['partners', 'claims', 'none']),
-  /** The bucket of the register of partners. */
   [ENV.partnersBucket]: v.optional(text),
   /**
    * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim

@@ -3,27 +3,21 @@
  * their token after the redirect and S3 then refuses the request. `infra/` makes a CloudFront distribution from these
  * settings, and the one-machine stack makes a stand-in. Reasons: docs/decisions/0049-an-edge-for-downloads.md.
  */
-export interface EdgeSettings {
-  readonly methods: readonly string[];
-  /** What the cache key has beside the path. Of all other headers, only `Range` and the conditional ones reach the bucket. */
-  readonly key: { readonly query: 'all' | 'none'; readonly headers: readonly string[] };
-  readonly ttlSeconds: { readonly minimum: number; readonly default: number; readonly maximum: number };
-  /** How long CloudFront caches an error. */
-  readonly errorTtlSeconds: number;
-  readonly compresses: boolean;
-}
-
-export const DOWNLOADS_EDGE: EdgeSettings = {
+export const DOWNLOADS_EDGE = {
   methods: ['GET', 'HEAD', 'OPTIONS'],
+  /** What the cache key has beside the path. Of all other headers, only `Range` and the conditional ones reach the bucket. */
   key: {
-    query: 'all',
+    query: 'all' as 'all' | 'none',
     headers: ['Origin', 'Access-Control-Request-Headers', 'Access-Control-Request-Method'],
   },
   // Maximum 1, because CloudFormation refuses a cache key if the maximum TTL is 0.
   ttlSeconds: { minimum: 0, default: 0, maximum: 1 },
+  /** How long CloudFront caches an error. */
   errorTtlSeconds: 0,
   compresses: false,
 };
+
+export type EdgeSettings = typeof DOWNLOADS_EDGE;
 
 /** The error statuses whose TTL CloudFront lets us set. */
 export const EDGE_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504] as const;

@@ -106,11 +106,7 @@ const OF_REPOSITORY = /^(npm (run|start)|\.ci\/)/;
  * A document in HTML, and its contents. A paragraph that begins with a command of the repository is left out. A link
  * that has the name of a document has its title instead.
  */
-function rendered(
-  file: string,
-  text: string,
-  read: (file: string) => string,
-): { readonly body: string; readonly contents: string } {
+function rendered(file: string, text: string, read: (file: string) => string) {
   const ids = new Set<string>();
   const sections: string[] = [];
   let tables = 0;

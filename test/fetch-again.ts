@@ -4,18 +4,14 @@ import { setTimeout } from 'node:timers/promises';
  * Pauses before the second and the third try, in milliseconds. A registry that fails for a moment answers again by
  * then.
  */
-const PAUSES_MS: readonly number[] = [5_000, 15_000];
+const PAUSES_MS = [5_000, 15_000];
 
 /**
  * Downloads something; if that fails, tries again after each pause. Rejects if the last try fails too: the message
  * names the download and has the last line of the installer's output, and the cause has all of the output.
  */
-export async function fetchAgain<T>(
-  what: string,
-  download: () => Promise<T>,
-  pausesMs: readonly number[] = PAUSES_MS,
-): Promise<T> {
-  for (const pauseMs of pausesMs)
+export async function fetchAgain<T>(what: string, download: () => Promise<T>): Promise<T> {
+  for (const pauseMs of PAUSES_MS)
     try {
       return await download();
     } catch (error) {
@@ -25,7 +21,7 @@ export async function fetchAgain<T>(
   try {
     return await download();
   } catch (error) {
-    const tries = pausesMs.length + 1;
+    const tries = PAUSES_MS.length + 1;
     throw new Error(`${what} can't be downloaded in ${tries} tries: ${lastLine(error)}`, { cause: error });
   }
 }

@@ -13,7 +13,6 @@ interface Import {
   readonly isTypeOnly: boolean;
 }
 
-/** The imports of a file, or of every file under a folder. */
 async function importsUnder(place: string): Promise<Import[]> {
   const found: Import[] = [];
   for await (const path of glob(place.endsWith('.ts') ? place : `${place}/**/*.{ts,tsx}`, { cwd: root })) {

@@ -18,7 +18,6 @@ export async function toolCache(
   name: string,
   pins: readonly string[],
   make: (directory: string) => Promise<unknown>,
-  pausesMs?: readonly number[],
 ): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'performance-reports');
   const version = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
@@ -40,7 +39,7 @@ export async function toolCache(
       if (!isLinked) await rm(directory, { recursive: true, force: true });
     }
   };
-  await fetchAgain(name, install, pausesMs);
+  await fetchAgain(name, install);
   return realpath(link);
 }
 

@@ -10,18 +10,18 @@ const root = join(import.meta.dirname, '..');
  * folder gets lighter. It goes up only by a commit that says what was taken out for it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
-  functions: 119,
-  lib: 8_286,
-  'files of lib': 82,
-  infra: 3_397,
-  local: 5_284,
-  'lake-check': 1_990,
-  tools: 5_924,
-  page: 8_836,
-  connectors: 2_214,
-  bench: 4_096,
-  test: 51_791,
-  docs: 5_993,
+  functions: 112,
+  lib: 8_050,
+  'files of lib': 78,
+  infra: 3_601,
+  local: 6_185,
+  'lake-check': 1_950,
+  tools: 5_869,
+  page: 8_595,
+  connectors: 2_096,
+  bench: 3_179,
+  test: 47_814,
+  docs: 5_601,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

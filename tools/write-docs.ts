@@ -1,7 +1,7 @@
-/** `npm run docs`: writes the generated parts of the documents. */
+/** `npm run docs`: writes what is made of the code in the documents, docs/openapi.json among them. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { madeParts } from './docs/made-parts.ts';
+import { madeParts } from './made-parts.ts';
 
 const root = join(import.meta.dirname, '..');
 for (const { page, make } of madeParts(root)) {

@@ -73,7 +73,7 @@ export function modelledS3(
 
   const results = (until: number): ResultsBucket & LargeFiles =>
     memoryResults(s3, {
-      call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, until, tryOnce, limits),
+      call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, { until, ...limits }, tryOnce),
       async tryOnce({ method, operation: name, key }, _signal, act) {
         if (method === 'uploadFile') await time.delay(resultBytesOf(key) / 2 / PUBLISHED_A_MS);
         await operation(name, key);
@@ -89,7 +89,7 @@ export function modelledS3(
       async list({ table }, window): Promise<LakeListing> {
         const { first, last } = daysOf(window);
         const listedAt = time.now();
-        await call('S3 ListObjectsV2', until, () => operation('ListObjectsV2', `${table}/`));
+        await call('S3 ListObjectsV2', { until }, () => operation('ListObjectsV2', `${table}/`));
         const objects = daysBetween(first, last).flatMap((day) =>
           Array.from({ length: FILES_A_DAY }, (_, file) => {
             const key = `${table}/${PARTITION_COLUMN}=${day}/part-${file}.parquet`;

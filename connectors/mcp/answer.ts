@@ -9,8 +9,6 @@ export interface Table {
   readonly rows: (string | null)[][];
   /** If it is more than `rows` holds. */
   readonly rowsInAll?: number;
-  /** The columns that DuckDB rounds. */
-  readonly rounded?: readonly string[];
 }
 
 /** An error with a text for the agent: what is wrong, and what to do. */
@@ -40,26 +38,18 @@ export function sentence(facts: Readonly<Record<string, string>>): string {
   return `${said.map(([name, words]) => `${name}: ${words}`).join('; ')}.`;
 }
 
-/** The answer with as many rows as fit. Its first line begins with what is left out. */
+/** The answer with the rows that fit. Its first line begins with what is left out. */
 export function answer(summary: string, table: Table, reports: object[] = []) {
-  const { columns, rows, rowsInAll = rows.length } = table;
-  const lineOf = (row: Table['rows'][number] | Table['columns']) =>
-    row.map((cell) => cell ?? 'NULL').join(' | ');
-  const render = (rowsShown: number) => {
-    const cut = rowsInAll - rowsShown;
+  const { columns, rowsInAll = table.rows.length } = table;
+  for (let rows = table.rows; ; rows = rows.slice(0, Math.floor(rows.length * 0.98))) {
+    const cut = rowsInAll - rows.length;
     const warning = cut > 0 ? ` (${cut} LEFT OUT: don't add up what is shown)` : '';
-    const first = `${rowsShown} of ${rowsInAll} rows shown${warning}. ${summary}`;
-    const some = rows.slice(0, rowsShown);
-    const text = [first, ...[columns, ...some].map(lineOf)].join('\n');
-    const structuredContent = { summary: first, rowsShown, rowsInAll, columns, rows: some, reports };
-    return { content: [{ type: 'text' as const, text }], structuredContent };
-  };
-  // The number of rows stands in the answer, too: 60 characters are enough for its digits.
-  let left = MOST_CHARACTERS - 60 - JSON.stringify(render(0)).length;
-  if (left < 0) throw new Failure('The answer is too large even without rows. Name fewer columns or tables.');
-  const tooMany = rows.findIndex((row) => {
-    left -= JSON.stringify([row, lineOf(row)]).length;
-    return left < 0;
-  });
-  return render(tooMany < 0 ? rows.length : tooMany);
+    const first = `${rows.length} of ${rowsInAll} rows shown${warning}. ${summary}`;
+    const lines = [columns, ...rows].map((row) => row.map((cell) => cell ?? 'NULL').join(' | '));
+    const content = [{ type: 'text' as const, text: [first, ...lines].join('\n') }];
+    const structuredContent = { summary: first, rowsShown: rows.length, rowsInAll, columns, rows, reports };
+    const made = { content, structuredContent };
+    if (JSON.stringify(made).length <= MOST_CHARACTERS) return made;
+    if (rows.length === 0) throw new Failure('That is too much even without rows. Name less.');
+  }
 }

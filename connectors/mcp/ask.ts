@@ -4,9 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 const [name = 'describe', given = '{}'] = process.argv.slice(2);
 const [command, args] = [process.execPath, [`${import.meta.dirname}/server.ts`]];
-const env = process.env as Record<string, string>;
 const client = new Client({ name: 'ask', version: '1.0.0' });
-await client.connect(new StdioClientTransport({ command, args, env }));
+await client.connect(new StdioClientTransport({ command, args, env: process.env as Record<string, string> }));
 const onprogress = ({ message }: { message?: string | undefined }) => process.stderr.write(`${message}\n`);
 const call = { name, arguments: JSON.parse(given) };
 const options = { onprogress, resetTimeoutOnProgress: true };

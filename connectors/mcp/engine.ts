@@ -20,31 +20,27 @@ const TOO_MUCH =
 
 export const sqlText = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-let turn: Promise<unknown> = Promise.resolve();
+let turn = Promise.resolve();
 
 /** Runs a job when those before it have ended, so that only one process has DuckDB's memory. */
-export function runEngine(job: Job, folder: string, signal: AbortSignal): Promise<readonly Table[]> {
-  const run = turn.then(() => runNow(job, folder, signal));
-  turn = run.catch(() => undefined);
-  return run;
-}
-
-async function runNow(job: Job, folder: string, signal: AbortSignal): Promise<readonly Table[]> {
+export async function runEngine(job: Job, folder: string, signal: AbortSignal): Promise<readonly Table[]> {
+  const [before, { promise, resolve }] = [turn, Promise.withResolvers<void>()];
+  turn = promise;
+  await before;
   const spill = await mkdtemp(join(folder, '.spill-'));
   // With an arena for each thread, malloc would keep up to 70 MB more.
   const env = { MALLOC_ARENA_MAX: '1', JOB: JSON.stringify({ ...job, spill }) };
   const options = { env, signal, timeout: job.seconds * 1_000, killSignal: 'SIGKILL' } as const;
-  const ended = ({ killed }: { killed: boolean }) => {
-    signal.throwIfAborted();
-    const fault = killed ? `That took longer than ${job.seconds} s. Read or join less.` : TOO_MUCH;
-    return { stdout: JSON.stringify({ fault }) };
-  };
+  const slow = `That took longer than ${job.seconds} s. Read or join less.`;
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, PROGRAM, options).catch(ended);
+    const { stdout } = await promisify(execFile)(process.execPath, PROGRAM, options).catch(({ killed }) => {
+      throw new Failure(killed ? slow : TOO_MUCH);
+    });
     const { results, fault } = JSON.parse(stdout);
-    if (results) return results;
-    throw new Failure(fault.startsWith('Out of Memory') ? TOO_MUCH : fault);
+    if (fault) throw new Failure(fault);
+    return results;
   } finally {
     await rm(spill, { recursive: true, force: true });
+    resolve();
   }
 }

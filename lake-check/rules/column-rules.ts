@@ -1,13 +1,14 @@
 import { distance } from 'fastest-levenshtein';
 import { TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { adviceOf, fits } from '../column-types.ts';
+import { convertLake } from '../commands.ts';
 import { inFiles, type Rule } from '../finding.ts';
-import { convertLake } from '../lake-commands.ts';
 import { companyColumn } from '../report-columns.ts';
 
 const contractColumns = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
 
-const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+/** A name in lower case, without separators. It is the same for `placementId`, `Placement ID` and `placement_id`. */
+export const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /**
  * The name of a file's column that probably means the contract's column `wanted`, such as `click`, `revenue_usd` or

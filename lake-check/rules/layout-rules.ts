@@ -1,14 +1,8 @@
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { counted } from '../../lib/terminal/counted.ts';
+import { fails } from '../column-types.ts';
+import { checkCommand, convertFiles, convertLake, initCommand, lakeAround, shellWord } from '../commands.ts';
 import { type Finding, inFiles, inTables, type Rule } from '../finding.ts';
-import {
-  checkCommand,
-  convertFiles,
-  convertLake,
-  initCommand,
-  lakeAround,
-  shellWord,
-} from '../lake-commands.ts';
 import type { FileFault, LakeFacts } from '../lake-facts.ts';
 
 const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
@@ -84,16 +78,19 @@ const recordsLieInDays = inTables(({ table, strays }, { location }) => {
 
 /** Every file in a day's folder is read as Parquet, unless its name or a folder's name begins with `_` or `.`. */
 const filesAreParquet = inFiles(({ path, size, fault }, _, { location }) => {
-  const { severity, found, cure = otherCure(path, location) } = (size === 0 ? EMPTY : fault) ?? {};
+  const {
+    severity,
+    found,
+    cure = otherCure(path, location),
+  } = (size === 0 ? EMPTY : fault) ?? ({} as Partial<FileFault>);
   const needed = 'a whole Parquet file: every file in a day is read, whatever its name';
   return severity && found !== undefined && { severity, found, needed, cure: `${cure}.` };
 });
 
-const EMPTY: Partial<FileFault> = {
-  severity: 'fails',
-  found: 'it is empty',
-  cure: 'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out',
-};
+const EMPTY = fails(
+  'it is empty',
+  'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out',
+);
 
 const otherCure = (path: string, location: string): string =>
   /\.(csv|tsv|txt|gz)$/i.test(path)
@@ -143,15 +140,13 @@ const nothingIsHidden = inTables(({ table, hidden }) => {
   const data = hidden.filter(
     ({ path, size }) => size > 0 && !/\.crc$|\/_(SUCCESS|metadata|common_metadata)/.test(path),
   );
-  return (
-    data.length > 0 && {
-      severity: 'warning',
-      paths: data.map(({ path }) => path),
-      found: `${table.name} holds files that begin with "_" or ".", or lie in such a folder: they are left out`,
-      needed: 'other names, for files that reports should read',
-      cure: 'Rename what reports should read. Remove what a killed writer has left.',
-    }
-  );
+  return {
+    severity: 'warning',
+    paths: data.map(({ path }) => path),
+    found: `${table.name} holds files that begin with "_" or ".", or lie in such a folder: they are left out`,
+    needed: 'other names, for files that reports should read',
+    cure: 'Rename what reports should read. Remove what a killed writer has left.',
+  };
 });
 
 export const layoutRules: readonly Rule[] = [

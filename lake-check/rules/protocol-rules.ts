@@ -1,7 +1,7 @@
 import { counted } from '../../lib/terminal/counted.ts';
 import { isBelow } from '../bounds.ts';
+import { convertLake } from '../commands.ts';
 import { type Fault, inTables, type Rule } from '../finding.ts';
-import { convertLake } from '../lake-commands.ts';
 import { type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
 import { dayFolder, SUCCESS_MARKER } from '../layout.ts';
 import { companyColumn } from '../report-columns.ts';
@@ -10,7 +10,6 @@ import { companyColumn } from '../report-columns.ts';
 const noWritesAfterMarker = inTables(({ table, days }) =>
   days.flatMap(({ day, files, succeededAt = Infinity }) => {
     const later = files.filter(({ modifiedAt }) => modifiedAt > succeededAt);
-    if (later.length === 0) return [];
     return {
       severity: 'warning',
       paths: later.map(({ path }) => path),
@@ -25,18 +24,14 @@ const noWritesAfterMarker = inTables(({ table, days }) =>
 const pastDaysAreFinal = inTables(({ table, days }) => {
   const lastFinal = days.findLast(({ succeededAt }) => succeededAt !== undefined)?.day ?? '';
   const open = days.filter(({ day, succeededAt }) => succeededAt === undefined && day < lastFinal);
-  return (
-    open.length > 0 && {
-      severity: 'warning',
-      paths: open.map(({ day }) => `${dayFolder(table.name, day)}/`),
-      found: `no ${SUCCESS_MARKER}, though later days have one: partners are told that the day is open`,
-      needed: `${SUCCESS_MARKER} in every day that is complete`,
-      cure: 'Where a day is complete, put an empty file of this name there. Where a writer was killed, write the day again.',
-    }
-  );
+  return {
+    severity: 'warning',
+    paths: open.map(({ day }) => `${dayFolder(table.name, day)}/`),
+    found: `no ${SUCCESS_MARKER}, though later days have one: partners are told that the day is open`,
+    needed: `${SUCCESS_MARKER} in every day that is complete`,
+    cure: 'Where a day is complete, put an empty file of this name there. Where a writer was killed, write the day again.',
+  };
 });
-
-export const protocolRules: readonly Rule[] = [noWritesAfterMarker, pastDaysAreFinal];
 
 const MEGABYTE = 1_000_000;
 
@@ -55,9 +50,7 @@ const aboutFiles = (
   inTables((table, { location }) => {
     const files = filesOf(table).filter(({ size, footer }) => footer && isSo(size, footer, table));
     const paths = files.map(({ path }) => path);
-    return (
-      paths.length > 0 && { severity: 'advice', paths, ...advice(`Run ${convertLake(location)}`, table) }
-    );
+    return { severity: 'advice', paths, ...advice(`Run ${convertLake(location)}`, table) };
   });
 
 const filesAreFew = inTables(({ days }, { location }) => {
@@ -65,15 +58,13 @@ const filesAreFew = inTables(({ days }, { location }) => {
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     return length > MANY_FILES && bytes / length < SMALL_FILE;
   });
-  return (
-    many.length > 0 && {
-      severity: 'advice',
-      paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
-      found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
-      needed: 'a few files of 100 MB to 1 GB a day',
-      cure: `Run ${convertLake(location)}: it writes one file a day.`,
-    }
-  );
+  return {
+    severity: 'advice',
+    paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
+    found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
+    needed: 'a few files of 100 MB to 1 GB a day',
+    cure: `Run ${convertLake(location)}: it writes one file a day.`,
+  };
 });
 
 const rowGroupsAreSeveral = aboutFiles(
@@ -115,6 +106,7 @@ const filesAreCompressed = aboutFiles(
   }),
 );
 
-export const adviceRules: readonly Rule[] = [
-  ...[filesAreFew, rowGroupsAreSeveral, sortedByCompany, filesAreCompressed],
+export const protocolRules: readonly Rule[] = [
+  ...[noWritesAfterMarker, pastDaysAreFinal, filesAreFew, rowGroupsAreSeveral, sortedByCompany],
+  filesAreCompressed,
 ];

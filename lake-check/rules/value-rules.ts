@@ -1,8 +1,8 @@
 import { type ColumnType, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { fits } from '../column-types.ts';
+import { convertLake } from '../commands.ts';
 import { type Fault, inFiles, inTables, onRecords, type Rule } from '../finding.ts';
-import { convertLake } from '../lake-commands.ts';
 import type { Footer } from '../lake-facts.ts';
 import { DAY_US } from '../read-values.ts';
 import { companyColumn, countColumns, type LevelColumns, levelColumns } from '../report-columns.ts';
@@ -85,19 +85,17 @@ const LARGEST_TOTAL = 2n ** 63n - 1n;
 
 const totalsFit = inTables(({ days, report }) =>
   days.flatMap(({ day, files }) =>
-    countColumns(report)
-      .filter(
-        (name) =>
-          files.reduce((sum, { values }) => sum + (values?.totals.get(name) ?? 0n), 0n) > LARGEST_TOTAL,
-      )
-      .map((column) => ({
+    countColumns(report).flatMap((column) => {
+      const total = files.reduce((sum, { values }) => sum + (values?.totals.get(column) ?? 0n), 0n);
+      return {
         severity: 'fails',
-        paths: files.map(({ path }) => path),
+        paths: total > LARGEST_TOTAL ? files.map(({ path }) => path) : [],
         column,
         found: `${day} adds up to more than 64 bits hold`,
         needed: `a total of at most ${LARGEST_TOTAL}`,
         cure: 'Look in this column for values that are no counts, such as identifiers or times, and write the day again.',
-      })),
+      };
+    }),
   ),
 );
 

@@ -1,6 +1,5 @@
 /** How callers get access. Public; plain characters only, because the page puts both into commands. */
 export interface Access {
-  /** Where access tokens come from. */
   readonly tokenEndpoint?: string;
   /** Whom to ask for access: an e-mail address, or the URL of a page. */
   readonly contact?: string;
@@ -17,7 +16,6 @@ export const isTokenEndpoint = (text: string): boolean => isPlainUrl(text) && !t
 export const isContact = (text: string): boolean =>
   PLAIN_EMAIL.test(text) || (text.startsWith('https:') && isPlainUrl(text));
 
-/** The expected forms, for error messages. */
 export const TOKEN_ENDPOINT_FORM =
   "the token endpoint as the identity provider's documentation or its /.well-known/openid-configuration names it: a URL without blanks, quotes, user and fragment";
 export const CONTACT_FORM =

@@ -28,10 +28,7 @@ export class KeySet extends SimpleJwksCache {
   #readAt = Number.NEGATIVE_INFINITY;
   #failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  /**
-   * @param read reads the provider's key set; throws KeySetUnavailable if it can't
-   * @param now the present time, in milliseconds since 1970
-   */
+  /** @param read reads the provider's key set; throws KeySetUnavailable if it can't */
   constructor({ read, now }: { read: (uri: string) => Promise<ArrayBuffer>; now: () => number }) {
     super({ fetcher: { fetch: read } });
     this.#now = now;

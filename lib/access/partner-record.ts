@@ -22,13 +22,10 @@ export const partnerRecord = v.strictObject({
   form: v.literal(1),
   /** The client's id as in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
-  /** The name by which people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
   /** The companies whose rows the client may see; none if the owner is newer than the record. */
   ...byOwner(() => v.optional(companies, [])),
-  /** The person or address to write to. */
   contact: v.string(),
-  /** When the partner was added, ISO 8601. */
   since: v.pipe(v.string(), v.isoTimestamp()),
   /** Whether the lists of companies give access. If false, the partner has no access. */
   active: v.boolean(),

@@ -5,14 +5,12 @@ import { companiesOf, type PartnerRecord, type Register } from './partner-record
 
 /** The source that says which companies' rows a caller may see. */
 export type EntitlementTerms =
-  /** No source: every caller sees every row. */
   | { readonly by: 'none' }
   /** The token's claims, by one rule for each owner. Without a rule, no token gives access to that owner's reports. */
   | { readonly by: 'claims'; readonly rules: Readonly<Partial<Record<Owner, EntitlementRule>>> }
   /** The register of partners, in this bucket. */
   | { readonly by: 'partners'; readonly bucket: string };
 
-/** Why a caller sees nothing. */
 export type Refusal = 'unknown-client' | 'inactive-client' | 'no-companies';
 
 /** Whose rows a caller may see. */

@@ -31,7 +31,7 @@ export function athenaQueries(
         // Athena refuses an empty list.
         ...(parameters.length > 0 && { ExecutionParameters: [...parameters] }),
       });
-      const started = await call('Athena StartQueryExecution', until, async (abortSignal) => {
+      const started = await call('Athena StartQueryExecution', { until }, async (abortSignal) => {
         try {
           return await athena.send(command, { abortSignal });
         } catch (error) {
@@ -46,7 +46,7 @@ export function athenaQueries(
       return QueryExecutionId;
     },
     get: (id) =>
-      call('Athena GetQueryExecution', until, async (abortSignal): Promise<Execution> => {
+      call('Athena GetQueryExecution', { until }, async (abortSignal): Promise<Execution> => {
         try {
           const command = new GetQueryExecutionCommand({ QueryExecutionId: id });
           const answer = await athena.send(command, { abortSignal });
@@ -57,7 +57,7 @@ export function athenaQueries(
         }
       }),
     async stop(id) {
-      await call('Athena StopQueryExecution', until, async (abortSignal) => {
+      await call('Athena StopQueryExecution', { until }, async (abortSignal) => {
         try {
           await athena.send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal });
         } catch (error) {

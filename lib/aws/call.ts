@@ -11,24 +11,25 @@ const RETRY_AFTER_SECONDS = 30;
 /** S3 and Athena answer small calls in well under a second. */
 const LONGEST_TRY_MS = 4_000;
 
+interface CallLimits {
+  readonly until: number;
+  readonly longestTryMs?: number | undefined;
+  readonly tries?: number | undefined;
+}
+
 /**
  * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles the call, fails or does not
  * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error. A
  * request that was signed with a wrong time is repeated once, at once, and does not count as a try.
  *
  * @param operation for the log: `S3 HeadObject`
- * @param until in milliseconds since 1970
+ * @param limits `until` in milliseconds since 1970, the time limit of one try, and the most tries
  * @param send makes one try; it must itself handle an error that is an answer, such as a missing key
- * @param limits the time limit of one try, and the most tries
  */
 export async function call<T>(
   operation: string,
-  until: number,
+  { until, longestTryMs = LONGEST_TRY_MS, tries = Number.POSITIVE_INFINITY }: CallLimits,
   send: (signal: AbortSignal) => Promise<T>,
-  {
-    longestTryMs = LONGEST_TRY_MS,
-    tries = Number.POSITIVE_INFINITY,
-  }: { readonly longestTryMs?: number; readonly tries?: number } = {},
 ): Promise<T> {
   let mostInformative: AwsCallFailed | undefined;
   let isTimeCorrected = false;

@@ -14,13 +14,12 @@ const PARTS_AT_ONCE = 2;
 /**
  * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param s3 a client that retries single parts, so that a failed part does not repeat the whole upload
- * @param name the bucket's name
+ * @param s3 a client that retries single parts
  */
 export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFiles {
   return {
     openResult: (location) =>
-      call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
+      call('S3 GetObject', { until }, async (trySignal): Promise<Readable | undefined> => {
         // The signal aborts only the opening. The content is read afterwards, for as long as the publication takes.
         const opening = new AbortController();
         const giveUp = () => opening.abort();
@@ -32,27 +31,23 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
         }
       }),
     async uploadFile(key, file, open) {
-      const outcome = await call(
-        'S3 PutObject',
-        until,
-        async (signal): Promise<number | NotEngineCsv | undefined> => {
-          const source = await open();
-          if (!source) return undefined;
-          const content = observed(source);
-          try {
-            // Opening the result may have used up the time of this try.
-            signal.throwIfAborted();
-            await upload(s3, stored(name, key, file), content.chunks, signal);
-          } catch (error) {
-            const fault = content.fault();
-            if (fault) return fault;
-            // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error)) throw error;
-          }
-          return content.bytes();
-        },
-        { longestTryMs: Number.POSITIVE_INFINITY },
-      );
+      const limits = { until, longestTryMs: Number.POSITIVE_INFINITY };
+      const outcome = await call('S3 PutObject', limits, async (signal) => {
+        const source = await open();
+        if (!source) return undefined;
+        const content = observed(source);
+        try {
+          // Opening the result may have used up the time of this try.
+          signal.throwIfAborted();
+          await upload(s3, stored(name, key, file), content.chunks, signal);
+        } catch (error) {
+          const fault = content.fault();
+          if (fault) return fault;
+          // The file already exists. It was written from the same execution, so it has the same bytes.
+          if (!isRefusedCondition(error)) throw error;
+        }
+        return content.bytes();
+      });
       if (outcome instanceof NotEngineCsv) throw outcome;
       return outcome;
     },

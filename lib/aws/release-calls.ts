@@ -3,19 +3,17 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 
-/** Invokes a version of a function, by its ARN. Throws an Error if the function fails. */
-export type InvokeVersion = (
-  arn: string,
-  event: APIGatewayProxyEvent,
-  signal?: AbortSignal | null,
-) => Promise<APIGatewayProxyResult>;
-
 /** The SDK repeats a call that Lambda throttles, with growing pauses: with these tries, for a minute or more. */
 const INVOKE_TRIES = 12;
 
 /** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error if the function fails. */
-export function versionInvoker(client = new LambdaClient({ maxAttempts: INVOKE_TRIES })): InvokeVersion {
-  return async (arn, event, signal) => {
+export const versionInvoker =
+  (client = new LambdaClient({ maxAttempts: INVOKE_TRIES })) =>
+  async (
+    arn: string,
+    event: APIGatewayProxyEvent,
+    signal?: AbortSignal | null,
+  ): Promise<APIGatewayProxyResult> => {
     const { Payload = [], FunctionError } = await client.send(
       new InvokeCommand({ FunctionName: arn, Payload: JSON.stringify(event) }),
       signal ? { abortSignal: signal } : {},
@@ -24,7 +22,8 @@ export function versionInvoker(client = new LambdaClient({ maxAttempts: INVOKE_T
     if (FunctionError) throw new Error(`${arn} fails: ${answer}`);
     return JSON.parse(answer);
   };
-}
+
+export type InvokeVersion = ReturnType<typeof versionInvoker>;
 
 /** Reads texts from AWS Secrets Manager, by name or ARN. Throws the SDK's errors. */
 export function secretReader(client = new SecretsManagerClient()): (id: string) => Promise<string> {
@@ -52,15 +51,16 @@ export interface StackAnswer {
   readonly Data: Readonly<Record<string, string>>;
 }
 
-export type AnswerStack = (event: StackEvent, answer: StackAnswer) => Promise<void>;
-
 const ANSWER_TRIES = 5;
 const LONGEST_ANSWER_MS = 5_000;
 
 /** Answers CloudFormation. Throws an Error, which does not name the address, after the last try. */
 export const stackAnswerer =
-  (fetch: typeof globalThis.fetch, pauseMs = 2_000): AnswerStack =>
-  async ({ ResponseURL, StackId, RequestId, LogicalResourceId }, answer) => {
+  (fetch: typeof globalThis.fetch, pauseMs = 2_000) =>
+  async (
+    { ResponseURL, StackId, RequestId, LogicalResourceId }: StackEvent,
+    answer: StackAnswer,
+  ): Promise<void> => {
     // With another physical id than before, CloudFormation would delete what has the id of before.
     const ids = { PhysicalResourceId: LogicalResourceId, StackId, RequestId, LogicalResourceId };
     for (let left = ANSWER_TRIES; ; left--) {

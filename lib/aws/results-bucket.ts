@@ -27,7 +27,6 @@ const CONTENT_TRY_MS = 5_000;
 /**
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param name the bucket's name
  * @param edgeOrigin the edge's origin, if files are downloaded through an edge
  */
 export function s3ResultsBucket(
@@ -39,7 +38,7 @@ export function s3ResultsBucket(
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
     const text = JSON.stringify(document);
     let tries = 0;
-    return call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
+    return call('S3 PutObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
       const object = { Bucket: name, Key: key };
       const body = { Body: text, ContentType: 'application/json' };
       tries += 1;
@@ -61,7 +60,7 @@ export function s3ResultsBucket(
 
   return {
     head: (key) =>
-      call('S3 HeadObject', until, async (abortSignal): Promise<ObjectFacts | undefined> => {
+      call('S3 HeadObject', { until }, async (abortSignal): Promise<ObjectFacts | undefined> => {
         try {
           const answer = await s3.send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal });
           return { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
@@ -71,7 +70,7 @@ export function s3ResultsBucket(
         }
       }),
     read: (key) =>
-      call('S3 GetObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
+      call('S3 GetObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
         const answer = await getObject(s3, { Bucket: name, Key: key }, abortSignal);
         if (!answer) return undefined;
         const document = parsed(await answer.Body?.transformToString());
@@ -82,7 +81,7 @@ export function s3ResultsBucket(
     readResult: (location, maxBytes) =>
       call(
         'S3 GetObject',
-        until,
+        { until, longestTryMs: CONTENT_TRY_MS },
         async (abortSignal): Promise<EngineResult | undefined> => {
           const answer = await getObject(s3, objectOf(location), abortSignal);
           if (!answer) return undefined;
@@ -92,23 +91,17 @@ export function s3ResultsBucket(
           body?.destroy();
           return { bytes };
         },
-        { longestTryMs: CONTENT_TRY_MS },
       ),
     writeFile: (key, file, content, tries) =>
-      call(
-        'S3 PutObject',
-        until,
-        async (abortSignal) => {
-          const command = new PutObjectCommand({ ...stored(name, key, file), Body: content });
-          try {
-            await s3.send(command, { abortSignal });
-          } catch (error) {
-            // The file already exists. It was written from the same execution, so it has the same bytes.
-            if (!isRefusedCondition(error)) throw error;
-          }
-        },
-        { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
-      ),
+      call('S3 PutObject', { until, longestTryMs: CONTENT_TRY_MS, tries }, async (abortSignal) => {
+        const command = new PutObjectCommand({ ...stored(name, key, file), Body: content });
+        try {
+          await s3.send(command, { abortSignal });
+        } catch (error) {
+          // The file already exists. It was written from the same execution, so it has the same bytes.
+          if (!isRefusedCondition(error)) throw error;
+        }
+      }),
     locationOf: (key) => `s3://${name}/${key}`,
     presign: async (key, expiresInSeconds, bytes) => {
       const edge = bytes > LARGEST_EDGE_FILE ? undefined : edgeOrigin;

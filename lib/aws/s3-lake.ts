@@ -39,7 +39,7 @@ export function s3Lake(
     prefix: string,
     from: { StartAfter?: string; ContinuationToken?: string; MaxKeys?: number },
   ) =>
-    call('S3 ListObjectsV2', until, async (abortSignal) => {
+    call('S3 ListObjectsV2', { until }, async (abortSignal) => {
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
       const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
       const objects = Contents.map(

@@ -34,7 +34,7 @@ export function s3Register(
       const readAt = Date.now();
       const kept = cache.get(client);
       if (kept && isYounger(kept.readAt, RECORD_KEPT_MS, readAt)) return kept.record;
-      const text = await call('S3 GetObject', until, async (abortSignal) => {
+      const text = await call('S3 GetObject', { until }, async (abortSignal) => {
         try {
           const command = new GetObjectCommand({ Bucket: bucket, Key: partnerKey(client) });
           return await (await s3.send(command, { abortSignal })).Body?.transformToString();

@@ -35,7 +35,7 @@ const LATE_LOOK_MS = 250;
 
 /** The state of the data now. Undefined if the lake can't be listed, or if the table is missing. */
 export const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { data }: Job) =>
-  data.isListed ? findDataState(lake, request.report, request.window, 0) : Promise.resolve(undefined);
+  data.isListed ? findDataState(lake, request, 0) : Promise.resolve(undefined);
 
 /**
  * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the

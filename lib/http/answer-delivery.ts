@@ -1,7 +1,14 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
+import type {
+  CacheStatus,
+  Delivery,
+  DeliveryBackends,
+  DeliveryFacts,
+  DeliveryTerms,
+  Wanted,
+} from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
 import {
   FIRST_WAIT_MS,
@@ -11,9 +18,10 @@ import {
   TICKET_MS,
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
+import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../response-headers.ts';
 import type { Progress } from '../results/ticket.ts';
+import { BASE_PATH, downloadPath } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
 import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
@@ -34,7 +42,6 @@ export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) 
  * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
  *
  * @param hop 0 for the request for the report itself; n for the nth waiting hop
- * @param longestMs how long a request may wait at most
  */
 export const hopWaitMs = (hop: number, longestMs: number): number =>
   hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;
@@ -112,9 +119,9 @@ export async function answerDelivery(
     partner: facts.partner,
     queriesPerPartner,
   };
-  const note = (learnt: DeliveryFacts) => {
-    const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
-    Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
+  const note = (newFacts: DeliveryFacts) => {
+    const finishedQueries = [...(facts.finishedQueries ?? []), ...(newFacts.finishedQueries ?? [])];
+    Object.assign(facts, newFacts, finishedQueries.length > 0 && { finishedQueries });
   };
   const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
   facts.isReady = delivery.state === 'ready';
@@ -130,3 +137,47 @@ export async function answerDelivery(
   });
   return redirectToDownload(url, delivery);
 }
+
+/** 303 to the report itself (docs/contract.md#the-redirect). */
+export const redirectToDownload = (
+  url: string,
+  {
+    cacheStatus,
+    dataVersion,
+    whyEmpty,
+  }: Omit<Extract<Delivery, { state: 'ready' }>, 'state' | 'key' | 'bytes'>,
+): APIGatewayProxyResult =>
+  seeOther(url, cacheStatus, NOTE.download, {
+    ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),
+    ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
+  });
+
+/** 303 to the waiting room, below the same base path. No URL twice: some clients refuse that. */
+export function redirectToWaitingRoom(
+  { requestContext: { path } }: APIGatewayProxyEvent,
+  { ticket, hop }: { readonly ticket: string; readonly hop: number },
+  cacheStatus: CacheStatus,
+): APIGatewayProxyResult {
+  const base = path.slice(0, path.lastIndexOf(`${BASE_PATH}/`));
+  return seeOther(`${base}${downloadPath(ticket, hop)}`, cacheStatus, NOTE.waitingRoom);
+}
+
+/** 303 to a location. The location is the caller's secret, so no cache may store the answer. */
+const seeOther = (
+  location: string,
+  cacheStatus: CacheStatus,
+  note: string,
+  headers: Readonly<Record<string, string>> = {},
+): APIGatewayProxyResult => ({
+  statusCode: 303,
+  headers: {
+    Location: location,
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+    // `Accept-Encoding` decides which of a report's two files the location leads to.
+    Vary: 'Accept-Encoding',
+    'Cache-Status': CACHE_STATUS[cacheStatus],
+    ...headers,
+  },
+  body: note,
+});

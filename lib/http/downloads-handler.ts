@@ -9,12 +9,12 @@ import {
   answerDelivery,
   askedAtTheLatest,
   publishUntil,
+  redirectToWaitingRoom,
   requestTimes,
   ticketLifeMs,
 } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
-import { redirectToWaitingRoom } from './redirect.ts';
 import { noteCaller } from './request-log.ts';
 
 /**

@@ -49,7 +49,10 @@ export function publicHandler({
     if (!PATHS.includes(resource)) throw new NotFound();
     if (resource === FIELDS_PATH) return described('public', fields);
     // Shared caches must not store the document, because it holds the URL at which this caller reached the service.
-    if (resource === OPENAPI_PATH) return described('private', JSON.stringify(documentFor(event, config)));
+    if (resource === OPENAPI_PATH) {
+      const document = openApiDocument(serviceUrl(event) ?? '/', facts.scope, config);
+      return described('private', JSON.stringify(document));
+    }
     const file = files.byName.get(fileOf(event));
     if (!file) throw new NotFound();
     const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
@@ -69,7 +72,6 @@ export function publicHandler({
   });
 }
 
-/** The gateway gzips large bodies for callers that accept gzip. */
 const GZIPPED = { Vary: 'Accept-Encoding' };
 
 /** A description of the service, which caches of this kind may store for five minutes. */
@@ -78,17 +80,6 @@ const described = (caches: 'public' | 'private', body: string): APIGatewayProxyR
   headers: { ...GZIPPED, 'Content-Type': 'application/json', 'Cache-Control': `${caches}, max-age=300` },
   body,
 });
-
-const documentFor = (event: APIGatewayProxyEvent, config: Config) =>
-  openApiDocument({
-    url: serviceUrl(event) ?? '/',
-    scope: scopeOf(config.token),
-    commit: config.commit,
-    tokenEndpoint: config.access.tokenEndpoint,
-    queriesAtATime: config.queriesPerPartner,
-    requestsPerSecond: config.requestsPerSecond,
-    longestReportSeconds: Math.ceil(config.longestQueryMs / 1_000),
-  });
 
 /** The name of the requested file, as `page/build-page.ts` writes it. No file has the empty name. */
 function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {

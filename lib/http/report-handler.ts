@@ -2,9 +2,8 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { TokenVerifier } from '../access/verify-token.ts';
 import { begun } from '../begun.ts';
 import { readDataState } from '../lake/data-version.ts';
-import { InvalidRequest } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
-import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
+import { parseRequest } from '../report/parse-request.ts';
 import { issueTicket } from '../results/ticket.ts';
 import { admitCaller, verifyCaller } from './admit-caller.ts';
 import { answerDelivery, requestTimes } from './answer-delivery.ts';
@@ -36,18 +35,13 @@ export function reportHandler(
       const backends = backendsUntil(deliverBy, facts);
       const claims = await verifyCaller(event, dependencies, facts);
       const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
-      const request = parsed(() =>
-        parseRequest(report, { parameters, accept: requestHeader(event, 'accept') }),
-      );
+      const accept = requestHeader(event, 'accept');
       // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
-      // listing fails too.
-      const listed =
-        request instanceof InvalidRequest
-          ? undefined
-          : begun(readDataState(backends.lake, request, config.listingMs));
-      const { client, entitlement } = await admitCaller(claims, report, config, backends.register, facts);
-      if (request instanceof InvalidRequest || !listed) throw request;
-      const wanted = { request, entitlement, client };
+      // request has faults or the listing fails too.
+      const parsed = begun((async () => parseRequest(report, { parameters, accept }))());
+      const listed = begun(parsed.then((request) => readDataState(backends.lake, request, config.listingMs)));
+      const caller = await admitCaller(claims, report, config, backends.register, facts);
+      const wanted = { request: await parsed, ...caller };
       return answerDelivery(dependencies, {
         event,
         waitUntil,
@@ -63,14 +57,4 @@ export function reportHandler(
       });
     },
   );
-}
-
-/** The parsed request, or the error that lists its faults. */
-function parsed(parse: () => ReportRequest): ReportRequest | InvalidRequest {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof InvalidRequest) return error;
-    throw error;
-  }
 }

@@ -15,7 +15,6 @@ export interface LoggedContext extends Context {
   readonly began: number;
 }
 
-/** Writes the log lines, as Powertools' logger does. */
 export interface LineLog {
   info(message: string, facts: Record<string, unknown>): void;
   error(message: string, facts: Record<string, unknown>): void;
@@ -111,11 +110,8 @@ export interface LoggedFacts extends DeliveryFacts {
   client?: string;
   /** The client's name in the register of partners; the client id if it has no name there. */
   partner?: string;
-  /** Why the caller may see no rows, if it was refused for that. */
   refusal?: Refusal;
-  /** How many companies' rows the caller may see. */
   companies?: number | 'every-company';
-  /** The number of the hop in the waiting room. */
   hop?: number;
   cacheStatus?: CacheStatus;
   /** How many times Athena throttled StartQueryExecution during this request. */

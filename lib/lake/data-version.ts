@@ -1,9 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { NoRecords } from '../problems/problem.ts';
-import type { Report } from '../report/catalogue.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
-import type { Window } from '../report/utc-time.ts';
 import { type EmptyReason, emptyReason } from './empty-reason.ts';
 import type { Lake, LakeListing, LakeObject } from './lake.ts';
 
@@ -13,7 +11,6 @@ const SUCCESS_MARKER = '_SUCCESS';
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
 
-/** One day of a table. */
 export interface LakeDay {
   /** `YYYY-MM-DD` */
   readonly day: string;
@@ -46,12 +43,6 @@ export interface DataState {
   readonly whyEmpty?: EmptyReason;
 }
 
-/** The state of data that can't be listed. Its version and fingerprint are random, so no report is reused. */
-export function unlistedState(): DataState {
-  const once = randomUUID();
-  return { version: once, fingerprint: once, isListed: false };
-}
-
 /** The days of a listing that have files or markers, in ascending order. */
 export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
   return [...Map.groupBy(inOrder(listing), ({ key }) => dayOf(key, folder))]
@@ -75,11 +66,7 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
-/**
- * The state of the data that a listing shows.
- *
- * @param days the listing's days
- */
+/** The state of the data that a listing shows. */
 export function dataState(
   listing: LakeListing,
   folder: string,
@@ -119,32 +106,34 @@ const digest = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
 
 /**
- * The state of the data in a report's window; undefined if the report's table is missing.
+ * The state of the data that a request reads; undefined if the report's table is missing.
  *
  * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
  */
 export async function findDataState(
   lake: Lake,
-  report: Report,
-  window: Window,
+  request: ReportRequest,
   maxAgeMs: number,
 ): Promise<DataState | undefined> {
+  const { report, window } = request;
   const listing = await lake.list(report, window, maxAgeMs);
   if (listing?.isTableMissing) return undefined;
-  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
+  if (!listing) {
+    const once = randomUUID();
+    return { version: once, fingerprint: once, isListed: false, whyEmpty: emptyReason(request, undefined) };
+  }
+  const folder = lake.folderOf(report);
+  const days = lakeDays(listing, folder);
+  return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
 }
 
-/** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
+/** The same, but throws NoRecords if the report's table is missing. */
 export async function readDataState(
   lake: Lake,
   request: ReportRequest,
   maxAgeMs: number,
 ): Promise<DataState> {
-  const { report, window } = request;
-  const listing = await lake.list(report, window, maxAgeMs);
-  if (listing?.isTableMissing) throw new NoRecords(report.title);
-  if (!listing) return { ...unlistedState(), whyEmpty: emptyReason(request, undefined) };
-  const folder = lake.folderOf(report);
-  const days = lakeDays(listing, folder);
-  return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
+  const state = await findDataState(lake, request, maxAgeMs);
+  if (!state) throw new NoRecords(request.report.title);
+  return state;
 }

@@ -1,13 +1,7 @@
-import { formatUtcTime, utcDay, type Window, wholeDay } from '../report/utc-time.ts';
-import { lakeDays, MARKER_LOOKBACK_DAYS, versionOf } from './data-version.ts';
+import { DAY_MS, formatUtcTime, HOUR_MS, utcDay, type Window, wholeDay } from '../report/utc-time.ts';
+import { type LakeDay, lakeDays, MARKER_LOOKBACK_DAYS, versionOf } from './data-version.ts';
 import type { DayState } from './days-answer.ts';
 import type { LakeObject } from './lake.ts';
-
-/** When a day that ends at `nextMidnight` should be final, in milliseconds since 1970. */
-const expectedAt = (nextMidnight: number, finalAfterHours: number): number =>
-  nextMidnight + finalAfterHours * 3_600_000;
-
-const DAY_MS = 86_400_000;
 
 /** The window to list for the states of a window's days. It begins `MARKER_LOOKBACK_DAYS` days earlier. */
 export const listedWindow = ({ start, end }: Window): Window => ({
@@ -30,25 +24,23 @@ export function dayStates(
 ): DayState[] {
   const days = lakeDays({ objects, listedAt: 0 }, folder);
   const unmarked = days.some(({ isMarkedComplete }) => isMarkedComplete) ? 'open' : 'unknown';
+  const promise = ({ markedAt }: LakeDay, nextMidnight: number) => {
+    if (finalAfterHours === undefined) return {};
+    if (markedAt !== undefined) return { finalSince: formatUtcTime(markedAt) };
+    return { expectedAt: formatUtcTime(nextMidnight + finalAfterHours * HOUR_MS) };
+  };
   const first = utcDay(start);
   return days
     .filter(({ day, files }) => day >= first && files > 0)
     .map((lakeDay) => {
       const { start: midnight, end: nextMidnight } = wholeDay(lakeDay.day);
-      const { markedAt } = lakeDay;
-      const promise =
-        finalAfterHours === undefined
-          ? {}
-          : markedAt === undefined
-            ? { expectedAt: formatUtcTime(expectedAt(nextMidnight, finalAfterHours)) }
-            : { finalSince: formatUtcTime(markedAt) };
       return {
         day: lakeDay.day,
         startInclusive: formatUtcTime(midnight),
         endExclusive: formatUtcTime(nextMidnight),
         state: lakeDay.isMarkedComplete ? 'final' : unmarked,
         version: versionOf([lakeDay]),
-        ...promise,
+        ...promise(lakeDay, nextMidnight),
       };
     });
 }

@@ -1,5 +1,5 @@
 import type { ReportRequest } from '../report/parse-request.ts';
-import { daysBetween, daysOf, utcDay, type Window } from '../report/utc-time.ts';
+import { DAY_MS, daysBetween, daysOf, HOUR_MS, utcDay, type Window } from '../report/utc-time.ts';
 
 /**
  * Why a report has no rows (docs/contract.md#a-report-without-rows). `outside-window`: a filter on the time lets no
@@ -20,7 +20,7 @@ export function emptyReason(
   days: readonly { day: string; files: number; isMarkedComplete: boolean }[] | undefined,
 ): EmptyReason {
   const { first, last } = daysOf(window);
-  const read = filters.reduce(
+  const daysRead = filters.reduce(
     (left, filter) => {
       if (filter.kind === 'column') return left;
       const instants = filter.values.filter((time) => isInside(time, filter.dimension.grain, window));
@@ -28,16 +28,16 @@ export function emptyReason(
     },
     new Set(daysBetween(first, last)),
   );
-  if (read.size === 0) return 'outside-window';
+  if (daysRead.size === 0) return 'outside-window';
   if (!days) return 'no-match';
-  const withFiles = days.filter(({ day, files }) => files > 0 && read.has(day));
+  const withFiles = days.filter(({ day, files }) => files > 0 && daysRead.has(day));
   if (withFiles.length === 0) return 'no-records';
   // Without a marker in the window, nothing shows that the lake's writers mark complete days.
   const areMarked = days.some(({ isMarkedComplete }) => isMarkedComplete);
   return areMarked && withFiles.some(({ isMarkedComplete }) => !isMarkedComplete) ? 'open-days' : 'no-match';
 }
 
-const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 };
+const GRAIN_MS = { hour: HOUR_MS, day: DAY_MS };
 
 /** Whether the hour or day that begins at `time` has an instant of the window. */
 const isInside = (time: number, grain: keyof typeof GRAIN_MS, { start, end }: Window): boolean =>

@@ -1,10 +1,11 @@
+import type { Config } from '../config.ts';
 import { daysAnswer } from '../lake/days-answer.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import { API_VERSIONS, MAX_STATE_DAYS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
+import { MAX_WINDOW_DAYS, patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import {
   CACHE_STATUS,
   DATA_VERSION_HEADER,
@@ -24,33 +25,23 @@ import {
   reportParameters,
 } from './report-parameters.ts';
 
-export interface Deployment {
-  /** The service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host. */
-  readonly url: string;
-  /** The scope that callers request their tokens with. */
-  readonly scope: string;
-  /** Where callers request access tokens; absent if the operator has named no such place. */
-  readonly tokenEndpoint?: string | undefined;
-  /** How many queries of one client may be under way at a time; absent without a limit. */
-  readonly queriesAtATime?: number | undefined;
-  /** How many requests a second the gateway accepts for one report, of all clients together; absent if not known. */
-  readonly requestsPerSecond?: number | undefined;
-  /** How long a query may run; absent in the documentation. */
-  readonly longestReportSeconds?: number;
-  /** The deployed commit. Absent if it is not known, as in the documentation. */
-  readonly commit?: string;
-}
+/** What a deployment sets. The document in `docs/` names no commit and no token endpoint. */
+type Deployment = Pick<Config, 'longestQueryMs'> &
+  Partial<Pick<Config, 'access' | 'commit' | 'queriesPerPartner' | 'requestsPerSecond'>>;
 
 /**
  * Describes the service in OpenAPI 3.1: one template, which reads like the document. The catalogue and the rules that
  * the service uses itself fill it in, so the two can't differ.
+ *
+ * @param url the service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host
+ * @param scope the scope that callers request their tokens with
  */
-export const openApiDocument = ({ url, scope, commit, tokenEndpoint, ...limits }: Deployment): Part => ({
+export const openApiDocument = (url: string, scope: string, deployment: Deployment): Part => ({
   openapi: '3.1.1',
   info: {
     title: 'Performance reports',
     version: API_VERSIONS.at(-1),
-    ...(commit !== undefined && { 'x-commit': commit }),
+    'x-commit': deployment.commit,
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     description: `\
 Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what to filter \
@@ -63,7 +54,7 @@ unknown values last. Integers have up to 64 bits and amounts are decimals with s
 read them as binary floats. The file has an \`ETag\` and accepts \`Range\`. The same request over the same data gives \
 the same bytes; \`days\` says which days are final, and which have changed.
 
-${limitsText(limits)}
+${limitsText(deployment)}
 
 A version that will be removed is announced a year ahead, by the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC \
 8594) of every answer to it.`,
@@ -80,7 +71,7 @@ A version that will be removed is announced a year ahead, by the headers \`Depre
       description:
         'Answers with a redirect to the report as a CSV file. Clients that follow redirects get the file.',
       tags: ['Reports'],
-      security: securityOf(scope, tokenEndpoint),
+      security: securityOf(scope, deployment),
       parameters: reportParameters(report),
       responses: {
         200: csvResponse(examplesOf(report, (request) => exampleCsv(report, request))),
@@ -95,7 +86,7 @@ A version that will be removed is announced a year ahead, by the headers \`Depre
 The days of the window that hold events, each with its state and its version: keep the versions of what you have \
 pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
       tags: ['Reports'],
-      security: securityOf(scope, tokenEndpoint),
+      security: securityOf(scope, deployment),
       parameters: parametersNamed('startInclusive', 'daysEndExclusive', 'api-version'),
       responses: {
         200: {
@@ -165,15 +156,16 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
         description: `\
 An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The operator says where and how to request one.`,
       },
-      ...(tokenEndpoint !== undefined && {
-        clientCredentials: {
-          type: 'oauth2',
-          description: 'The same token, requested with a client id and secret.',
-          flows: {
-            clientCredentials: { tokenUrl: tokenEndpoint, scopes: { [scope]: 'Read your reports.' } },
+      clientCredentials: deployment.access?.tokenEndpoint && {
+        type: 'oauth2',
+        description: 'The same token, requested with a client id and secret.',
+        flows: {
+          clientCredentials: {
+            tokenUrl: deployment.access.tokenEndpoint,
+            scopes: { [scope]: 'Read your reports.' },
           },
         },
-      }),
+      },
     },
     parameters: {
       startInclusive: timeParameter(
@@ -311,27 +303,23 @@ the scope to request; \`scope\` in the body says it too.`,
 });
 
 /** A token as it is, or requested by a client that can do that. */
-const securityOf = (scope: string, tokenEndpoint?: string): Part[] =>
-  [{ accessToken: [scope] }, { clientCredentials: [scope] }].slice(0, tokenEndpoint === undefined ? 1 : 2);
+const securityOf = (scope: string, { access }: Deployment): Part[] =>
+  access?.tokenEndpoint
+    ? [{ accessToken: [scope] }, { clientCredentials: [scope] }]
+    : [{ accessToken: [scope] }];
 
 /** What a caller may ask for at most, in numbers. */
-const limitsText = ({
-  queriesAtATime,
-  requestsPerSecond,
-  longestReportSeconds,
-}: Pick<Deployment, 'queriesAtATime' | 'requestsPerSecond' | 'longestReportSeconds'>): string =>
+const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: Deployment): string =>
   [
     `A window has at most ${MAX_WINDOW_DAYS} days.`,
-    queriesAtATime !== undefined &&
-      `A client may have ${queriesAtATime} queries under way; further requests wait for one to end.`,
-    longestReportSeconds !== undefined &&
-      `A query that runs longer than ${longestReportSeconds} seconds is given up (503).`,
+    ...(queriesPerPartner === undefined
+      ? []
+      : [`A client may have ${queriesPerPartner} queries under way; further requests wait for one to end.`]),
+    `A query that runs longer than ${Math.ceil(longestQueryMs / 1_000)} seconds is given up (503).`,
     requestsPerSecond === undefined
       ? 'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.'
       : `The gateway accepts ${requestsPerSecond} requests a second for each report, of all clients together; others are answered 429: wait and ask again.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  ].join(' ');
 
 const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>
   Object.fromEntries(reports.map((report) => [path(report), { get: get(report) }]));
@@ -347,7 +335,6 @@ const text = (description: string, format?: string): Part => ({ type: 'string', 
 
 const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
 
-/** A required parameter of a request. */
 const parameter = (place: 'path' | 'query', name: string, description: string, schema: Part): Part => ({
   name,
   in: place,

@@ -2,13 +2,14 @@ import * as v from 'valibot';
 import type { Config } from '../config.ts';
 import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { API_VERSIONS } from '../report/parse-request.ts';
+import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';
 
-const text = (description: string) => v.pipe(v.string(), v.description(description));
-const integer = (description: string) => v.pipe(v.number(), v.integer(), v.description(description));
-const boolean = (description: string) => v.pipe(v.boolean(), v.description(description));
+const described = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.description(description));
+const text = (description: string) => described(v.string(), description);
+const integer = v.pipe(v.number(), v.integer());
 
 /** One field as callers see it, without its column and its table. */
 const fieldAnswer = v.object({
@@ -16,26 +17,22 @@ const fieldAnswer = v.object({
   role: v.picklist(['dimension', 'metric']),
   type: v.picklist(['datetime', 'integer', 'string', 'float']),
   meaning: v.string(),
-  values: v.pipe(
+  values: described(
     v.object({
       example: text('One value, without the quotes of the CSV.'),
       unit: text('What it counts or names.'),
       exactness: text('How exact it is.'),
     }),
-    v.description(
-      'What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.',
-    ),
+    'What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.',
   ),
-  groupable: boolean('Whether it can stand in `groupBy`.'),
-  filterable: boolean('Whether it can be filtered by.'),
-  grain: v.exactOptional(
-    v.pipe(v.picklist(['hour', 'day']), v.description('The unit that times are truncated to.')),
-  ),
-  isAmount: v.exactOptional(boolean('Whether a metric is an amount of money.')),
-  countedBy: v.exactOptional(
-    v.pipe(
+  groupable: described(v.boolean(), 'Whether it can stand in `groupBy`.'),
+  filterable: described(v.boolean(), 'Whether it can be filtered by.'),
+  grain: v.optional(described(v.picklist(['hour', 'day']), 'The unit that times are truncated to.')),
+  isAmount: v.optional(described(v.boolean(), 'Whether a metric is an amount of money.')),
+  countedBy: v.optional(
+    described(
       v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
-      v.description('The dimensions that a metric is counted by, if that depends on the grouping.'),
+      'The dimensions that a metric is counted by, if that depends on the grouping.',
     ),
   ),
 });
@@ -45,58 +42,51 @@ export const fieldsAnswer = v.object({
   apiVersions: v.array(v.string()),
   timeZone: text('The time zone of all times.'),
   timeForm: v.string(),
-  currency: v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[A-Z]{3}$/),
-      v.description('The currency of all amounts (ISO 4217); absent if the operator has not set it.'),
+  currency: v.optional(
+    described(
+      v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
+      'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
     ),
   ),
-  access: v.exactOptional(
-    v.pipe(
+  access: v.optional(
+    described(
       v.object({
-        tokenEndpoint: v.exactOptional(
-          v.pipe(
-            v.string(),
-            v.url(),
-            v.description('Where access tokens come from, for a client id and secret.'),
+        tokenEndpoint: v.optional(
+          described(
+            v.pipe(v.string(), v.url()),
+            'Where access tokens come from, for a client id and secret.',
           ),
         ),
-        contact: v.exactOptional(text('Whom to ask: an e-mail address, or an https URL.')),
+        contact: v.optional(text('Whom to ask: an e-mail address, or an https URL.')),
       }),
-      v.description('How to get access; absent where the operator has not said it.'),
+      'How to get access; absent where the operator has not said it.',
     ),
   ),
-  finalAfterHours: v.exactOptional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.description(
-        'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
-      ),
+  finalAfterHours: v.optional(
+    described(
+      v.pipe(integer, v.minValue(1)),
+      'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
     ),
   ),
   limits: v.object({
-    windowDays: integer('The longest window.'),
-    longestReportSeconds: integer(
+    windowDays: described(integer, 'The longest window.'),
+    longestReportSeconds: described(
+      integer,
       'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
     ),
-    queriesAtATime: v.exactOptional(
-      integer('How many queries of one client may be under way; absent without a limit.'),
+    queriesAtATime: v.optional(
+      described(integer, 'How many queries of one client may be under way; absent without a limit.'),
     ),
-    requestsPerSecond: v.exactOptional(
-      v.pipe(
+    requestsPerSecond: v.optional(
+      described(
         v.number(),
-        v.description(
-          'How many requests a second are accepted for each report, of all clients together; others get 429.',
-        ),
+        'How many requests a second are accepted for each report, of all clients together; others get 429.',
       ),
     ),
-    filterTextCharacters: integer('The longest text of a filter.'),
-    filterTimeForms: v.pipe(
+    filterTextCharacters: described(integer, 'The longest text of a filter.'),
+    filterTimeForms: described(
       v.record(v.string(), v.string()),
-      v.description('The form of a time in a filter, for each grain.'),
+      'The form of a time in a filter, for each grain.',
     ),
   }),
   reports: v.array(
@@ -105,28 +95,18 @@ export const fieldsAnswer = v.object({
 });
 
 /** The catalogue, with the limits, the currency and the access that the operator has set. */
-export const describeFields = ({
-  currency,
-  access,
-  longestQueryMs,
-  finalAfterHours,
-  queriesPerPartner,
-  requestsPerSecond,
-}: Pick<
-  Config,
-  'currency' | 'access' | 'longestQueryMs' | 'finalAfterHours' | 'queriesPerPartner' | 'requestsPerSecond'
->): v.InferOutput<typeof fieldsAnswer> => ({
+export const describeFields = (config: Config): v.InferOutput<typeof fieldsAnswer> => ({
   apiVersions: API_VERSIONS,
   timeZone: 'UTC',
   timeForm: UTC_TIME_FORM,
-  ...(currency !== undefined && { currency }),
-  ...(Object.keys(access).length > 0 && { access }),
-  ...(finalAfterHours !== undefined && { finalAfterHours }),
+  currency: config.currency,
+  access: Object.keys(config.access).length > 0 ? config.access : undefined,
+  finalAfterHours: config.finalAfterHours,
   limits: {
     windowDays: MAX_WINDOW_DAYS,
-    longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
-    ...(queriesPerPartner !== undefined && { queriesAtATime: queriesPerPartner }),
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    longestReportSeconds: Math.ceil(config.longestQueryMs / 1_000),
+    queriesAtATime: config.queriesPerPartner,
+    requestsPerSecond: config.requestsPerSecond,
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },
@@ -146,9 +126,10 @@ const describeField = (field: Field, levels: Levels | undefined): v.InferOutput<
   values: valuesOf(field),
   groupable: field.role === 'dimension',
   filterable: field.role === 'dimension',
-  ...(field.type === 'datetime' && { grain: field.grain }),
-  ...(field.role === 'metric' && { isAmount: field.type === 'float' }),
-  ...(levels?.metric === field && {
-    countedBy: { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name },
-  }),
+  grain: field.type === 'datetime' ? field.grain : undefined,
+  isAmount: field.role === 'metric' ? field.type === 'float' : undefined,
+  countedBy:
+    levels?.metric === field
+      ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
+      : undefined,
 });

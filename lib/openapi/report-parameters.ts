@@ -3,6 +3,7 @@ import {
   type Dimension,
   dimensionsOf,
   type Field,
+  type FieldType,
   fieldOf,
   metricsOf,
   type Report,
@@ -17,11 +18,9 @@ export interface ExampleRequest {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
-  /** Filter values, by field name. */
   readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/** The month that the examples ask for. */
 export const EXAMPLE_WINDOW = {
   startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
   endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
@@ -30,22 +29,18 @@ export const EXAMPLE_WINDOW = {
 /** Examples for a report, by name. All parameters of one request have their example under the same name. */
 export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
   const metrics = metricsOf(report).map(({ name }) => name);
-  const last = (fits: (dimension: Dimension) => boolean) => dimensionsOf(report).findLast(fits)?.name;
-  const day = last((dimension) => dimension.type === 'datetime' && dimension.grain === 'day');
-  const identifier = last(({ type }) => type === 'integer');
-  const text = last(({ type }) => type === 'string');
+  const last = (type: FieldType) => dimensionsOf(report).findLast((field) => field.type === type)?.name ?? '';
+  const day = last('datetime');
+  const identifier = last('integer');
+  const text = last('string');
   return {
-    ...(day && { daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] } }),
-    ...(day &&
-      identifier &&
-      text && {
-        filtered: {
-          summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
-          requestedFields: [identifier, ...metrics],
-          groupBy: [identifier],
-          filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
-        },
-      }),
+    daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
+    filtered: {
+      summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
+      requestedFields: [identifier, ...metrics],
+      groupBy: [identifier],
+      filter: { [day]: [EXAMPLE_VALUE.datetime], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
+    },
     totals: { summary: 'One row of totals', requestedFields: metrics },
   };
 }
@@ -58,12 +53,13 @@ export const examplesOf = (report: Report, value: (request: ExampleRequest) => u
       .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
   );
 
-const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
-
-const EXAMPLE_VALUE = { datetime: EXAMPLE_DAY, integer: 1042, float: '12.500000', string: 'Mobile' };
-
-/** A value that a field can have. */
-const exampleValue = ({ type }: Field): unknown => EXAMPLE_VALUE[type];
+/** A value that a field of each type can have. The time is a midnight, so that it fits both grains. */
+const EXAMPLE_VALUE = {
+  datetime: formatUtcTime(Date.UTC(2026, 0, 5)),
+  integer: 1042,
+  float: '12.500000',
+  string: 'Mobile',
+};
 
 /** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
@@ -127,9 +123,7 @@ must all hold.`,
     style: 'form',
     explode: true,
     schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-    example: Object.values(exampleRequests(report)).find(({ filter }) => filter?.[dimension.name])?.filter?.[
-      dimension.name
-    ] ?? [exampleValue(dimension)],
+    example: exampleRequests(report)['filtered']?.filter?.[dimension.name] ?? [EXAMPLE_VALUE[dimension.type]],
   })),
 ];
 

@@ -4,7 +4,7 @@ import type { LineLog, MetricSink } from '../http/request-log.ts';
 import { ENV, METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { formatUtcTime, isYounger } from '../report/utc-time.ts';
+import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
 /** A client of the identity provider, as the secret holds it. */
@@ -17,7 +17,6 @@ export interface ProbeParts {
   readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
   readonly fetch: typeof globalThis.fetch;
   readonly readSecret: (id: string) => Promise<string>;
-  /** In milliseconds since 1970. */
   readonly now: () => number;
   /** How many seconds after midnight the window begins. Another number makes another report, which is not cached. */
   readonly secondsLate?: number;
@@ -34,11 +33,11 @@ const LONGEST_MS = 90_000;
 /** A token is replaced this long before it expires. */
 const SPARE_MS = 300_000;
 
-const DAY_MS = 86_400_000;
+const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
-/** Requests tokens as a partner does. Cognito charges for each, so one is kept until shortly before it expires. */
-export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
-  let kept: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
+/** Asks for a token, a report and the states of days as a partner does. Throws an Error that names the failed step. */
+export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }: ProbeParts) {
+  let cached: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
     const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
@@ -51,91 +50,56 @@ export function tokenSource({ config, fetch, readSecret, now }: ProbeParts) {
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (!response.ok) throw new Error(`The identity provider answers ${response.status}`);
-    const { access_token: token, expires_in: seconds } = read(
-      tokenAnswer,
-      await response.text(),
-      "The identity provider's answer",
-    );
-    kept = { token, at: now(), forMs: seconds * 1_000 - SPARE_MS };
-    return token;
+    const answer = read(tokenAnswer, await response.text(), "The identity provider's answer");
+    cached = { token: answer.access_token, at: now(), forMs: answer.expires_in * 1_000 - SPARE_MS };
+    return cached.token;
+  };
+
+  /** Cognito charges for each token, so one is cached until shortly before it expires. */
+  const token = async (): Promise<string> =>
+    cached && isYounger(cached.at, cached.forMs, now()) ? cached.token : await newToken();
+
+  /** Asks about the time between two instants, in milliseconds since 1970. */
+  const ask = async (path: string, start: number, end: number, fields = {}, headers = {}) => {
+    const query = new URLSearchParams({
+      ...fields,
+      startInclusive: formatUtcTime(start),
+      endExclusive: formatUtcTime(end),
+      'api-version': API_VERSIONS.at(-1) as string,
+    });
+    const response = await fetch(`${config.serviceUrl}${path}?${query}`, {
+      headers: { Authorization: `Bearer ${await token()}`, ...headers },
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    if (response.status === 401) cached = undefined;
+    return { status: response.status, text: await response.text() };
   };
 
   return {
-    token: async () => (kept && isYounger(kept.at, kept.forMs, now()) ? kept.token : await newToken()),
-    forget() {
-      kept = undefined;
+    token,
+
+    /** Pulls a small report of yesterday. Resolves to the number of its rows. */
+    async pull(): Promise<number> {
+      const end = Math.floor(now() / DAY_MS) * DAY_MS;
+      const start = end - DAY_MS + secondsLate * 1_000;
+      const fields = { requestedFields: 'Day,ServedAds' };
+      const path = reportPath(publisherReport);
+      const { status, text } = await ask(path, start, end, fields, { Accept: 'text/csv' });
+      if (status === 404 && text.includes(':no-records"')) throw new TableMissing();
+      if (status !== 200) throw new Error(`The report's request ends with ${status}`);
+      const [header, ...rows] = text.trimEnd().split('\n');
+      if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
+      return rows.length;
     },
-  };
-}
 
-/** Asks the service about the time between two instants, in milliseconds since 1970. */
-async function ask(
-  { config, fetch }: ProbeParts,
-  tokens: ReturnType<typeof tokenSource>,
-  path: string,
-  {
-    start,
-    end,
-    ...parameters
-  }: { readonly start: number; readonly end: number; readonly requestedFields?: string },
-): Promise<{ readonly status: number; readonly text: string }> {
-  const query = new URLSearchParams({
-    ...parameters,
-    startInclusive: formatUtcTime(start),
-    endExclusive: formatUtcTime(end),
-    'api-version': API_VERSIONS.at(-1) as string,
-  });
-  const response = await fetch(`${config.serviceUrl}${path}?${query}`, {
-    headers: {
-      Authorization: `Bearer ${await tokens.token()}`,
-      ...(parameters.requestedFields && { Accept: 'text/csv' }),
+    /** Whether the latest day that should be final, by the operator's promise of so many hours (UTC), is not. */
+    async isLate(finalAfterHours: number): Promise<boolean> {
+      const end = Math.floor((now() - finalAfterHours * HOUR_MS) / DAY_MS) * DAY_MS;
+      const { status, text } = await ask(daysPath(publisherReport), end - DAY_MS, end);
+      if (status !== 200) throw new Error(`The request for the days ends with ${status}`);
+      const { days } = read(daysAnswer, text, 'The answer about the days');
+      return days[0]?.state !== 'final';
     },
-    signal: AbortSignal.timeout(LONGEST_MS),
-  });
-  if (response.status === 401) tokens.forget();
-  return { status: response.status, text: await response.text() };
-}
-
-/** Pulls a small report as a partner does. Resolves to its rows, or throws an Error that names the step. */
-export function reportPuller(parts: ProbeParts, tokens = tokenSource(parts)): () => Promise<number> {
-  const { now, secondsLate = 0 } = parts;
-  return async () => {
-    const end = Math.floor(now() / DAY_MS) * DAY_MS;
-    const start = end - DAY_MS + secondsLate * 1_000;
-    const { status, text } = await ask(parts, tokens, reportPath(publisherReport), {
-      requestedFields: 'Day,ServedAds',
-      start,
-      end,
-    });
-    if (status === 404 && text.includes(':no-records"')) throw new TableMissing();
-    if (status !== 200) throw new Error(`The report's request ends with ${status}`);
-    const [header, ...rows] = text.trimEnd().split('\n');
-    if (header !== '"Day","ServedAds"') throw new Error('The answer is not the report that was requested');
-    return rows.length;
-  };
-}
-
-const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
-
-/**
- * Makes the function that asks whether the latest day that should be final, by the operator's promise, is not.
- *
- * @param finalAfterHours the promise: hours after the day's end in UTC
- */
-export function lateDayFinder(
-  parts: ProbeParts,
-  finalAfterHours: number,
-  tokens: ReturnType<typeof tokenSource>,
-): () => Promise<boolean> {
-  return async () => {
-    const end = Math.floor((parts.now() - finalAfterHours * 3_600_000) / DAY_MS) * DAY_MS;
-    const { status, text } = await ask(parts, tokens, daysPath(publisherReport), {
-      start: end - DAY_MS,
-      end,
-    });
-    if (status !== 200) throw new Error(`The request for the days ends with ${status}`);
-    const { days } = read(daysAnswer, text, 'The answer about the days');
-    return days[0]?.state !== 'final';
   };
 }
 
@@ -143,8 +107,6 @@ export function lateDayFinder(
  * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
  * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
  * error. The metric shows a failed pull.
- *
- * @param isLate absent if the operator promises nothing
  */
 export function probeHandler({
   pull,
@@ -192,10 +154,8 @@ const text = v.pipe(v.string(), v.nonEmpty());
 
 const environment = v.object({
   [ENV.apiScope]: text,
-  /** The service's URL, as partners use it. */
   [PROBE_ENV.serviceUrl]: url,
   [PROBE_ENV.tokenUrl]: url,
-  /** The secret that holds the client's id and secret. */
   [PROBE_ENV.clientSecretId]: text,
   [ENV.finalAfterHours]: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
 });

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import type { AnswerStack, InvokeVersion, StackAnswer, StackEvent } from '../aws/release-calls.ts';
+import type { InvokeVersion, StackAnswer, StackEvent, stackAnswerer } from '../aws/release-calls.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
-import { askEach, fetchFromVersions } from './fetch-from-versions.ts';
-import { type ProbeParts, readProbeConfig, reportPuller, TableMissing } from './pull-report.ts';
+import { VERSION_HEADER } from '../response-headers.ts';
+import { routes } from '../routes.ts';
+import { type ProbeParts, readProbeConfig, serviceProbe, TableMissing } from './pull-report.ts';
 
 /** The check ends before its function times out (`lib/function-settings.ts`), so that CloudFormation gets an answer. */
 const LONGEST_CHECK_MS = 280_000;
@@ -22,7 +24,6 @@ type Properties = Readonly<Record<string, unknown>>;
 
 export interface GateEvent extends StackEvent {
   readonly ResourceProperties: Properties;
-  /** In an update: the properties of before. */
   readonly OldResourceProperties?: Properties;
 }
 
@@ -50,8 +51,8 @@ export const releaseChecker =
     const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
     const secondsLate = 1 + (digest.readUInt16BE() % 3_600);
     const ask = fetchFromVersions({ ...service, fetch });
-    const pull = reportPuller({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
-    return pull().then(
+    const probe = serviceProbe({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
+    return probe.pull().then(
       (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
       (error: unknown) => {
         if (!(error instanceof TableMissing)) throw error;
@@ -72,7 +73,7 @@ export function releaseGate({
   longestCheckMs = LONGEST_CHECK_MS,
 }: {
   readonly check: (properties: Properties) => Promise<string>;
-  readonly answer: AnswerStack;
+  readonly answer: ReturnType<typeof stackAnswerer>;
   readonly log: LineLog;
   readonly longestCheckMs?: number;
 }) {
@@ -125,3 +126,84 @@ const versionsIn = (properties: Properties): ReadonlyMap<string, number> => {
   const arns = Object.entries(properties[GATE.versions] ?? {});
   return new Map(arns.map(([name, arn]) => [name, Number(String(arn).split(':').at(-1))]));
 };
+
+interface VersionedService {
+  readonly serviceUrl: string;
+  /** ARNs of the versions to ask, by the function's name. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly invoke: InvokeVersion;
+  /** For URLs outside the service: the identity provider, the report's file. */
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** A `fetch` that invokes these versions, live or not, and follows redirects. Throws without a version. */
+export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
+  (async (target, init) => {
+    let url = new URL(String(target));
+    if (!isBelow(serviceUrl, url)) return fetch(url, init);
+    const headers = new Headers(init?.headers);
+    // Only requests to the service carry these headers, because the headers hold the token.
+    while (isBelow(serviceUrl, url)) {
+      init?.signal?.throwIfAborted();
+      // Not the length of serviceUrl's own path: a URL without a path has the path "/".
+      const below = url.pathname.slice(serviceUrl.length - url.origin.length);
+      const { functionName, pathParameters } = routeOf(below);
+      const version = versions[functionName];
+      if (version === undefined) throw new Error(`There is no version of ${functionName} to ask`);
+      const answer = await invoke(version, eventOf(url, headers, pathParameters), init?.signal);
+      const location = answer.headers?.['Location'];
+      if (answer.statusCode !== 303 || location === undefined)
+        return new Response(answer.body, { status: answer.statusCode });
+      url = new URL(String(location), url);
+    }
+    return fetch(url, { signal: init?.signal ?? null });
+  }) satisfies typeof globalThis.fetch;
+
+const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
+
+/**
+ * Asks each version once, without a token: one after the other, so that a stage with few executions can answer its
+ * callers too. Throws an Error that names the first function that can't start or does not answer with this release.
+ */
+async function askEach(
+  { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
+  release: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [name, arn] of Object.entries(versions)) {
+    // The function for paths without a route is asked at a path of another one.
+    const path = routes.find(({ functionName }) => functionName === name)?.path ?? '/';
+    const { headers } = await invoke(arn, eventOf(new URL(serviceUrl + path), new Headers(), {}), signal);
+    const answered = headers?.[VERSION_HEADER];
+    if (answered !== release) throw new Error(`${name} answers with ${answered ?? 'no release'}`);
+  }
+}
+
+/** The function that a path below the service's URL leads to. Throws if no route has this path. */
+function routeOf(path: string) {
+  for (const { path: pattern, functionName } of routes) {
+    const match = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);
+    if (match) return { functionName, pathParameters: { ...match.groups } };
+  }
+  throw new Error(`No route leads to ${path}`);
+}
+
+/** The event that API Gateway sends a function: only the members that the functions read. */
+function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
+  const names = [...new Set(url.searchParams.keys())];
+  return {
+    httpMethod: 'GET',
+    path: url.pathname,
+    multiValueHeaders: Object.fromEntries([...headers].map(([name, value]) => [name, [value]])),
+    multiValueQueryStringParameters: Object.fromEntries(
+      names.map((name) => [name, url.searchParams.getAll(name)]),
+    ),
+    pathParameters,
+    requestContext: {
+      path: url.pathname,
+      domainName: url.hostname,
+      requestId: crypto.randomUUID(),
+      requestTimeEpoch: Date.now(),
+    },
+  } as unknown as APIGatewayProxyEvent;
+}

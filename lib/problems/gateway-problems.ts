@@ -1,12 +1,10 @@
 /** A problem that the gateway sends without a function, on AWS and on one machine, in the service's form. */
 export interface GatewayProblem {
-  /** API Gateway's name for the case. */
   readonly responseType: string;
   readonly status: number;
   readonly slug: string;
   readonly title: string;
   readonly detail: string;
-  /** The value of the header `Retry-After`; absent if the answer has no such header. */
   readonly retryAfterSeconds?: number;
 }
 

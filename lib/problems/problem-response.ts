@@ -58,14 +58,6 @@ export const problemDocument = (
   instance: `urn:uuid:${requestId}`,
 });
 
-/** One problem, and the document that is sent for it. For a gateway's problem, `headers` is empty. */
-export interface KnownProblem {
-  readonly name: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly document: { readonly type: string; readonly title: string; readonly detail: string };
-}
-
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
 /** An example of each class, without `NotFound`, which is the gateway's too, and subclasses. */
@@ -82,19 +74,19 @@ export const causes = (scope: string): readonly Problem[] => [
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
 ];
 
-/** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */
-export function knownProblems(scope: string): readonly KnownProblem[] {
-  const opaque = new Error('not ours to explain');
-  const ours = [...causes(scope), opaque].map((error): KnownProblem => {
-    const { statusCode, headers = {}, body } = problemResponse(error, INSTANCE);
-    const document = JSON.parse(body);
-    return { name: nameOf(document.type), status: statusCode, headers, document };
+/**
+ * Every problem that the functions, the gateway or the firewall send, with its document, in the order of the statuses.
+ * For a gateway's problem, `headers` is empty.
+ */
+export function knownProblems(scope: string) {
+  const ours = causes(scope).map(({ slug: name, title, status, message: detail, headers, members }) => {
+    const document = problemDocument({ slug: name, title, status, detail }, INSTANCE);
+    return { name, status, headers, document: { ...document, ...members } };
   });
-  const gateways = [...Object.values(gatewayProblems), refusedByFirewall].map((problem): KnownProblem => {
+  const gateways = [...Object.values(gatewayProblems), otherGatewayProblems.failed, refusedByFirewall];
+  const others = gateways.map((problem) => {
     const document = problemDocument(problem, INSTANCE);
     return { name: problem.slug, status: problem.status, headers: {}, document };
   });
-  return [...ours, ...gateways].sort((a, b) => a.status - b.status);
+  return [...ours, ...others].sort((a, b) => a.status - b.status);
 }
-
-const nameOf = (type: string): string => type.slice(type.lastIndexOf(':') + 1);

@@ -14,9 +14,8 @@ interface Kind {
 }
 
 interface More extends ErrorOptions {
-  /** Response headers in addition to those of every problem. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members of the document in addition to those of every problem (RFC 9457, 3.2). */
+  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
@@ -91,10 +90,7 @@ export class NotAuthorized extends Problem {
   /** The caller that the token was issued to, for the log. */
   readonly caller: string;
 
-  /**
-   * @param scope the scope with which the token must be requested
-   * @param reports the reports that the caller may request instead
-   */
+  /** @param reports the reports that the caller may request instead */
   constructor(scope: string, caller: string, reports: readonly string[] = []) {
     super(
       { status: 401, slug: 'not-authorized', title: 'Not authorized' },

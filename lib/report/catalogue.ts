@@ -3,10 +3,8 @@
  * table definitions, sample events and documents are derived from it. A new field of a report is one line in this
  * file.
  */
-import type { ColumnName } from './column-name.ts';
 
 interface FieldNames {
-  /** The name as callers write it. */
   readonly name: string;
   readonly meaning: string;
 }
@@ -27,7 +25,6 @@ interface ColumnField<Role, Type> extends FieldNames {
 type IdDimension = ColumnField<'dimension', 'integer'>;
 type TextDimension = ColumnField<'dimension', 'string'>;
 
-/** A dimension that is a column of the records. */
 export type ColumnDimension = IdDimension | TextDimension;
 
 export type Dimension = TimeDimension | ColumnDimension;
@@ -65,7 +62,7 @@ export interface Report {
 
 const columnField =
   <const Role, const Type>(role: Role, type: Type) =>
-  <C extends string>(name: string, column: ColumnName<C>, meaning: string): ColumnField<Role, Type> => ({
+  (name: string, column: string, meaning: string): ColumnField<Role, Type> => ({
     role,
     type,
     name,
@@ -183,6 +180,5 @@ export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedB
 /** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */
 export const ownerNames = Object.keys(owners) as Owner[];
 
-/** One value for each of the owners. */
 export const byOwner = <T>(make: (owner: Owner) => T) =>
   Object.fromEntries(ownerNames.map((owner) => [owner, make(owner)])) as Record<Owner, T>;

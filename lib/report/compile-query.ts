@@ -17,6 +17,9 @@ export interface CompiledQuery {
   readonly parameters: readonly string[];
 }
 
+/** Puts a value of the caller into the query: takes it as the next parameter, and returns the `?` that stands for it. */
+type Bind = (value: string | bigint) => string;
+
 /**
  * Compiles a request into one query, whose rows are the report's rows (docs/contract.md#fields-and-grouping). The query
  * groups by raw values, and formats only the few rows that result. Throws TooManyCompanies if the text is too long.
@@ -24,14 +27,18 @@ export interface CompiledQuery {
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
   const { report, requestedFields } = request;
   const dimensions = requestedFields.filter((field) => field.role === 'dimension');
-  const where = rowPredicates(request, entitlement);
+  const parameters: string[] = [];
+  const bind: Bind = (value) => {
+    parameters.push(typeof value === 'bigint' ? quoteInteger(value) : quoteText(value));
+    return '?';
+  };
 
   const sources = requestedFields.map((field) => `${aggregated(field, request)} AS ${quoteName(field.name)}`);
   const lines = [
     `SELECT ${requestedFields.map(formatted).join(', ')}`,
     `FROM (SELECT ${sources.join(', ')}`,
     `FROM ${report.table}`,
-    `WHERE ${where.map(({ sql }) => sql).join(' AND ')}`,
+    `WHERE ${all(conditions(request, entitlement, bind))}`,
     ...(dimensions.length > 0 ? [`GROUP BY ${dimensions.map(rawValue).join(', ')}`] : []),
     ') AS report',
     // The contract promises this order: docs/contract.md#the-file.
@@ -42,10 +49,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
   const sql = lines.join('\n');
   // Nothing else is long: a request has at most 10 kB.
   if (sql.length > LONGEST_SQL) throw new TooManyCompanies(entitlement.length);
-  return Object.freeze({
-    sql,
-    parameters: Object.freeze(where.flatMap(({ parameters }) => parameters)),
-  });
+  return Object.freeze({ sql, parameters: Object.freeze(parameters) });
 }
 
 /** A dimension's raw value, or a metric's sum, which is 0 if no record counts. */
@@ -82,39 +86,30 @@ function formatted(field: Field): string {
   return `${text} AS ${value}`;
 }
 
-/** A predicate and the literals for its `?` placeholders. */
-interface Predicate {
-  readonly sql: string;
-  readonly parameters: readonly string[];
-}
-
 /** The conditions that a record must fulfil to count (docs/contract.md#the-request). */
-function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+function conditions(request: ReportRequest, entitlement: Entitlement, bind: Bind): string[] {
   const { report, requestedFields, filters } = request;
   const { levels } = report;
   const coarser = coarserLevels(request);
   const visible = [...within(request.window), ...entitled(report, entitlement)];
   return [
     ...visible,
-    ...(levels && requestedFields.includes(levels.finer)
-      ? [plain(`${levels.finer.column} IS NOT NULL`)]
-      : []),
-    ...filters.flatMap((filter) => {
-      const passing = passes(filter);
-      return coarser?.finer === filter.dimension
-        ? [finerOrContainerRows(passing, coarser, report, visible)]
-        : passing;
-    }),
+    ...(levels && requestedFields.includes(levels.finer) ? [`${levels.finer.column} IS NOT NULL`] : []),
+    ...filters.flatMap((filter) =>
+      coarser?.finer === filter.dimension
+        ? [finerOrContainerRows(() => passes(filter, bind), coarser, report, visible)]
+        : passes(filter, bind),
+    ),
   ];
 }
 
 /** The records of the window. For whole days the partition is enough, so `event_time` isn't read. */
-function within(window: Window): Predicate[] {
+function within(window: Window): string[] {
   const { first, last } = daysOf(window);
   return [
-    plain(`${PARTITION_COLUMN} BETWEEN ${quoteText(first)} AND ${quoteText(last)}`),
-    ...(isMidnight(window.start) ? [] : [plain(`${TIME_COLUMN} >= ${quoteTime(window.start)}`)]),
-    ...(isMidnight(window.end) ? [] : [plain(`${TIME_COLUMN} < ${quoteTime(window.end)}`)]),
+    `${PARTITION_COLUMN} BETWEEN ${quoteText(first)} AND ${quoteText(last)}`,
+    ...(isMidnight(window.start) ? [] : [`${TIME_COLUMN} >= ${quoteTime(window.start)}`]),
+    ...(isMidnight(window.end) ? [] : [`${TIME_COLUMN} < ${quoteTime(window.end)}`]),
   ];
 }
 
@@ -122,23 +117,17 @@ function within(window: Window): Predicate[] {
  * The rows that the caller may see. This condition does not depend on the request, so no parameter can widen it. The
  * ids are in the SQL text, so that queries for different companies have different texts.
  */
-function entitled(report: Report, entitlement: Entitlement): Predicate[] {
-  if (entitlement === 'every-company') return [];
-  return [plain(`${ownerOf(report).column} IN (${entitlement.map(quoteInteger).join(', ')})`)];
-}
+const entitled = (report: Report, entitlement: Entitlement): string[] =>
+  entitlement === 'every-company' ? [] : [oneOf(ownerOf(report).column, entitlement.map(quoteInteger))];
 
 /** The records that a filter lets pass. */
-function passes(filter: Filter): Predicate[] {
-  if (filter.kind === 'column') {
-    const marks = filter.values.map(() => '?');
-    return [{ sql: oneOf(filter.dimension.column, marks), parameters: filter.values.map(literal) }];
-  }
-  const days = [...new Set(filter.values.map(utcDay))].map(quoteText);
-  const onDays = plain(oneOf(PARTITION_COLUMN, days));
-  if (filter.dimension.grain === 'day') return [onDays];
+function passes({ kind, dimension, values }: Filter, bind: Bind): string[] {
+  if (kind === 'column') return [oneOf(dimension.column, values.map(bind))];
+  const onDays = oneOf(PARTITION_COLUMN, [...new Set(values.map(utcDay))].map(quoteText));
+  if (dimension.grain === 'day') return [onDays];
   // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
   // partition.
-  return [onDays, plain(oneOf(HOUR_EXPRESSION, filter.values.map(quoteTime)))];
+  return [onDays, oneOf(HOUR_EXPRESSION, values.map(quoteTime))];
 }
 
 /** A record with an unknown value passes no filter. */
@@ -148,30 +137,21 @@ const oneOf = (value: string, wanted: readonly string[]): string => `${value} IN
  * The records whose finer value passes, and the coarser level's records of each container that has such a record in the
  * window. The look-up of these containers includes only rows that the caller may see, and ignores filters on other
  * fields.
+ *
+ * @param passing makes the conditions of the filter, once for each place in the text, so that each has its own `?`
  */
 function finerOrContainerRows(
-  passing: readonly Predicate[],
+  passing: () => readonly string[],
   { finer: { column: finer }, coarser: { column: coarser } }: Levels,
   { table }: Report,
-  visible: readonly Predicate[],
-): Predicate {
-  const finerRows = all(passing);
-  const lookup = all([...visible, finerRows]);
-  return {
-    sql: `(${finerRows.sql} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup.sql})))`,
-    parameters: [...finerRows.parameters, ...lookup.parameters],
-  };
+  visible: readonly string[],
+): string {
+  const finerRows = all(passing());
+  const lookup = all([...visible, ...passing()]);
+  return `(${finerRows} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup})))`;
 }
 
-const plain = (sql: string): Predicate => ({ sql, parameters: [] });
-
-const all = (predicates: readonly Predicate[]): Predicate => ({
-  sql: predicates.map(({ sql }) => sql).join(' AND '),
-  parameters: predicates.flatMap(({ parameters }) => parameters),
-});
-
-const literal = (value: string | bigint): string =>
-  typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);
+const all = (conditions: readonly string[]): string => conditions.join(' AND ');
 
 const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 

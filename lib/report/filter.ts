@@ -32,21 +32,22 @@ const integer = v.pipe(
   v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
 );
 
-const time = (fits: (time: number) => boolean, expected: string) =>
+/** Parses an instant, to milliseconds since 1970. `complaint` says what is wrong with a text that does not fit. */
+export const instant = (fits: (time: number) => boolean, complaint: (text: string) => string) =>
   v.pipe(
     v.string(),
-    v.check(
-      (value) => fits(parseUtcTime(value) ?? Number.NaN),
-      ({ input }) =>
-        isImpossible(input)
-          ? `${quoted(input)} does not exist.`
-          : `The value must be ${expected}, or no record could match.${repeatInstead(input)}`,
-    ),
-    v.transform((value) => parseUtcTime(value) ?? 0),
+    v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+      const time = parseUtcTime(value);
+      if (time !== undefined && fits(time)) return time;
+      addIssue({ message: isImpossible(value) ? `${quoted(value)} does not exist.` : complaint(value) });
+      return NEVER;
+    }),
   );
 
-const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
-const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
+const onlyTime = (fits: (time: number) => boolean, expected: string) =>
+  instant(fits, (text) => `The value must be ${expected}, or no record could match.${repeatInstead(text)}`);
+const hour = onlyTime(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
+const day = onlyTime(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
 
 /** The instants that a filter on this dimension can take, in milliseconds since 1970 (docs/contract.md#filters). */
 export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<string, number> =>

@@ -3,21 +3,18 @@ import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { type Filter, filteredField, filterParameter, filterSchema, inFixedOrder } from './filter.ts';
 import {
-  formatUtcTime,
-  isImpossible,
-  lengthInDays,
-  MAX_WINDOW_DAYS,
-  parseUtcTime,
-  UTC_TIME_FORM,
-  type Window,
-} from './utc-time.ts';
+  type Filter,
+  filteredField,
+  filterParameter,
+  filterSchema,
+  inFixedOrder,
+  instant,
+} from './filter.ts';
+import { formatUtcTime, lengthInDays, MAX_WINDOW_DAYS, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
-
-export { MAX_WINDOW_DAYS };
 
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
@@ -35,7 +32,6 @@ export interface ReportRequest {
 /** Decoded query parameters with all their values. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What the caller sent: the parameters, and the Accept header. */
 export interface ReportQuery {
   readonly parameters: Parameters;
   readonly accept: string | undefined;
@@ -57,18 +53,12 @@ const single = (hint: string) =>
 
 const once = single('');
 
-/** A parameter that is an instant. */
 const utcTime = v.pipe(
   once,
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const time = parseUtcTime(dataset.value);
-    if (time !== undefined) return time;
-    const fault = isImpossible(dataset.value)
-      ? 'does not exist'
-      : `is not a date and time of the form ${UTC_TIME_FORM}`;
-    addIssue({ message: `${quoted(dataset.value)} ${fault}.` });
-    return NEVER;
-  }),
+  instant(
+    () => true,
+    (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`,
+  ),
 );
 
 const apiVersion = v.pipe(
@@ -124,7 +114,6 @@ function readerOf(parameters: Parameters) {
   };
 }
 
-/** Says how to split a window that is too long. */
 function tooLong({ start, end }: Window, mostDays: number): string {
   const parts = lengthInDays({ start, end }) / mostDays;
   return (

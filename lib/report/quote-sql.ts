@@ -10,5 +10,4 @@ export const quoteText = (text: string): string => `'${text.replaceAll("'", "''"
 export const quoteTime = (time: number): string =>
   `TIMESTAMP '${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}'`;
 
-/** A signed 64-bit integer as a numeric literal. */
 export const quoteInteger = (integer: bigint): string => integer.toString();

@@ -1,5 +1,4 @@
 import { type FieldType, type Report, reports } from './catalogue.ts';
-import { columnFault } from './column-name.ts';
 
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
@@ -27,25 +26,59 @@ const COLUMN_TYPE: Record<Exclude<FieldType, 'datetime'>, ColumnType> = {
   float: 'decimal(18,6)',
 };
 
-const columnsOf = ({ fields, levels }: Report): Column[] =>
-  fields.flatMap((field) => {
-    if (field.type === 'datetime') return [];
-    const type = COLUMN_TYPE[field.type];
-    const column = { name: field.column, type, meaning: field.meaning };
-    if (levels?.metric !== field) return [column];
-    return [
-      { name: levels.finerColumn, type, meaning: `${field.meaning}, counted by ${levels.finer.name}` },
-      { ...column, meaning: `${field.meaning}, counted by ${levels.coarser.name}` },
-    ];
-  });
-
-export const tableOf = (report: Report): Table => ({
-  name: report.table,
+export const tableOf = ({ table, fields, levels }: Report): Table => ({
+  name: table,
   columns: [
     { name: TIME_COLUMN, type: 'timestamp', meaning: 'instant of the record, UTC' },
-    ...columnsOf(report),
+    ...fields.flatMap((field): Column[] => {
+      if (field.type === 'datetime') return [];
+      const type = COLUMN_TYPE[field.type];
+      const column = { name: field.column, type, meaning: field.meaning };
+      if (levels?.metric !== field) return [column];
+      return [
+        { name: levels.finerColumn, type, meaning: `${field.meaning}, counted by ${levels.finer.name}` },
+        { ...column, meaning: `${field.meaning}, counted by ${levels.coarser.name}` },
+      ];
+    }),
   ],
 });
+
+/**
+ * Reports, hourly lakes and the page add metrics up, so an expression such as `clicks / served_ads` in place of a column
+ * would give a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
+ */
+export const NOT_A_COLUMN =
+  'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
+
+/**
+ * Names that have a special meaning for an engine: Athena's "Reserved keywords in SQL SELECT statements", and DuckDB's
+ * name for a record's file. DuckDB accepts many of these names as columns: `current_user`, for example, is a column in
+ * DuckDB and a function in Athena.
+ */
+const ENGINE_WORDS = new Set(
+  (
+    'filename ' +
+    'alter and as between by case cast constraint create cross cube current_catalog current_date current_path ' +
+    'current_role current_schema current_time current_timestamp current_user deallocate delete describe distinct drop ' +
+    'else end escape except execute exists extract false first for from full group grouping having in inner insert ' +
+    'intersect into is join json_array json_exists json_object json_query json_table json_value last left like ' +
+    'listagg localtime localtimestamp natural normalize not null on or order outer overflow prepare recursive right ' +
+    'rollup select skip table then trim true uescape union unnest using values when where with'
+  ).split(' '),
+);
+
+/** The first fault in the column names of one table; undefined if every name is valid and unique. */
+export function columnFault(table: string, columns: readonly string[]): string | undefined {
+  for (const [index, column] of columns.entries()) {
+    const where = `lib/report/catalogue.ts, ${table}, column "${column}": `;
+    if (!/^[a-z][a-z0-9_]*$/.test(column)) return where + NOT_A_COLUMN;
+    if (ENGINE_WORDS.has(column))
+      return `${where}Athena or DuckDB read this name as something else. Choose another one.`;
+    if (columns.indexOf(column) !== index)
+      return `${where}it is there twice. Each field has a column of its own; one for the same number is there already.`;
+  }
+  return undefined;
+}
 
 /** The tables of these reports. Throws if a column name is invalid or occurs twice, because reports would be wrong. */
 export function tablesOf(reports: readonly Report[]): readonly Table[] {
@@ -57,5 +90,4 @@ export function tablesOf(reports: readonly Report[]): readonly Table[] {
   return tables;
 }
 
-/** The tables that hold the records, derived from the field catalogue. */
 export const tables: readonly Table[] = tablesOf(reports);

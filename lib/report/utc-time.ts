@@ -6,9 +6,9 @@ export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]
 
 const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1_000;
+export const HOUR_MS = 3_600 * SECOND_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The longest window of a report, in days (docs/contract.md#the-window). */
 export const MAX_WINDOW_DAYS = 32;
@@ -30,8 +30,8 @@ export const formatUtcTime = (time: number): string => `${new Date(time).toISOSt
 /** The UTC day of an instant, `YYYY-MM-DD`: a value of the partition column. */
 export const utcDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-export const isWholeHour = (time: number): boolean => time % HOUR === 0;
-export const isMidnight = (time: number): boolean => time % DAY === 0;
+export const isWholeHour = (time: number): boolean => time % HOUR_MS === 0;
+export const isMidnight = (time: number): boolean => time % DAY_MS === 0;
 
 /** A span of time, milliseconds since 1970: from `start` up to, not including, `end`. */
 export interface Window {
@@ -42,24 +42,24 @@ export interface Window {
 /** The whole of a UTC day, `YYYY-MM-DD`. */
 export function wholeDay(day: string): Window {
   const start = Date.parse(day);
-  return { start, end: start + DAY };
+  return { start, end: start + DAY_MS };
 }
 
 /** The first and the last UTC day that a window touches. */
 export const daysOf = ({ start, end }: Window): { first: string; last: string } => ({
   first: utcDay(start),
-  last: utcDay(end - SECOND),
+  last: utcDay(end - SECOND_MS),
 });
 
 /** The UTC days, `YYYY-MM-DD`, from the first to the last, both inclusive. */
 export function daysBetween(first: string, last: string): string[] {
   const days: string[] = [];
-  for (let time = Date.parse(first); time <= Date.parse(last); time += DAY) days.push(utcDay(time));
+  for (let time = Date.parse(first); time <= Date.parse(last); time += DAY_MS) days.push(utcDay(time));
   return days;
 }
 
 /** A window's length in days, with fractions. */
-export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY;
+export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY_MS;
 
 /**
  * Whether something that was made at `at` is younger than `limitMs`. False if `at` is in the future: the clock was set

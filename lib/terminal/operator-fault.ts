@@ -26,20 +26,19 @@ export async function reportingFaults(command: () => Promise<void>): Promise<voi
   } catch (error) {
     const line = faultLine(error);
     if (line === undefined) throw error;
-    process.stderr.write(`${line.split('\n').map(shown).join('\n')}\n`);
+    process.stderr.write(`${line.split('\n').map(printable).join('\n')}\n`);
     process.exitCode = 1;
   }
 }
 
-/** Prints lines for the operator. */
 export const say = (...lines: readonly string[]): void =>
-  void process.stdout.write(lines.map((line) => `${shown(line)}\n`).join(''));
+  void process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
 
 /**
  * A line for the terminal. Callers, partners and servers write parts of it: characters that move the cursor, change the
  * colours or turn the direction of writing are replaced by their codes.
  */
-export const shown = (line: string): string =>
+export const printable = (line: string): string =>
   line.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 
 /** The line that the operator reads for an error; undefined if the error is a bug of the command. */

@@ -74,7 +74,6 @@ export function repeatedProgress(tell: OnProgress): Disposable & { readonly onPr
   };
 }
 
-/** How far a piece of work has come. */
 interface Step {
   readonly what: string;
   readonly done: number;

@@ -1,26 +1,38 @@
-/** The page: the question in a line, the answer below it, and the API request for the same report. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { FIELDS_PATH, OPENAPI_PATH } from '../../lib/routes.ts';
 import './address.ts';
 import { RequestView } from './answer/request-view.tsx';
 import { ResultView } from './answer/result-view.tsx';
-import { tellTitle } from './answer/title.ts';
 import { focusOn } from './focus.ts';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './question/caller.ts';
 import { CallerStep } from './question/caller-step.tsx';
-import { CompareStep } from './question/compare-step.tsx';
 import { askDays } from './question/day-states.ts';
 import { FieldsStep } from './question/fields-step.tsx';
 import { FiltersStep } from './question/filters-step.tsx';
 import { QuestionLine } from './question/question-line.tsx';
+import { shortTitle } from './question/question-words.ts';
 import { ReportStep } from './question/report-step.tsx';
 import { RunBar } from './question/run-bar.tsx';
-import { WindowStep } from './question/window-step.tsx';
+import { CompareStep, WindowStep } from './question/window-step.tsx';
 import { run, startRun } from './run.ts';
-import { serviceAddress } from './service-address.ts';
-import { readServiceFacts } from './service-facts.ts';
+import { readServiceFacts, serviceAddress } from './service-facts.ts';
 import { faults, isBuilderOpen, report } from './state.ts';
+
+const PAGE = 'Performance reports';
+const STATES = {
+  waiting: 'Waiting',
+  reading: 'Reading',
+  done: 'Ready',
+  'too-large': 'Ready',
+  failed: 'No report',
+};
+
+/** Shows the state of the run in the window's title, because people wait in another tab. */
+function tellTitle(): void {
+  const now = run.value;
+  document.title = now ? `${STATES[now.phase]}: ${shortTitle(now.title)} – ${PAGE}` : PAGE;
+}
 
 /**
  * A user may type a token letter by letter. The page waits until the token has not changed for this long. Then it asks
@@ -28,6 +40,7 @@ import { faults, isBuilderOpen, report } from './state.ts';
  */
 const TOKEN_SETTLED_MS = 400;
 
+/** The page: the question in a line, the answer below it, and the API request for the same report. */
 function Page() {
   return (
     <>

@@ -1,6 +1,6 @@
 import { batch } from '@preact/signals';
 import type { ReaderAnswer, ReaderRequest } from './reader/reader-messages.ts';
-import { besideThis } from './service-address.ts';
+import { besideThis } from './service-facts.ts';
 
 /** The worker that asks for a report and reads it. */
 let reading: Worker | undefined;

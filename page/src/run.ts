@@ -2,8 +2,7 @@ import { batch, signal } from '@preact/signals';
 import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { askView, beginView, showView, takeViewRows } from './answer/table-rows.ts';
 import { chosenCaller } from './question/caller.ts';
-import type { Caller } from './question/caller-token.ts';
-import type { Choice } from './question/choice.ts';
+import type { Caller, Choice } from './question/choice.ts';
 import type { ComparedDays } from './question/compare.ts';
 import { askDays } from './question/day-states.ts';
 import { planComparison } from './question/plan-comparison.ts';
@@ -25,7 +24,7 @@ import {
   type Total,
 } from './reader/reader-messages.ts';
 import { askHolder, askReader, endReading, holdReport, isReportHeld, startWorker } from './report-worker.ts';
-import { serviceAddress } from './service-address.ts';
+import { serviceAddress } from './service-facts.ts';
 import {
   answeredFaults,
   choice,

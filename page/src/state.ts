@@ -6,8 +6,7 @@ import { type Choice, fromHash } from './question/choice.ts';
 import { daysBetween, resolveWindow } from './question/presets.ts';
 import { chosenReport, faultsOf, parametersOf, urlOf } from './question/request.ts';
 import type { Look } from './reader/reader-messages.ts';
-import { serviceAddress } from './service-address.ts';
-import { serviceFacts } from './service-facts.ts';
+import { serviceAddress, serviceFacts } from './service-facts.ts';
 
 /** The currency of all amounts; empty if the service does not report it. */
 export const currency = computed(() => serviceFacts.value.currency);

@@ -67,7 +67,7 @@ describe('the programs of docs/programs', () => {
   it('are those that these tests know', () => {
     expect(guide.names).toEqual([
       ...['pull-report.sh', 'pull-by-url.sh', 'pull_duckdb.py', 'Pull.java', 'pull-report.mjs'],
-      ...['pull_report.py', 'pull-report.R', 'daily.py', 'daily.mjs', 'daily.sh', 'daily.ps1'],
+      ...['pull_report.py', 'pull-report.R', 'daily.mjs', 'daily.sh', 'daily.ps1'],
     ]);
   });
 
@@ -177,26 +177,25 @@ describe('the daily job of docs/first-report.md', () => {
   const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
   const csvFiles = async () =>
     (await readdir(join(directory, 'reports'))).filter((name) => /^2.*csv$/.test(name)).sort();
-  it.each([
-    ...(hasCurl ? [['daily.sh', 'sh'] as const] : []),
-    ['daily.mjs', process.execPath] as const,
-    ...(python ? [['daily.py', python] as const] : []),
-  ])('pulls each day once, and nothing again while nothing has changed: %s', async (name, command) => {
-    const parameters = [command, 'reports', '2026-01-01'];
-    const printed = await run(name, parameters);
-    const files = await csvFiles();
-    expect(files.length).toBeGreaterThan(5);
-    expect(printed.trim().split('\n')).toHaveLength(files.length);
-    for (const day of files.map((file) => file.slice(0, 10)))
-      expect(await readFile(join(directory, 'reports', `${day}.csv`), 'utf8')).toBe(
-        guideReport([], { fields, start: `${day}T00:00:00Z`, end: `${dayAfter(day)}T00:00:00Z` }),
-      );
-    expect(await run(name, parameters)).toBe('');
-  });
-
-  it.each([['daily.mjs', process.execPath] as const, ...(python ? [['daily.py', python] as const] : [])])(
-    'goes on after a 503 and a connection that is dropped: %s',
+  it.each([...(hasCurl ? [['daily.sh', 'sh'] as const] : []), ['daily.mjs', process.execPath] as const])(
+    'pulls each day once, and nothing again while nothing has changed: %s',
     async (name, command) => {
+      const parameters = [command, 'reports', '2026-01-01'];
+      const printed = await run(name, parameters);
+      const files = await csvFiles();
+      expect(files.length).toBeGreaterThan(5);
+      expect(printed.trim().split('\n')).toHaveLength(files.length);
+      for (const day of files.map((file) => file.slice(0, 10)))
+        expect(await readFile(join(directory, 'reports', `${day}.csv`), 'utf8')).toBe(
+          guideReport([], { fields, start: `${day}T00:00:00Z`, end: `${dayAfter(day)}T00:00:00Z` }),
+        );
+      expect(await run(name, parameters)).toBe('');
+    },
+  );
+
+  it.each([['daily.mjs', process.execPath], ...(python ? [['incremental_pull.py', python]] : [])])(
+    'goes on after a 503 and a connection that is dropped: %s',
+    async (name = '', command = '') => {
       const asked: string[] = [];
       const busy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
         const path = url.replace(/\?.*/, '').replace(/.*\//, '');
@@ -207,15 +206,16 @@ describe('the daily job of docs/first-report.md', () => {
           redirect: 'manual',
           headers: { authorization },
         });
-        const location = answer.headers.get('location');
-        response.writeHead(answer.status, location ? { location } : {}).end(await answer.text());
+        const headers = [...answer.headers].filter(([of]) => /^(location|data-version)$/.test(of)).flat();
+        response.writeHead(answer.status, headers).end(await answer.text());
       }).listen(0, '127.0.0.1');
       await once(busy, 'listening');
       const API_URL = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
       try {
-        const printed = await run(name, [command, 'reports', '2026-01-01'], { API_URL });
+        const program = name.endsWith('.py') ? join(PROGRAMS, name) : await guide.write(name, directory);
+        const env = { ...environment(), API_URL };
+        await runProgram(command, [program, 'reports', '2026-01-01', '2026-03-01'], { cwd: directory, env });
         const files = await csvFiles();
-        expect(printed.trim().split('\n').length).toBe(files.length);
         expect(files.length).toBeGreaterThan(5);
         expect(asked.slice(0, 3)).toEqual(['days', 'days', 'publisherperformance']);
         expect(asked.length).toBe(3 + files.length);

@@ -65,7 +65,6 @@ async function shownOn(page: string): Promise<Shown[]> {
 /** The answer with a fixed text in place of each id, because ids differ in every answer. */
 const withoutInstance = (answer: string) => answer.replace(/urn:uuid:[0-9a-f-]{36}/, 'urn:uuid:…');
 
-/** Runs commands in one shell; resolves to the output of each. */
 async function answersOf(commands: readonly string[]): Promise<string[]> {
   const mark = '--- the end of an answer ---';
   const script = [

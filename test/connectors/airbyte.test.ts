@@ -294,16 +294,6 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
       { publisher_fields: 'Day,Click' },
       'Invalid request: requestedFields: Unknown field "Click". Did you mean "Clicks"?',
     ],
-    [
-      'a window of over 32 days for a report without the field Day',
-      { publisher_fields: 'DeviceOrProxy,Clicks', end: '2026-02-03T00:00:00Z' },
-      'Invalid request: endExclusive: The window is longer than 32 days. Send 2 requests',
-    ],
-    [
-      'a report without fields',
-      { publisher_fields: undefined, end: '2026-02-02T00:00:00Z' },
-      'Invalid request: requestedFields: Missing: this parameter is required.',
-    ],
   ])('says what is wrong with %s', async (_, wrong, problem) => {
     const messages = await run('read.sh', wrong);
     expect(errorsOf(messages)).toContainEqual(expect.stringContaining(problem));

@@ -55,7 +55,6 @@ export interface Ran {
 interface Comparison {
   readonly rows: number;
   readonly expectedRows: number;
-  /** The number of bytes of the full pull. */
   readonly bytes: number;
   readonly differences: readonly unknown[];
   readonly types: Readonly<Record<string, string>>;

@@ -40,7 +40,6 @@ describe.skipIf(!python)('connectors/dlt', () => {
     end: scene.service.days[from + count] as string,
   });
 
-  /** The number of rows of each day. */
   const rowsOf = async (database: string): Promise<Record<string, number>> =>
     Object.fromEntries(
       (
@@ -149,17 +148,6 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       await scene.expectEqual(database, few(FROM, 10));
     });
-
-    it.each(['staging', 'merge'])(
-      'the command pulls the days again (killed in the step: %s)',
-      async (step) => {
-        const database = scene.databaseOf(`died-${step}`);
-        expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-        await die(database, scene.environment, step);
-        expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-        await scene.expectEqual(database, few(FROM, 10));
-      },
-    );
 
     it('the command pulls the days again, even if their files return to the version that the connector’s state names', async () => {
       const database = scene.databaseOf('put-back');
@@ -356,29 +344,6 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const none: Change = { ...few(50), filters: [['DeviceOrProxy', 'nobody has this']], table: 'none' };
     expect(await run(database, none)).toMatchObject({ code: 0, pulled: 5, removed: 0 });
     expect(await run(database, none)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
-  });
-
-  it('stores the version of the pulled report, and pulls a day again if the day changed during its query', async () => {
-    const { service, connector, databaseOf } = scene;
-    const database = databaseOf('while-pulled');
-    const [first = '', second = ''] = service.days.slice(60);
-    service.beforeNextReport(() => service.restate(first));
-    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 5 });
-    // The loaded rows have the current version, not the version that `/days` listed.
-    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 0 });
-    await scene.expectEqual(database, few(60));
-    await service.restate(second);
-    service.duringNextQuery(() => service.restate(second));
-    const { code, output } = await run(database, few(60));
-    expect({ code, output }).toMatchObject({
-      code: 1,
-      output: expect.stringContaining(`run again: ${second}`),
-    });
-    expect(
-      await connector.select(database, `SELECT DISTINCT day::DATE FROM ${TABLE} WHERE _data_version IS NULL`),
-    ).toEqual([[second]]);
-    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 1 });
-    await scene.expectEqual(database, few(60));
   });
 
   it('pulls a day again after somebody has deleted its rows', async () => {

@@ -67,7 +67,6 @@ interface SdkClient {
 export interface Agent {
   readonly pid: number;
   readonly client: SdkClient;
-  /** What the server wrote to its standard error output. */
   errors(): string;
   ask(tool: string, given: object, options?: CallOptions): Promise<Answer>;
 }

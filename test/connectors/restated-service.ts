@@ -26,7 +26,6 @@ const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOStrin
 export interface RestatedService {
   readonly days: readonly string[];
   readonly clients: Stack['clients'];
-  /** The day after the last day. */
   readonly end: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly random: () => number;
@@ -34,9 +33,9 @@ export interface RestatedService {
   takeRequests(): string[];
   /** Restates a day: replaces its data. */
   restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
-  /** Removes all events of a day. */
   takeBack(day: string): Promise<void>;
-  hasEvents(day: string): boolean;
+  /** A day's events; undefined if it has none. */
+  eventsOn(day: string): readonly EventRow[] | undefined;
   /** Keeps a day's current files. Resolves to a function that puts the same files back. */
   keep(day: string): Promise<() => Promise<void>>;
   /**
@@ -57,20 +56,21 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
   const lake = join(home, 'lake');
   const folderOf = (day: string) => join(lake, TABLE, `day=${day}`);
   const days = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
-  const there = new Set<string>();
+  const there = new Map<string, readonly EventRow[]>();
 
   async function restate(
     day: string,
     { isFinal = true, device }: { isFinal?: boolean; device?: string } = {},
   ) {
     const made = await mkdtemp(join(home, 'made-'));
-    await writeEvents(made, TABLE, eventsOf(day, random, device));
+    const events = eventsOf(day, random, device);
+    await writeEvents(made, TABLE, events);
     const folder = join(made, TABLE, `day=${day}`);
     const files = (await readdir(folder)).map((name) => ({ path: join(folder, name), name }));
     await mkdir(lake, { recursive: true });
     await folderTarget(lake).replaceDay({ table: TABLE, day, files, ...(isFinal && { marker: '' }) });
     await rm(made, { recursive: true });
-    there.add(day);
+    there.set(day, events);
   }
   async function takeBack(day: string) {
     await rm(folderOf(day), { recursive: true });
@@ -134,7 +134,7 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
     takeRequests: () => asked.splice(0),
     restate,
     takeBack,
-    hasEvents: (day) => there.has(day),
+    eventsOn: (day) => there.get(day),
     async keep(day) {
       const kept = join(home, `kept-${day}`);
       await rm(kept, { recursive: true, force: true });
@@ -142,10 +142,11 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
       // The files are linked, not copied: a copy would be another file, with another version.
       for (const name of await readdir(folderOf(day)))
         await link(join(folderOf(day), name), join(kept, name));
+      const events = there.get(day) ?? [];
       return async () => {
         await rm(folderOf(day), { recursive: true, force: true });
         await rename(kept, folderOf(day));
-        there.add(day);
+        there.set(day, events);
       };
     },
     beforeNextReport(act, left = 0) {

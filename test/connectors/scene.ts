@@ -13,7 +13,6 @@ export interface Scene {
   readonly connector: Connector;
   readonly home: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** The path of a database that no other test uses. */
   databaseOf(name: string): string;
   /** The command's parameters, by default for all days and fields. */
   argv(database: string, changes?: Change): string[];

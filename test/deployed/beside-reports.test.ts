@@ -11,7 +11,6 @@ import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 
 const lane = currentLane() as Lane;
-const PARTNER = 'https://dash.partner.example';
 const events = knownEvents(18, 200);
 const WINDOW = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
@@ -64,36 +63,6 @@ it('the stage has a page whose files all load; the page may connect to the resul
   }
 });
 
-describe('a page of another origin', () => {
-  const path = `/reporting/publisherperformance?${queryOf({ fields: ['Day', 'Clicks'], ...WINDOW })}`;
-  const withToken = (Origin: string) => ({ Origin, Authorization: `Bearer ${service.token}` });
-
-  it('passes the preflight, and can read answers and problem documents, if the stage names its origin', async () => {
-    const preflight = await ask(path, {
-      method: 'OPTIONS',
-      headers: {
-        Origin: PARTNER,
-        'Access-Control-Request-Method': 'GET',
-        'Access-Control-Request-Headers': 'authorization',
-      },
-    });
-    const answers = [
-      preflight,
-      await ask(path, { headers: withToken(PARTNER) }),
-      await ask('/reporting/publisherperformance', { headers: withToken(PARTNER) }),
-      await ask('/nowhere', { headers: { Origin: PARTNER } }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([204, 303, 400, 404]);
-    for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe(PARTNER);
-    expect(preflight.headers['access-control-allow-headers']).toMatch(/authorization/i);
-  });
-
-  it('gets no access-control-allow-origin if the stage does not name its origin', async () => {
-    const { headers } = await ask(path, { headers: withToken('https://other.example') });
-    expect(headers).not.toHaveProperty('access-control-allow-origin');
-  });
-});
-
 /** The text of a report, and the presigned link to the report's file. */
 async function links() {
   const question = { fields: ['PlacementId', 'Clicks'], ...WINDOW };
@@ -136,17 +105,5 @@ describe('the edge for downloads', () => {
     expect([refused.status, closed.status]).toEqual([403, 403]);
     expect((await byEdge(link, {}, 'PUT')).status).toBe(403);
     expect((await byEdge(link, { 'x-forwarded-proto': 'http' })).status).toBe(403);
-  });
-
-  it('lets pages of other origins read a file, as the bucket does', async () => {
-    const { link } = await links();
-    const { headers } = await byEdge(link, { origin: 'null' });
-    expect(headers['access-control-allow-origin']).toBe('*');
-    const preflight = {
-      origin: 'null',
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'range',
-    };
-    expect((await byEdge(link, preflight, 'OPTIONS')).status).toBe(200);
   });
 });

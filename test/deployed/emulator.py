@@ -12,7 +12,6 @@ import json
 import os
 import re
 import ssl
-import sys
 import threading
 from contextvars import ContextVar
 from decimal import Decimal
@@ -27,18 +26,10 @@ from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
 
-ADAPTATIONS = []
-
 
 def adaptation(reason):
-    """Registers an adaptation. The function's name says what the adaptation does, `reason` says why."""
-
-    def register(apply):
-        ADAPTATIONS.append((apply.__name__, reason))
-        apply()
-        return apply
-
-    return register
+    """Applies an adaptation. The function's name says what the adaptation does, `reason` says why."""
+    return lambda apply: apply()
 
 
 def replace(module, name, make):
@@ -68,24 +59,15 @@ def recorded_only(kind):
     }
 
 
-@adaptation("The emulator has no AWS::WAFv2::WebACLAssociation. The firewall is not asked in the lane.")
-def web_acl_associations_are_recorded():
-    recorded_only("AWS::WAFv2::WebACLAssociation")
-
-
-@adaptation("The emulator has no AWS::Backup::BackupSelection. Nothing is backed up in the lane.")
-def backup_selections_are_recorded():
-    recorded_only("AWS::Backup::BackupSelection")
-
-
-@adaptation("The emulator has no AWS::Logs::QueryDefinition. Nobody asks the saved questions in the lane.")
-def saved_queries_are_recorded():
-    recorded_only("AWS::Logs::QueryDefinition")
-
-
-@adaptation("The emulator has no AWS::CloudWatch::CompositeAlarm. No alarm is evaluated in the lane.")
-def composite_alarms_are_recorded():
-    recorded_only("AWS::CloudWatch::CompositeAlarm")
+# Resources that the lane needs for nothing but the template: no firewall is asked, nothing is backed up, nobody asks the
+# saved questions, and no alarm is evaluated.
+for kind in (
+    "AWS::WAFv2::WebACLAssociation",
+    "AWS::Backup::BackupSelection",
+    "AWS::Logs::QueryDefinition",
+    "AWS::CloudWatch::CompositeAlarm",
+):
+    recorded_only(kind)
 
 
 @adaptation("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
@@ -507,8 +489,5 @@ if __name__ == "__main__":
     faults_strike()
     # Without this line, the emulator would also listen on the machine's port for TLS.
     app._port_is_bindable = lambda *_: False
-    if "--adaptations" in sys.argv:
-        json.dump(ADAPTATIONS, sys.stdout)
-    else:
-        threading.Thread(target=end_with_starter, daemon=True).start()
-        app.main()
+    threading.Thread(target=end_with_starter, daemon=True).start()
+    app.main()

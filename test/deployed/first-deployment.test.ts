@@ -46,7 +46,6 @@ const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
 
 const json = async (...parameters: string[]) => JSON.parse(await aws(...parameters, '--output', 'json'));
 
-/** The buckets and user pools of the stage. */
 async function made(): Promise<{ buckets: string[]; pools: string[] }> {
   const { Buckets } = await json('s3api', 'list-buckets');
   const { UserPools } = await json('cognito-idp', 'list-user-pools', '--max-results', '60');

@@ -36,7 +36,5 @@ function descendsFromEmulator(id: number): boolean {
 function signal(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
+  } catch {}
 }

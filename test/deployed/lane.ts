@@ -5,7 +5,6 @@ import type { Account } from './operator.ts';
  * is what the suites must know about it; `run-suites.ts` passes it in an environment variable.
  */
 export interface Lane extends Account {
-  /** The id of the emulator's process. */
   readonly emulatorId: number;
   readonly faultsFile: string;
   /** The URL at which the identity provider of stage `claims` signs any token for the tests. */

@@ -7,7 +7,6 @@ const STAGES = join(import.meta.dirname, 'stages.ts');
 /** An AWS account for the operator's commands: the endpoint that the commands call, and the folders that they use. */
 export interface Account {
   readonly endpoint: string;
-  /** The folder of the `aws` command. */
   readonly commands: string;
   /** A folder for the files that commands write. */
   readonly directory: string;
@@ -86,7 +85,6 @@ export function operator(
         ...output,
         ...parameters,
       ]),
-    /** Runs `npm run partner -- …`. */
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () =>
       run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),
@@ -101,7 +99,6 @@ export function operator(
       return run('node', ['tools/smoke.ts', stage, ...addresses]);
     },
     apiAddress,
-    /** The outputs of a stack, by name. */
     outputs,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { accessToken } from '../../local/access-token.ts';
-import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import type { Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { ownService, queryOf } from '../e2e/service.ts';
 import { currentLane, type Lane } from './lane.ts';
@@ -36,16 +36,7 @@ const get = async (token: string, asked = question) => {
   });
   return { status: response.status, body: await response.text() };
 };
-const reportOf = (company: bigint) => ({
-  status: 200,
-  body: expectedReport(
-    'publisherperformance',
-    events.publisher_events.filter((row: EventRow) => row['publisher_company_id'] === company),
-    question,
-  ),
-});
 
-/** The lines of a function's log. */
 async function linesOf(name: string): Promise<{ name: string; message?: string; partner?: string }[]> {
   const log = ['--log-group-name', resourceNames(lane.stage).functionLog(name)];
   const { events } = JSON.parse(await aws('logs', 'filter-log-events', ...log, '--output', 'json'));
@@ -59,13 +50,6 @@ async function linesOf(name: string): Promise<{ name: string; message?: string; 
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('partners of a deployed stage', () => {
-  it('pull different files from the same URL', async () => {
-    const [one, other] = [await added('lane-one', '1000'), await added('lane-other', '1001')];
-    expect(await get(one)).toEqual(reportOf(1000n));
-    expect(await get(other)).toEqual(reportOf(1001n));
-    expect(reportOf(1000n)).not.toEqual(reportOf(1001n));
-  });
-
   it('are only the clients in the register: a client that was made directly in Cognito gets a 401', async () => {
     const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
     const flows = ['--allowed-o-auth-flows', 'client_credentials', '--allowed-o-auth-flows-user-pool-client'];
@@ -103,20 +87,5 @@ describe('partners of a deployed stage', () => {
           'publish: publication',
         ]),
       );
-  });
-
-  it('get a 401 within a minute of their removal, and a 404 at a waiting URL', async () => {
-    const token = await added('lane-leaving', '1000');
-    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
-    const slow = { ...question, fields: ['Day', 'Clicks'] };
-    const first = await service.request('publisherperformance', queryOf(slow), {
-      headers: { Authorization: `Bearer ${token}` },
-    });
-    const room = new URL(first.headers.get('location') ?? '', `${service.stack.apiUrl}/`).href;
-    expect(room).toContain('/reporting/downloads/');
-    await partner('remove', lane.stage, 'lane-leaving', '--yes');
-    await expect.poll(async () => (await get(token)).status, MINUTE).toBe(401);
-    await expect.poll(async () => (await fetch(room, { redirect: 'manual' })).status, MINUTE).toBe(404);
-    service.stack.faults.set([]);
   });
 });

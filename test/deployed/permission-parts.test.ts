@@ -80,7 +80,6 @@ const ask = (report: string, question: Question) =>
     report,
     queryOf(question).replace('Clicks', report === 'publisherperformance' ? 'Clicks' : 'Spend'),
   );
-/** The status at the end of all redirects. */
 async function followed(first: Response): Promise<number> {
   let response = first;
   for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {

@@ -27,7 +27,6 @@ const events = knownEvents(27, 200);
 
 /** How long a query runs that a caller waits for. It is longer than the query's first request waits. */
 const SLOW_MS = 15_000;
-/** The longest that `npm run rollback` may take. */
 const MINUTE_MS = 60_000;
 
 /** Deploys code as the release `commit`, with these settings in place of those of `prod`. */
@@ -259,7 +258,6 @@ describe('a stage with the settings as shipped', () => {
     expect(await waiting).toBe(expected(asked++));
   });
 
-  /** The setting of the live release. */
   const longestQuery = async () => {
     const FunctionName = resourceNames(stage).functionName('publisherperformance');
     const live = new GetFunctionConfigurationCommand({ FunctionName, Qualifier: LIVE_ALIAS });

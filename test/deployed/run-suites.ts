@@ -17,7 +17,6 @@ export interface Suite {
 }
 
 export interface Surroundings {
-  /** The folder of the tools' commands. */
   readonly commands: string;
   /** A folder for temporary files. It is removed after all suites. */
   readonly directory: string;

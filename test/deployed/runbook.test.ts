@@ -177,27 +177,18 @@ describe('the service', () => {
     const workgroup = `performance-reports-${lane.stage}`;
     const state = () =>
       aws(
-        'athena',
-        'get-work-group',
-        '--work-group',
+        ...'athena get-work-group --work-group'.split(' '),
         workgroup,
-        '--query',
-        'WorkGroup.State',
-        '--output',
-        'text',
+        ...'--query WorkGroup.State --output text'.split(' '),
       );
     expect(await state()).toContain('DISABLED');
     await run('start-again.sh');
     expect(await state()).toContain('ENABLED');
     const reservation = (of: string) =>
       aws(
-        ...[
-          'lambda',
-          'get-function-concurrency',
-          '--function-name',
-          `performance-reports-${lane.stage}-${of}`,
-        ],
-        ...['--query', 'ReservedConcurrentExecutions', '--output', 'text'],
+        ...'lambda get-function-concurrency --function-name'.split(' '),
+        `performance-reports-${lane.stage}-${of}`,
+        ...'--query ReservedConcurrentExecutions --output text'.split(' '),
       );
     expect(await reservation('publish')).toBe(`${stages[lane.stage]?.reservedConcurrency?.publish}\n`);
     expect(await reservation('abandon')).toMatch(/^(None)?\n?$/);
@@ -225,24 +216,14 @@ describe('the service', () => {
 
   it('gets another client and secret for the probe', async () => {
     const secrets = await aws(
-      'secretsmanager',
-      'list-secrets',
-      '--query',
-      'SecretList[].ARN',
-      '--output',
-      'text',
+      ...'secretsmanager list-secrets --query SecretList[].ARN --output text'.split(' '),
     );
     const [SECRET = ''] = secrets.trim().split(/\s+/);
     const value = () =>
       aws(
-        'secretsmanager',
-        'get-secret-value',
-        '--secret-id',
+        ...'secretsmanager get-secret-value --secret-id'.split(' '),
         SECRET,
-        '--query',
-        'SecretString',
-        '--output',
-        'text',
+        ...'--query SecretString --output text'.split(' '),
       );
     const before = await value();
     await run('probe-secret.sh', { SECRET, CLIENT: 'a', NEW_SECRET: 'b' });
@@ -270,14 +251,9 @@ describe('a request to publish a large report', () => {
     const event = { detail: { object: { key } } };
     const queue = `performance-reports-${lane.stage}-lost-events`;
     const url = await aws(
-      'sqs',
-      'get-queue-url',
-      '--queue-name',
+      ...'sqs get-queue-url --queue-name'.split(' '),
       queue,
-      '--query',
-      'QueueUrl',
-      '--output',
-      'text',
+      ...'--query QueueUrl --output text'.split(' '),
     );
     for (const body of [event, { requestPayload: { requestPayload: event } }]) {
       await aws('s3', 'rm', '--recursive', '--quiet', `s3://${ResultsBucket}/${files}`);
@@ -287,13 +263,9 @@ describe('a request to publish a large report', () => {
       await expect.poll(async () => (await listed(files)).split('\n').length, MINUTE).toBe(published);
     }
     const left = [
-      'get-queue-attributes',
-      '--queue-url',
+      ...'get-queue-attributes --queue-url'.split(' '),
       url.trim(),
-      '--attribute-names',
-      'All',
-      '--output',
-      'json',
+      ...'--attribute-names All --output json'.split(' '),
     ];
     expect(JSON.parse(await aws('sqs', ...left)).Attributes).toMatchObject({
       ApproximateNumberOfMessages: '0',
@@ -304,7 +276,6 @@ describe('a request to publish a large report', () => {
 
 describe('something that was changed by hand', () => {
   const database = resourceNames(lane.stage).database;
-  /** The status of a report that is not cached. */
   const statusOf = async (...fields: string[]) => {
     const headers = { Authorization: `Bearer ${token}` };
     const asked = queryOf({ ...question, fields });

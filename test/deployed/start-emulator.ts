@@ -12,13 +12,11 @@ const STOP_MS = 5_000;
 /** MiniStack on loopback, with the adaptations of `emulator.py`. It enforces IAM and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
-  /** The id of the emulator's process. */
   readonly id: number;
   /** Environment variables by which Node.js, the AWS CLI and curl trust the emulator's certificate. */
   readonly trust: Readonly<Record<string, string>>;
   /** The file with the faults as JSON; the emulator reads it at each call. */
   readonly faultsFile: string;
-  /** The file with the emulator's output. */
   readonly log: string;
 }
 

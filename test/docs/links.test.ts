@@ -60,22 +60,3 @@ describe('the documents', () => {
     expect(numbered).toEqual([]);
   });
 });
-
-describe('the links that are found in a page', () => {
-  it.each([
-    ['a link', '[a](b.md#c)', ['b.md#c']],
-    ['a picture', '![a](b.png)', ['b.png']],
-    ['no link to another host', '[a](https://b.example/c)', []],
-    ['no link in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
-  ])('include %s', (_, page, links) => {
-    expect(linksOf(page)).toEqual(links);
-  });
-
-  it('can name a heading by the anchor that Git hosts give it', () => {
-    expect(anchorsOf('# A `b` "c"\n```\n# no\n```\n## What\'s new, here?\n## A b c')).toEqual([
-      'a-b-c',
-      'whats-new-here',
-      'a-b-c-1',
-    ]);
-  });
-});

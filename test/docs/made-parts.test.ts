@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readDecision, readDecisions } from '../../tools/docs/decision-index.ts';
-import { madeParts, withMadePart } from '../../tools/docs/made-parts.ts';
+import { tables } from '../../lib/report/tables.ts';
+import { madeParts, readDecision, readDecisions, withMadePart } from '../../tools/made-parts.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -10,6 +10,12 @@ describe('the generated part of a page', () => {
   it.each([...madeParts(root)])('is the current output of npm run docs: $page', ({ page, make }) => {
     const text = readFileSync(join(root, page), 'utf8');
     expect(text).toBe(make(text));
+  });
+
+  it('names every column of the data contract with its type', () => {
+    const page = readFileSync(join(root, 'docs/data-contract.md'), 'utf8');
+    for (const { name, type } of tables.flatMap(({ columns }) => columns))
+      expect(page).toContain(`| \`${name}\` | ${type} | `);
   });
 
   it('replaces the text between its marks, and nothing else', () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -73,8 +73,6 @@ async function days(
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
-const asCaller = () => ({ Authorization: `Bearer ${service.token}` });
-
 /** The report of a window's clicks, and the data version in the redirect to it. */
 async function clicks(start: string, end: string): Promise<{ csv: string; version: string | null }> {
   const query = new URLSearchParams({
@@ -89,7 +87,6 @@ async function clicks(start: string, end: string): Promise<{ csv: string; versio
 }
 
 const MARCH = ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'] as const;
-const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day} ${state}`);
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
 
 describe('GET /reporting/{report}/days', () => {
@@ -152,47 +149,5 @@ describe('GET /reporting/{report}/days', () => {
       headers: { 'If-None-Match': String(whole.headers.get('etag')) },
     });
     expect(same.status).toBe(304);
-  });
-
-  it('lists only the days of the report’s own table', async () => {
-    const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
-    expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
-    expect(statesOf(await days(...january))).toEqual([]);
-  });
-
-  it('answers 404 no-records, as the report does, if the report’s table is missing', async () => {
-    await rm(join(lake, 'advertiser_events'), { recursive: true });
-    const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
-    expect({ status, body }).toMatchObject({
-      status: 404,
-      body: {
-        type: 'urn:problem-type:performance-reports:no-records',
-        detail: expect.stringMatching(
-          /no records for the advertiser performance report: its table is missing/,
-        ),
-      },
-    });
-    const query =
-      'requestedFields=Spend&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
-    expect((await service.request(DAY.advertiser, query)).status).toBe(404);
-    expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
-    await mkdir(join(lake, 'advertiser_events'));
-    expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
-  });
-
-  it('lists no day while the table has no file, and lists the day again after a new file is written', async () => {
-    const query =
-      'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
-    const csv = async () =>
-      (await service.request(DAY.publisher, query, { redirect: 'follow', headers: asCaller() })).text();
-    const row = '"2026-03-01T00:00:00Z",1\n';
-    expect(await csv()).toBe(`"Day","Clicks"\n${row}`);
-    for (const name of await readdir(folder('2026-03-01'))) await rm(join(folder('2026-03-01'), name));
-    await mark('2026-03-01');
-    expect(await csv()).toBe('"Day","Clicks"\n');
-    expect(statesOf(await days(...MARCH))).toEqual([]);
-    await write('2026-03-01', 1);
-    expect(await csv()).toBe(`"Day","Clicks"\n${row}`);
-    expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 final']);
   });
 });

@@ -106,17 +106,6 @@ describe('a results bucket that has lost objects', () => {
     for (const prefix of prefixes) await empty(prefix);
     expect(await pull(question)).toBe(expected(question));
   });
-
-  it('answers the links to reports with 404 if it has lost the files but not their records', async () => {
-    const question = freshQuestion();
-    await pull(question);
-    await empty('reports/');
-    const follow = () => service.request(REPORT, queryOf(question), { redirect: 'follow' });
-    const lost = await follow();
-    expect([lost.status, await lost.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
-    await empty('jobs/');
-    expect(await (await follow()).text()).toBe(expected(question));
-  });
 });
 
 describe('the publication of a large result', () => {

@@ -139,31 +139,6 @@ describe('identical requests', () => {
   });
 });
 
-describe('a query that fails', () => {
-  const problem = async (question: Question) => {
-    const { response, body } = await follow(question);
-    return { status: response.status, slug: JSON.parse(body).type.split(':').at(-1) };
-  };
-
-  it('is retried once if Athena says that the failure is retryable', async () => {
-    service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
-    const question = freshQuestion();
-    expect(await pull(question)).toBe(expected(question));
-  });
-
-  it('is answered 500 at once if the failure is final, and is run again for the next request', async () => {
-    service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
-    const question = freshQuestion();
-    expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
-    expect(await pull(question)).toBe(expected(question));
-  });
-
-  it('is answered 400 report-too-large if it exceeds the scan limit', async () => {
-    service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
-    expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
-  });
-});
-
 describe('throttling', () => {
   it('of every call of S3 leads to a 503 with Retry-After', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);

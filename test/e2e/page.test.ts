@@ -3,16 +3,13 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
 import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
-import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
 
-const PARTNER = 'https://dash.partner.example';
 const events = knownEvents(18, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
-const report = expectedReport('publisherperformance', events.publisher_events, question);
 
-const service = await ownService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
+const service = await ownService(events, { lastDay: async () => '2026-02-01' });
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
@@ -76,43 +73,6 @@ describe('GET /reporting/fields', () => {
       );
     }
     expect(JSON.stringify(document)).not.toMatch(/column|_events/);
-  });
-});
-
-describe('a web page of a partner’s origin', () => {
-  const authorized = (origin: string) => ({ Origin: origin, Authorization: `Bearer ${service.token}` });
-  const path = () => `/reporting/publisherperformance?${queryOf(question)}`;
-
-  it('can send the preflight, get the report and download it', async () => {
-    const preflight = await get(path(), {
-      method: 'OPTIONS',
-      headers: {
-        Origin: PARTNER,
-        'Access-Control-Request-Method': 'GET',
-        'Access-Control-Request-Headers': 'authorization',
-      },
-    });
-    expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('access-control-allow-origin')).toBe(PARTNER);
-
-    const answer = await get(path(), { headers: authorized(PARTNER), redirect: 'manual' });
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(PARTNER);
-
-    // A browser sends this Origin after a redirect from one origin to another.
-    const download = await fetch(answer.headers.get('location') ?? '', { headers: { Origin: 'null' } });
-    expect(download.headers.get('access-control-allow-origin')).toBe('*');
-    expect(download.headers.has('access-control-allow-credentials')).toBe(false);
-    expect(await download.text()).toBe(report);
-  });
-
-  it('can read the problem document for a bad request, a missing token and an unknown path', async () => {
-    const faulty = await get('/reporting/publisherperformance', { headers: authorized(PARTNER) });
-    const stranger = await get(path(), { headers: { Origin: PARTNER } });
-    const nowhere = await get('/nowhere', { headers: { Origin: PARTNER } });
-    expect([faulty, stranger, nowhere].map(({ status }) => status)).toEqual([400, 401, 404]);
-    for (const { headers } of [faulty, stranger, nowhere])
-      expect(headers.get('access-control-allow-origin')).toBe(PARTNER);
   });
 });
 

@@ -169,11 +169,3 @@ describe('a change of the register', () => {
     }
   });
 });
-
-describe('the register', () => {
-  it('leads to a 503, not to a 401 or a report, while S3 throttles the calls that read it', async () => {
-    const client = await registered({ publisherCompanies: ['1000'] });
-    service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
-    expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });
-  });
-});

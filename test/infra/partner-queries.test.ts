@@ -5,17 +5,10 @@ import { reportHandler } from '../../lib/http/report-handler.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { downloadPath } from '../../lib/routes.ts';
 import type { Plan } from '../lib/delivery/memory-queries.ts';
-import { START } from '../lib/delivery/setting.ts';
+import { PARAMETERS, START } from '../lib/delivery/setting.ts';
 import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
 
 vi.mock('node:timers/promises', () => import('../fake-timers-promises.ts'));
-
-const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
 
 /** The fields of the log lines of a report's function and of the waiting room. The queries read these lines. */
 async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {

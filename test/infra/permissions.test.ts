@@ -213,10 +213,6 @@ describe('a function', () => {
     expect(resources('publish', 'athena:StartQueryExecution')).toEqual([]);
   });
 
-  it('may decrypt the events if a key encrypts them', () => {
-    expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(reports.length + 1);
-  });
-
   it('has exactly the statements that the list of statements names for it', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
     // The statements of two accounts: one has the register, the other has events with their own encryption key.

@@ -5,17 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
 import { buildStacks, resolved, resourcesOf } from './synthesize.ts';
 
-const { app, data, identity, api, operations } = buildStacks(newAccount);
-const grown = buildStacks(grownAccount);
+// CDK checks these templates against AWS's specifications, and throws at a fault.
+const { app, data, identity, api, operations } = buildStacks(newAccount, { isChecked: true });
+const grown = buildStacks(grownAccount, { isChecked: true });
 
 describe("AWS's own advice", () => {
-  it.each([
-    ['a new account', newAccount],
-    ['a grown account', grownAccount],
-  ])('finds no fault in any template of %s', (_, account) => {
-    expect(() => buildStacks(account, { isChecked: true })).not.toThrow();
-  });
-
   it.each([
     ['a new account', app],
     ['a grown account', grown.app],

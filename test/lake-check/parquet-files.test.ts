@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { readWholeFile } from '../../lake-check/verify-pages.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { type Column, type ColumnType, tableOf } from '../../lib/report/tables.ts';
-import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
 import { writingFolder } from '../tools/make-parquet.ts';
 import {
   highestFirst,
@@ -53,7 +52,6 @@ async function write(path: string, bytes: Buffer): Promise<void> {
   await writeFile(join(home, path), bytes);
 }
 
-/** Runs the three commands on a lake. */
 async function runAll(lake: string): Promise<Readonly<Record<'check' | 'convert' | 'hourly', LakeRun>>> {
   const from = join(home, lake);
   return {
@@ -204,35 +202,6 @@ describe('a footer whose bounds are false', () => {
       }
     },
   );
-
-  it('decides nothing in a query of the lake commands', async () => {
-    const lie = (column: Column) => {
-      const bound = boundOf(column.type, 1001);
-      return { ...rightColumn(column, [1000, 1001, null]), statistics: { 5: bound, 6: bound, 3: 0n } };
-    };
-    const lies = columns.filter(({ name }) => /^(clicks|device_or_proxy)$/.test(name)).map(lie);
-    await write('lie.parquet', oddParquet(lies, lies));
-    await using workspace = await openWorkspace();
-    for (const [sql, answers] of QUERIES) {
-      const query = sql.replace('FILE', `'${home}/lie.parquet'`);
-      const rows = (await workspace.connection.runAndReadAll(query)).getRowsJson();
-      expect(rows.join(' '), sql).toBe(answers);
-    }
-  });
-
-  const QUERIES = [
-    ['SELECT min(clicks), count_if(clicks < 1001), count_if(clicks IS NULL) FROM FILE', '1000,2,2'],
-    ["SELECT count(*) FROM FILE WHERE clicks = 1000 OR device_or_proxy = '1000'", '2'],
-    ['SELECT count(*) FROM FILE WHERE clicks = 1000', '2'],
-    ['SELECT count(*) FROM FILE WHERE device_or_proxy IS NULL', '2'],
-    [
-      'SELECT clicks FROM FILE JOIN (SELECT 1000 AS x UNION ALL SELECT 1000 + 0) ON clicks = x GROUP BY ALL',
-      '1000',
-    ],
-    ['SELECT clicks, count(*) FROM FILE GROUP BY clicks ORDER BY clicks NULLS LAST', '1000,2 1001,2 ,2'],
-    ['SELECT clicks FROM FILE ORDER BY clicks LIMIT 1', '1000'],
-    ['SELECT max(clicks) FROM FILE', '1001'],
-  ] as const;
 });
 
 describe('a file that DuckDB reads as other values, or not at all', () => {
@@ -320,10 +289,4 @@ it('lake convert reads decimals in more bytes than their digits need', async () 
   const { stdout, stderr } = await runLake(['convert', `${home}/long.parquet`, '--to', `${home}/long`]);
   expect(stderr).toBe('');
   expect(stdout).toContain('revenue -0.750000');
-});
-
-it('the writer of odd files writes what DuckDB reads', async () => {
-  await write('right.parquet', oddParquet(recordsOf([1, null, 3]), recordsOf([4])));
-  const sql = `SELECT clicks::INTEGER, revenue::VARCHAR, device_or_proxy FROM '${home}/right.parquet'`;
-  expect((await engine.rows(sql)).join(' ')).toBe('1,1.000000,1 ,, 3,3.000000,3 4,4.000000,4');
 });

@@ -127,6 +127,16 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });
 
+  it.each<[string, string, string?]>([
+    ['partners', 'PARTNERS_BUCKET'],
+    ['claims', 'COMPANY_CLAIMS'],
+    ['claims', 'COMPANY_CLAIMS', 'roles'],
+    ['claims', 'COMPANY_CLAIMS', '{"nobodysCompanies":{"claim":"roles"}}'],
+    ['claims', 'COMPANY_CLAIMS', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
+  ])('refuses ENTITLEMENTS=%s with another value of %s than it needs: %s', (by, name, value) => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: by, [name]: value })).toThrow(name);
+  });
+
   it.each([100, 25_000])('accepts a wait of %d ms, which leaves time to answer', (queryWaitMs) => {
     expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
   });
@@ -134,23 +144,5 @@ describe('readConfig', () => {
   it('reads the bucket of the register of partners', () => {
     const { entitlements } = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
     expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
-  });
-
-  it('refuses ENTITLEMENTS=partners without the bucket of a register', () => {
-    expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
-  });
-
-  it('refuses ENTITLEMENTS=claims without the name of a claim', () => {
-    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('COMPANY_CLAIMS');
-  });
-
-  it.each([
-    ['a text that is no JSON', 'roles'],
-    ['a claim of an unknown owner', '{"nobodysCompanies":{"claim":"roles"}}'],
-    ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
-  ])('refuses %s as COMPANY_CLAIMS', (_, claims) => {
-    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(
-      'COMPANY_CLAIMS',
-    );
   });
 });

@@ -33,13 +33,6 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('an idle machine', () => {
-  it('admits a request at once', async () => {
-    const { enter, names } = machine();
-    enter('a');
-    await pass(0);
-    expect(names()).toEqual(['a']);
-  });
-
   it('soon admits a crowd of requests, in their order, and refuses none', async () => {
     const { enter, outcomes, names } = machine();
     const crowd = Array.from({ length: 1_000 }, (_, index) => `${index}`);

@@ -32,17 +32,6 @@ const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPaus
 };
 
 describe('an event', () => {
-  it('is run once if the function succeeds', async () => {
-    const { sandbox, invocations } = functionThat('works');
-    const { queue, records } = queueOf(sandbox);
-    queue.send(event);
-    await expect.poll(() => invocations).toEqual([[event, expect.any(String)]]);
-    queue.send('another');
-    // A second try of the first event would have happened before the end of the second event.
-    await expect.poll(() => records.length).toBe(1);
-    expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
-  });
-
   it('is run again under the same request id until the function succeeds', async () => {
     const { sandbox, invocations } = functionThat('throws', 'throws', 'works');
     const { queue, records } = queueOf(sandbox);
@@ -50,29 +39,6 @@ describe('an event', () => {
     await expect.poll(() => invocations).toHaveLength(3);
     expect(new Set(invocations.map(([, requestId]) => requestId)).size).toBe(1);
     expect(records).toEqual([]);
-  });
-
-  it('goes to the failure destination after the last try', async () => {
-    const { sandbox, invocations } = functionThat();
-    const { queue, records } = queueOf(sandbox);
-    queue.send(event);
-    await expect.poll(() => records).toHaveLength(1);
-    expect(records).toEqual([
-      {
-        version: '1.0',
-        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-        requestContext: {
-          requestId: invocations[0]?.[1],
-          functionArn: expect.stringMatching(/^arn:aws:lambda:.*:function:publish:\$LATEST$/),
-          condition: 'RetriesExhausted',
-          approximateInvokeCount: 3,
-        },
-        requestPayload: event,
-        responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
-        responsePayload: { errorType: 'Error', errorMessage: 'no luck' },
-      },
-    ]);
-    expect(invocations).toHaveLength(3);
   });
 
   it('is dropped if the queue is closed between two tries', async () => {

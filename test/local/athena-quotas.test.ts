@@ -89,9 +89,3 @@ it('Athena refuses further queries if running and queued queries reach the quota
   await startQuery();
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
 });
-
-it('Athena admits every call if it has no quotas', async () => {
-  const { startQuery, get } = await start({ quotas: false });
-  const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
-  expect(await admitted(300, () => get(ids[0] as string))).toBe(300);
-});

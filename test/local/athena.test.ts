@@ -6,14 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   AthenaClient,
   GetQueryExecutionCommand,
-  ListWorkGroupsCommand,
   type QueryExecution,
   StartQueryExecutionCommand,
   type StartQueryExecutionCommandInput,
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
@@ -189,51 +187,21 @@ describe('a query', () => {
         '"2026-01-31 10:30:00.007","2026-01-31","2026-01-31 10:00:00.000"\n',
     );
   });
-
-  it('writes only the header if there are no rows', async () => {
-    expect(await csvOf('SELECT day, clicks FROM publisher_events WHERE false')).toBe('"day","clicks"\n');
-  });
-
-  it('may end in a semicolon or a comment', async () => {
-    expect(await csvOf('SELECT 1 AS a; ')).toBe('"a"\n"1"\n');
-    expect(await csvOf('SELECT 1 AS a -- one')).toBe('"a"\n"1"\n');
-  });
-
-  it('divides integers as Trino does', async () => {
-    expect(await csvOf('SELECT 7 / 2 AS half')).toBe('"half"\n"3"\n');
-  });
 });
 
 describe('ExecutionParameters', () => {
   it.each([
     ['a text', ["'2026-01-31'"], '2026-01-31'],
     ['a text with quotes and SQL', [`'O''Brien" OR 1=1 --'`], `O'Brien"" OR 1=1 --`],
-    ['an empty text', ["''"], ''],
-    ['a text with a line break and other scripts', ["'two\nlines 日本 📱'"], 'two\nlines 日本 📱'],
     ['a text that begins with a byte order mark', ["'\ufefftext'"], '\ufefftext'],
     ['the largest integer', ['9223372036854775807'], '9223372036854775807'],
-    ['the smallest integer', ['-9223372036854775808'], '-9223372036854775808'],
   ])('take %s', async (_, parameters, value) => {
     expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
   });
 
-  it('select the records that have the values, and none if a text differs', async () => {
-    const sql =
-      'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
-    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');
-    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien'`, '0', '2')).toBe('"n"\n"0"\n');
-  });
-
   it.each([
     ['too few', 'SELECT ? AS a, ? AS b', ['1'], expect.stringMatching(/^INVALID_PARAMETER_USAGE: /)],
-    ['too many', 'SELECT ? AS a', ['1', '2'], expect.stringMatching(/^INVALID_PARAMETER_USAGE: /)],
     ['a text without quotes', 'SELECT ? AS a', ['desktop'], expect.stringMatching(/^SYNTAX_ERROR: /)],
-    [
-      'a text with unbalanced quotes',
-      'SELECT ? AS a',
-      [`'O'Brien'`],
-      expect.stringMatching(/^SYNTAX_ERROR: /),
-    ],
     [
       'two expressions in one parameter',
       'SELECT ? AS a',
@@ -254,11 +222,8 @@ describe('a query that fails', () => {
   it.each([
     ['bad syntax', 'SELEC 1', 'SYNTAX_ERROR', 1006],
     ['two statements', 'SELECT 1; SELECT 2', 'INVALID_FUNCTION_ARGUMENT', 1106],
-    ['a closing bracket without an opening one', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
     ['a statement that writes', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
-    ['a statement that changes a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
     ['a file outside the events', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
-    ['a listing of files', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
   ])('because of %s is FAILED with a user error, which is not retryable', async (_, sql, name, ErrorType) => {
     const { Status } = await run(sql);
     expect(Status).toEqual({
@@ -269,32 +234,6 @@ describe('a query that fails', () => {
       AthenaError: { ErrorCategory: 2, ErrorType, Retryable: false, ErrorMessage: Status?.StateChangeReason },
     });
     expect(Status?.StateChangeReason).not.toContain('\n');
-  });
-
-  it('because the database is missing is FAILED with a user error', async () => {
-    const elsewhere = await ended(
-      await startQuery('SELECT 1', { QueryExecutionContext: { Database: 'nope' } }),
-    );
-    expect(elsewhere.Status).toMatchObject({
-      State: 'FAILED',
-      StateChangeReason: "SCHEMA_NOT_FOUND: Schema 'nope' does not exist",
-      AthenaError: { ErrorCategory: 2, ErrorType: 1301 },
-    });
-    const nowhere = await ended(await startQuery('SELECT 1', { QueryExecutionContext: {} }));
-    expect(nowhere.Status?.StateChangeReason).toMatch(/^SCHEMA_NOT_FOUND: Schema must be specified/);
-  });
-
-  it('because the result can’t be written is FAILED with a system error, which is retryable', async () => {
-    // The SDK prints a warning that it can't send a stream twice.
-    const warned = vi.spyOn(console, 'warn').mockReturnValue();
-    onTestFinished(() => warned.mockRestore());
-    const other = await startOther({ resultsUri: 's3://no-such-bucket/athena/' });
-    const { Status } = await ended(await startQuery('SELECT 1', {}, other), other);
-    expect(Status).toMatchObject({
-      State: 'FAILED',
-      AthenaError: { ErrorCategory: 1, ErrorType: 401, Retryable: true },
-    });
-    expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
   it('because of a fault in the engine is FAILED with a system error', async () => {
@@ -311,37 +250,7 @@ describe('a query that fails', () => {
 });
 
 describe('DataScannedInBytes', () => {
-  const scannedBy = async (sql: string) => Number((await run(sql)).Statistics?.DataScannedInBytes);
   const oneDay = "SELECT sum(revenue) AS s FROM publisher_events WHERE day = '2026-01-31'";
-
-  /** The size in bytes of a column's data in the files of the day 2026-01-31. */
-  const sizeOf = async (column: string): Promise<number> => {
-    const instance = await DuckDBInstance.create();
-    const connection = await instance.connect();
-    const reader = await connection.runAndReadAll(
-      `SELECT sum(total_compressed_size) FROM parquet_metadata('${home}/events/publisher_events/day=2026-01-31/*')
-       WHERE path_in_schema = '${column}'`,
-    );
-    instance.closeSync();
-    return Number(reader.getRowsJS()[0]?.[0]);
-  };
-
-  it('counts only the data of the columns and days that the query reads', async () => {
-    const revenue = await sizeOf('revenue');
-    expect(revenue).toBeGreaterThan(40_000);
-    const scanned = await scannedBy(oneDay);
-
-    expect(scanned).toBeGreaterThanOrEqual(revenue);
-    expect(scanned).toBeLessThan(1.5 * revenue);
-    expect(await scannedBy('SELECT sum(revenue) AS s FROM publisher_events')).toBeGreaterThanOrEqual(
-      2 * revenue,
-    );
-    expect(await scannedBy(oneDay.replace('revenue', 'clicks'))).toBeLessThan(revenue);
-  });
-
-  it('is the same if the query runs again', async () => {
-    expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
-  });
 
   it('above the workgroup’s scan limit cancels the query, and is still reported', async () => {
     const run = () => Promise.reject(new QueryScanLimitExceeded(30_001));
@@ -384,57 +293,28 @@ describe('ClientRequestToken', () => {
 });
 
 describe('a call', () => {
-  const length = (member: string, rule: string) =>
-    `1 validation error detected: Value at '${member}' failed to satisfy constraint: Member must have length ${rule}`;
-
-  it.each<[string, string, Start, string]>([
+  it.each<[string, Start, member: string, rule: string]>([
+    ['SELECT 1', { ClientRequestToken: 'a'.repeat(31) }, 'clientRequestToken', 'greater than or equal to 32'],
+    [`SELECT 1${' '.repeat(262_137)}`, {}, 'queryString', 'less than or equal to 262144'],
     [
-      'a token of 31 characters',
-      'SELECT 1',
-      { ClientRequestToken: 'a'.repeat(31) },
-      length('clientRequestToken', 'greater than or equal to 32'),
-    ],
-    [
-      'a token of 129 characters',
-      'SELECT 1',
-      { ClientRequestToken: 'a'.repeat(129) },
-      length('clientRequestToken', 'less than or equal to 128'),
-    ],
-    ['an empty query text', '', {}, length('queryString', 'greater than or equal to 1')],
-    [
-      'a query of 262145 characters',
-      `SELECT 1${' '.repeat(262_137)}`,
-      {},
-      length('queryString', 'less than or equal to 262144'),
-    ],
-    [
-      'an empty parameter',
-      'SELECT ?',
-      { ExecutionParameters: [''] },
-      length('executionParameters', 'greater than or equal to 1'),
-    ],
-    [
-      'a parameter of 1025 characters',
       'SELECT ?',
       { ExecutionParameters: [`'${'a'.repeat(1023)}'`] },
-      length('executionParameters', 'less than or equal to 1024'),
+      'executionParameters',
+      'less than or equal to 1024',
     ],
-    [
-      'an empty list of parameters',
-      'SELECT 1',
-      { ExecutionParameters: [] },
-      length('executionParameters', 'greater than or equal to 1'),
-    ],
-    ['an unknown workgroup', 'SELECT 1', { WorkGroup: 'nope' }, 'WorkGroup is not found.'],
-    ['no workgroup', 'SELECT 1', { WorkGroup: undefined }, 'WorkGroup is not found.'],
-  ])('to start a query with %s is refused', async (_, sql, more, message) => {
-    await expect(startQuery(sql, more)).rejects.toMatchObject({
-      name: 'InvalidRequestException',
-      message,
-      AthenaErrorCode: 'INVALID_INPUT',
-      $metadata: { httpStatusCode: 400 },
-    });
-  });
+    ['SELECT 1', { ExecutionParameters: [] }, 'executionParameters', 'greater than or equal to 1'],
+  ])(
+    'to start a query is refused if something is too short or too long: %#',
+    async (sql, more, member, rule) => {
+      const message = `1 validation error detected: Value at '${member}' failed to satisfy constraint: Member must have length ${rule}`;
+      await expect(startQuery(sql, more)).rejects.toMatchObject({
+        name: 'InvalidRequestException',
+        message,
+        AthenaErrorCode: 'INVALID_INPUT',
+        $metadata: { httpStatusCode: 400 },
+      });
+    },
+  );
 
   it('to start a query with the longest token, text and parameter is accepted', async () => {
     const parameter = `'${'a'.repeat(1022)}'`;
@@ -453,13 +333,6 @@ describe('a call', () => {
     await expect(call('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
       name: 'InvalidRequestException',
       message: 'QueryExecution 00000000-0000-0000-0000-000000000000 was not found',
-      $metadata: { httpStatusCode: 400 },
-    });
-  });
-
-  it('of an unknown operation is refused', async () => {
-    await expect(client.send(new ListWorkGroupsCommand({}))).rejects.toMatchObject({
-      name: 'UnknownOperationException',
       $metadata: { httpStatusCode: 400 },
     });
   });
@@ -499,13 +372,10 @@ describe('StopQueryExecution', () => {
     expect(queries.map(({ query }) => query.sql)).toEqual(['SELECT 1', 'SELECT 3']);
   });
 
-  it.each([
-    ['SUCCEEDED', 'SELECT 1 AS a'],
-    ['FAILED', 'SELECT nope'],
-  ])('does not change a query that is %s', async (state, sql) => {
-    const before = await run(sql);
+  it('does not change a query that has ended', async () => {
+    const before = await run('SELECT 1 AS a');
     await stopQuery(String(before.QueryExecutionId));
-    expect(before.Status?.State).toBe(state);
+    expect(before.Status?.State).toBe('SUCCEEDED');
     expect(await executionOf(String(before.QueryExecutionId))).toEqual(before);
   });
 });

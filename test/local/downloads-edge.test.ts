@@ -235,50 +235,12 @@ describe('the stand-in of CloudFront, with our settings', () => {
   it.each([
     ['range', 'bytes=2-3'],
     ['if-none-match', '"1"'],
-    ['if-modified-since', 'Thu, 01 Jan 2026 00:00:00 GMT'],
     ['if-range', '"1"'],
+    ['if-match', 'x'],
+    ['if-unmodified-since', 'x'],
   ])('passes on the header %s', async (name, value) => {
     answer = ({ headers }) => ({ status: headers[name] === value ? 206 : 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: value })).toBe(206);
-  });
-
-  it.each(['if-match', 'if-unmodified-since'])('passes on the header %s', async (name) => {
-    answer = ({ headers }) => ({ status: headers[name] === 'x' ? 412 : 500 });
-    expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: 'x' })).toBe(412);
-  });
-
-  it('sends CloudFront’s User-Agent and request id, adds the client to X-Forwarded-For, and sends no cookie', async () => {
-    answer = () => file();
-    await get(`${edge.url}/r.csv?a`, {
-      'x-forwarded-for': '192.0.2.4',
-      'user-agent': 'curl/8',
-      cookie: 'a=b',
-    });
-    expect(asked[0]?.headers).toMatchObject({
-      'user-agent': 'Amazon CloudFront',
-      'x-amz-cf-id': expect.any(String),
-      'x-forwarded-for': expect.stringMatching(/^192\.0\.2\.4, /),
-    });
-    expect(asked[0]?.headers).not.toHaveProperty('cookie');
-  });
-
-  it('treats links as different if anything after the first question mark differs', async () => {
-    answer = ({ url }) => (url?.endsWith('1') ? file() : expired);
-    expect(await statusOf(`${edge.url}/r.csv?a?1`)).toBe(200);
-    expect(await statusOf(`${edge.url}/r.csv?a?2`)).toBe(403);
-  });
-
-  it('passes on S3’s refusal of a HEAD, and gives the file to the next GET', async () => {
-    answer = ({ method }) => (method === 'HEAD' ? { status: 403 } : file());
-    expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
-    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
-    expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
-  });
-
-  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('refuses the method %s', async (method) => {
-    answer = () => file();
-    expect(await statusOf(`${edge.url}/r.csv?a`, {}, method)).toBe(403);
-    expect(asked).toEqual([]);
   });
 
   it('gives no old file if S3 fails when a link is used again', async () => {
@@ -301,66 +263,11 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"1"']);
   });
 
-  it('answers a GET with the 403 of a simultaneous HEAD for the same link, as CloudFront’s guide says', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    answer = async ({ method, url }) => {
-      if (url !== '/r.csv?a') return file();
-      await promise;
-      return method === 'HEAD' ? { status: 403 } : file();
+  it('keeps running if the origin closes the connection in the middle of its answer', async () => {
+    interrupt = (incoming, response) => {
+      response.writeHead(200, { 'content-length': 9, 'cache-control': 'no-store' });
+      response.write('half', () => incoming.socket.resetAndDestroy());
     };
-    const head = statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD');
-    await reached(1);
-    const download = statusOf(`${edge.url}/r.csv?a`);
-    await statusOf(`${edge.url}/other.csv?a`);
-    resolve();
-    expect([await head, await download, await statusOf(`${edge.url}/r.csv?a`)]).toEqual([403, 403, 200]);
-  });
-
-  it('sends two requests to S3 for two simultaneous GETs of one link', async () => {
-    const answers = [file('first'), file('second')];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    answer = async ({ url }) => {
-      if (url === '/other.csv?a') return file();
-      await promise;
-      return answers.shift() as Scripted;
-    };
-    const both = [get(`${edge.url}/r.csv?a`), get(`${edge.url}/r.csv?a`)];
-    await reached(1);
-    const third = statusOf(`${edge.url}/other.csv?a`);
-    await reached(2);
-    resolve();
-    await third;
-    expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
-  });
-
-  it('answers 502 for a file above the size limit', async () => {
-    answer = () => ({ headers: { 'content-length': 30_000_000_001, 'cache-control': 'no-store' } });
-    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
-  });
-
-  it('aborts its request to S3 if the client disconnects, and answers the next client', async () => {
-    answer = () => new Promise(() => {});
-    const outgoing = request(`${edge.url}/r.csv?a`, { agent: false }).end();
-    outgoing.on('error', () => {});
-    await reached(1);
-    const left = once(asked[0]?.socket as NodeJS.EventEmitter, 'close');
-    outgoing.destroy();
-    await left;
-    answer = () => file();
-    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
-  });
-
-  it.each([
-    ['before its answer', (incoming: IncomingMessage) => incoming.socket.resetAndDestroy()],
-    [
-      'in the middle of its answer',
-      (incoming: IncomingMessage, response: ServerResponse) => {
-        response.writeHead(200, { 'content-length': 9, 'cache-control': 'no-store' });
-        response.write('half', () => incoming.socket.resetAndDestroy());
-      },
-    ],
-  ])('keeps running if the origin closes the connection %s', async (_, breakOff) => {
-    interrupt = breakOff;
     await expect(get(`${edge.url}/r.csv?a`).then(({ status }) => expect(status).toBe(200))).rejects.toThrow();
     interrupt = undefined;
     answer = () => file();

@@ -89,29 +89,6 @@ describe('a stalled call', () => {
     await expect(write).rejects.toMatchObject(ABORTED);
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'results' }))).KeyCount).toBe(0);
   });
-
-  it('of Athena hangs until its client disconnects', async () => {
-    faults.set([{ on: 'athena', match: 'GetQueryExecution', stall: true, times: 1 }]);
-    const abort = new AbortController();
-    const stalled = getExecution(abort.signal);
-    await struck(1);
-    abort.abort();
-    await expect(stalled).rejects.toMatchObject(ABORTED);
-    await expect(getExecution()).rejects.toMatchObject({ name: 'InvalidRequestException' });
-  });
-
-  it('does not prevent the services from closing', async () => {
-    faults.set([
-      { on: 's3', stall: true },
-      { on: 'athena', stall: true },
-    ]);
-    const stalled = Promise.allSettled([list(), getFile(), getExecution()]);
-    await struck(3);
-    await athena.close();
-    await store.close();
-    expect((await stalled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    store = await startObjectStore({ directory: join(home, 'storage'), buckets: [] });
-  });
 });
 
 it('if a fault has the status 500, the call fails with AWS’s internal error', async () => {
@@ -124,12 +101,4 @@ it('if a fault has the status 500, the call fails with AWS’s internal error', 
     $metadata: { httpStatusCode: 500 },
   });
   await expect(getExecution()).rejects.toMatchObject({ name: 'InternalServerException' });
-});
-
-it('a delayed call goes on when the faults are replaced', async () => {
-  faults.set([{ on: 's3', match: 'GET file', delayMs: 3_600_000 }]);
-  const answer = getFile();
-  await struck(1);
-  faults.set([]);
-  expect(await (await answer).Body?.transformToString()).toBe('x');
 });

@@ -86,15 +86,6 @@ describe('a function behind the gateway', () => {
   });
 });
 
-it.each<Record<string, string>>([{}, { Authorization: 'Bearer token' }])(
-  'the gateway answers an unknown path with a 404 problem document, for a request with the headers %j',
-  async (headers) => {
-    const { get } = await start();
-    const { status, body } = await get('/nothing', headers);
-    expect([status, JSON.parse(body)]).toMatchObject([404, { status: 404, title: 'Not found' }]);
-  },
-);
-
 it('the gateway answers requests above the rate with 429 and Retry-After, until the rate allows more', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(0);
   onTestFinished(() => void vi.restoreAllMocks());

@@ -1,20 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { Agent, type ClientRequest, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
-  AbortMultipartUploadCommand,
-  type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
-  type GetObjectCommandInput,
-  HeadBucketCommand,
-  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
@@ -46,7 +41,7 @@ let s3: S3Client;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'object-store-'));
-  store = await startObjectStore({ directory, buckets: [Bucket] });
+  store = await startObjectStore({ directory, buckets: [Bucket], createOnlyPrefixes: ['once/'] });
   s3 = clientOf(store);
 });
 
@@ -132,17 +127,6 @@ describe('an object', () => {
     expect(await keys(key)).toContain(key);
   });
 
-  it('has the headers that a presigned URL asks for', async () => {
-    await put('override.csv', 'x', { ContentDisposition: 'inline' });
-    const disposition = `attachment; filename="a (1)!*.csv"; filename*=UTF-8''a%20(1).csv`;
-    const url = await getSignedUrl(
-      s3,
-      new GetObjectCommand({ Bucket, Key: 'override.csv', ResponseContentDisposition: disposition }),
-    );
-    const response = await fetch(url);
-    expect([response.status, response.headers.get('content-disposition')]).toEqual([200, disposition]);
-  });
-
   it.each([
     ['bytes=0-0', 206, 'bytes 0-0/10', '0'],
     ['bytes=2-4', 206, 'bytes 2-4/10', '234'],
@@ -181,39 +165,6 @@ describe('an object', () => {
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('leaves no file open after an answer without a body', async () => {
-    const { ETag = '' } = await put('closed', 'x');
-    const url = await presign('closed');
-    const openFiles = async () => {
-      const links = await Promise.all(
-        (await readdir('/dev/fd')).map((fd) => readlink(`/dev/fd/${fd}`, 'utf8').catch(() => '')),
-      );
-      return links.filter((path) => path.startsWith(directory));
-    };
-    await Promise.all(Array.from({ length: 5 }, () => fetch(url, { headers: { 'if-none-match': ETag } })));
-    await fetch(url, { headers: { range: 'bytes=9-' } });
-    await s3.send(new HeadObjectCommand({ Bucket, Key: 'closed' }));
-    await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
-  });
-
-  it('can be read by HEAD, and no longer exists after a DELETE', async () => {
-    await put('short-lived', 'x', { ContentType: 'text/csv' });
-    const object = { Bucket, Key: 'short-lived' };
-    const head = await s3.send(new HeadObjectCommand(object));
-    expect(head).toMatchObject({ ContentLength: 1, ContentType: 'text/csv' });
-
-    await s3.send(new DeleteObjectCommand(object));
-    await s3.send(new DeleteObjectCommand(object));
-
-    await expect(s3.send(new HeadObjectCommand(object))).rejects.toMatchObject({ name: 'NotFound' });
-    await expect(s3.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'NoSuchKey' });
-  });
-
-  it('is not created by a write with If-Match', async () => {
-    await expect(put('absent', 'x', { IfMatch: '"any"' })).rejects.toMatchObject({ name: 'NoSuchKey' });
-    expect(await statusOf('absent')).toBe(404);
-  });
-
   it.each([{ IfNoneMatch: '*' }, { IfMatch: 'its own' }])(
     'is not written with the condition %j if it is deleted during the write',
     async (condition) => {
@@ -237,44 +188,12 @@ describe('an object', () => {
       expect(await statusOf(Key)).toBe(404);
     },
   );
-
-  it('is not written with a condition that the store does not support', async () => {
-    await expect(put('conditional', 'x', { IfNoneMatch: '"other"' })).rejects.toMatchObject({
-      name: 'NotImplemented',
-    });
-    expect(await statusOf('conditional')).toBe(404);
-  });
 });
 
 describe('a listing', () => {
   beforeAll(async () => {
     for (const key of ['list/a', 'list/a-b', 'list/a/', 'list/a/1', 'list/a/2', 'list/b'])
       await put(key, key);
-  });
-
-  it('has the keys and sizes of the objects with the prefix, after the key in StartAfter', async () => {
-    await s3.send(new HeadBucketCommand({ Bucket }));
-    const listing = await s3.send(
-      new ListObjectsV2Command({ Bucket, Prefix: 'list/a/', StartAfter: 'list/a/' }),
-    );
-    expect(listing).toMatchObject({ KeyCount: 2, IsTruncated: false });
-    expect(listing.Contents).toEqual([
-      expect.objectContaining({ Key: 'list/a/1', Size: 8, LastModified: expect.any(Date) }),
-      expect.objectContaining({ Key: 'list/a/2', Size: 8, ETag: expect.stringMatching(/^"[0-9a-f]{32}"$/) }),
-    ]);
-  });
-
-  it('is empty if no object has the prefix', async () => {
-    const listing = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'list/none' }));
-    expect(listing).toMatchObject({ KeyCount: 0, IsTruncated: false });
-    expect(listing.Contents).toBeUndefined();
-  });
-
-  it('encodes the keys if the client asks for encoding', async () => {
-    await put('list & encode/ü+1', 'x');
-    const command = new ListObjectsV2Command({ Bucket, Prefix: 'list &', EncodingType: 'url' });
-    const { Contents, Prefix } = await s3.send(command);
-    expect([Contents?.[0]?.Key, Prefix]).toEqual(['list%20%26%20encode/%C3%BC%2B1', 'list%20%26']);
   });
 
   it('with a delimiter is not implemented', async () => {
@@ -284,33 +203,11 @@ describe('a listing', () => {
 });
 
 describe('a multipart upload', () => {
-  const parts = [randomBytes(5 * MIB), randomBytes(MIB)];
-  const start = async (Key: string, sent: readonly Buffer[]) => {
-    const { UploadId } = await s3.send(
-      new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'text/csv' }),
-    );
-    const Parts: CompletedPart[] = [];
-    for (const [index, Body] of sent.entries()) {
-      const PartNumber = index + 1;
-      const { ETag } = await s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
-      Parts.push({ PartNumber, ETag });
-    }
-    return { Bucket, Key, UploadId, MultipartUpload: { Parts } };
-  };
-
-  it('becomes one object', async () => {
-    const Body = Buffer.concat(parts);
-    const params = { Bucket, Key: 'multipart', Body, ContentType: 'text/csv; charset=utf-8' };
-    await new Upload({ client: s3, params }).done();
-
-    const response = await fetch(await presign('multipart'));
-    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{32}-2"$/);
-    expect(Buffer.from(await response.arrayBuffer()).equals(Body)).toBe(true);
-  });
-
   it('makes no object before it is completed, and can be completed only once', async () => {
-    const upload = await start('late', [Buffer.from('part')]);
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'late' }));
+    const part = { Bucket, Key: 'late', UploadId, PartNumber: 1 };
+    const { ETag } = await s3.send(new UploadPartCommand({ ...part, Body: 'part' }));
+    const upload = { ...part, MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] } };
     expect(await statusOf('late')).toBe(404);
     expect(await keys('late')).toEqual([]);
 
@@ -319,21 +216,6 @@ describe('a multipart upload', () => {
     await expect(s3.send(new CompleteMultipartUploadCommand(upload))).rejects.toMatchObject({
       name: 'NoSuchUpload',
     });
-  });
-
-  it('with If-None-Match does not change an existing object, and its own parts are deleted', async () => {
-    const [first, second] = [Buffer.concat(parts), Buffer.concat(parts).fill('x')];
-    const upload = (Body: Buffer) =>
-      new Upload({ client: s3, params: { Bucket, Key: 'once', Body, IfNoneMatch: '*' } }).done();
-    await upload(first);
-    const before = await bytesUnder(directory);
-    await expect(upload(second)).rejects.toMatchObject({
-      name: 'PreconditionFailed',
-      $metadata: { httpStatusCode: 412 },
-    });
-    const response = await fetch(await presign('once'));
-    expect(Buffer.from(await response.arrayBuffer()).equals(first)).toBe(true);
-    expect(await bytesUnder(directory)).toBe(before);
   });
 
   it('with If-None-Match succeeds only once if two of them run at the same time', async () => {
@@ -347,54 +229,6 @@ describe('a multipart upload', () => {
     expect(outcomes[1 - winner]).toMatchObject({ reason: { name: 'PreconditionFailed' } });
     const response = await fetch(await presign('race'));
     expect(Buffer.from(await response.arrayBuffer()).equals(bodies[winner] as Buffer)).toBe(true);
-  });
-
-  it('that is aborted no longer exists, and leaves the old object unchanged', async () => {
-    await put('aborted', 'before');
-    const { MultipartUpload, ...upload } = await start('aborted', [Buffer.alloc(4 * MIB)]);
-    const before = await bytesUnder(directory);
-
-    const { $metadata } = await s3.send(new AbortMultipartUploadCommand(upload));
-
-    expect($metadata.httpStatusCode).toBe(204);
-    expect(await read('aborted')).toBe('before');
-    expect(before - (await bytesUnder(directory))).toBeGreaterThanOrEqual(4 * MIB);
-    for (const command of [
-      new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'x' }),
-      new CompleteMultipartUploadCommand({ ...upload, MultipartUpload }),
-      new AbortMultipartUploadCommand(upload),
-    ])
-      await expect(s3.send(command as AbortMultipartUploadCommand)).rejects.toMatchObject({
-        name: 'NoSuchUpload',
-      });
-  });
-
-  it('cannot be completed with parts that are missing, changed, in disorder or too small', async () => {
-    const upload = await start('bad', [Buffer.from('1'), Buffer.from('2')]);
-    const [first = {}, second = {}] = upload.MultipartUpload.Parts;
-    const complete = (...Parts: CompletedPart[]) =>
-      s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
-
-    await expect(complete({ ...first, PartNumber: 9 })).rejects.toMatchObject({ name: 'InvalidPart' });
-    await expect(complete({ ...first, ETag: second.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
-    await expect(complete(first, second)).rejects.toMatchObject({ name: 'EntityTooSmall' });
-    await expect(complete(first, first)).rejects.toMatchObject({ name: 'InvalidPartOrder' });
-    expect(await statusOf('bad')).toBe(404);
-  });
-
-  it.each([0, 10_001])('refuses a part with the number %i', async (PartNumber) => {
-    const { MultipartUpload, ...upload } = await start('numbered', []);
-    const command = new UploadPartCommand({ ...upload, PartNumber, Body: 'x' });
-    await expect(s3.send(command)).rejects.toMatchObject({ name: 'InvalidArgument' });
-  });
-
-  it('does not exist under an id that contains a path', async () => {
-    await put('kept', 'x');
-    const upload = { Bucket, Key: 'kept', UploadId: '../objects' };
-    await expect(s3.send(new AbortMultipartUploadCommand(upload))).rejects.toMatchObject({
-      name: 'NoSuchUpload',
-    });
-    expect(await read('kept')).toBe('x');
   });
 });
 
@@ -430,43 +264,16 @@ describe('a write', () => {
     await s3.send(new DeleteObjectCommand({ Bucket, Key: 'overwritten' }));
     expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(old)).toBe(true);
   });
-
-  it('never mixes two versions, even with many writers and readers', async () => {
-    await put('contended', 'first');
-    const url = await presign('contended');
-    const writers = Array.from({ length: 40 }, (_, i) => put('contended', randomBytes(1 + i * 5000)));
-    const readers = Array.from({ length: 120 }, async () => {
-      const response = await fetch(url);
-      const body = Buffer.from(await response.arrayBuffer());
-      expect(response.headers.get('etag')).toBe(`"${createHash('md5').update(body).digest('hex')}"`);
-      expect(response.headers.get('content-length')).toBe(String(body.length));
-    });
-    await Promise.all([...writers, ...readers]);
-  });
 });
-
-const temporaryDirectory = async (): Promise<string> => {
-  const path = await mkdtemp(join(tmpdir(), 'object-store-'));
-  onTestFinished(() => rm(path, { recursive: true }));
-  return path;
-};
 
 describe('a client without the right credentials', () => {
   beforeAll(() => put('secret', 'secret'));
 
   it.each([
-    ['GET', '/results/secret'],
     ['GET', '/results/no-such'],
-    ['GET', '/results?list-type=2'],
-    ['GET', '/results/%2e%2e/secret'],
-    ['GET', '/no-such-bucket/x'],
-    ['GET', '/'],
     ['PUT', '/results/secret'],
     ['DELETE', '/results/secret'],
-    ['DELETE', '/results/secret?uploadId=x'],
-    ['POST', '/results'],
     ['OPTIONS', '/results/secret'],
-    ['PATCH', '/results/secret'],
   ])('is denied %s %s', async (method, path) => {
     const headers = { origin: 'http://example.com', 'access-control-request-method': 'GET' };
     const response = await fetch(store.url + path, { method, headers });
@@ -476,26 +283,14 @@ describe('a client without the right credentials', () => {
     expect(await read('secret')).toBe('secret');
   });
 
-  it('is denied HEAD', async () => {
-    const response = await fetch(`${store.url}/results/secret`, { method: 'HEAD' });
-    expect([response.status, response.headers.get('etag')]).toEqual([403, null]);
-  });
-
-  it('is denied with an unknown access key', async () => {
-    const other = clientOf({ ...store, credentials: { ...store.credentials, accessKeyId: 'OTHER' } });
-    await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
-      name: 'InvalidAccessKeyId',
-    });
-    other.destroy();
-  });
-
-  it('is denied with a wrong secret', async () => {
-    const other = clientOf({ ...store, credentials: { ...store.credentials, secretAccessKey: 'guess' } });
-    await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
-      name: 'SignatureDoesNotMatch',
-      $metadata: { httpStatusCode: 403 },
-    });
-    other.destroy();
+  it.each([
+    ['InvalidAccessKeyId', { accessKeyId: 'OTHER' }],
+    ['SignatureDoesNotMatch', { secretAccessKey: 'guess' }],
+  ])('is denied: %s', async (name, wrong) => {
+    const other = clientOf({ ...store, credentials: { ...store.credentials, ...wrong } });
+    onTestFinished(() => other.destroy());
+    const answer = other.send(new GetObjectCommand({ Bucket, Key: 'secret' }));
+    await expect(answer).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
   });
 
   it('is denied with only a bearer token', async () => {
@@ -542,7 +337,7 @@ describe('a presigned URL', () => {
     expect(await refusal(await fetch(url))).toEqual({ status, code, message });
   });
 
-  it.each(['Bearer token', 'Basic dXNlcjpwYXNz', 'AWS4-HMAC-SHA256 x', 'x'])(
+  it.each(['Bearer token', 'AWS4-HMAC-SHA256 x'])(
     'is refused together with the header Authorization: %s',
     async (authorization) => {
       const response = await fetch(await presign('signed'), { headers: { authorization } });
@@ -623,73 +418,39 @@ describe('an AWS header that is not signed', () => {
 });
 
 describe('a request that the store does not support', () => {
-  it.each([
-    ['DELETE', 'tagging'],
-    ['DELETE', 'versionId'],
-    ['PUT', 'acl'],
-    ['GET', 'partNumber'],
-    ['GET', 'versionId'],
-  ])('is refused, and changes nothing: %s ?%s', async (method, subresource) => {
+  it('is refused, and changes nothing', async () => {
     await put('untouched', 'x');
-    const commands = { DELETE: DeleteObjectCommand, PUT: PutObjectCommand, GET: GetObjectCommand };
-    const Command = commands[method as 'GET'];
-    const command = new Command({ Bucket, Key: 'untouched', Body: 'y' } as GetObjectCommandInput);
-    command.middlewareStack.add(
-      (next) => (args) => {
-        Object.assign((args.request as { query: object }).query, { [subresource]: '1' });
-        return next(args);
-      },
-      { step: 'build' },
-    );
+    const command = new DeleteObjectCommand({ Bucket, Key: 'untouched', VersionId: '1' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'NotImplemented' });
     expect(await read('untouched')).toBe('x');
-  });
-
-  it('gets NoSuchBucket if its bucket is unknown', async () => {
-    const command = new ListObjectsV2Command({ Bucket: 'other' });
-    await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 });
 
 describe('a prefix under which objects are written only once', () => {
-  const inOnce = async () => {
-    const once = await startObjectStore({
-      directory: await temporaryDirectory(),
-      buckets: [Bucket],
-      createOnlyPrefixes: ['reports/'],
-    });
-    const client = clientOf(once);
-    onTestFinished(async () => {
-      client.destroy();
-      await once.close();
-    });
-    return client;
-  };
   const sizes = { 'one request': 1, parts: 6 * MIB };
 
-  it.each(Object.entries(sizes))('accepts a write in %s only with If-None-Match', async (_, size) => {
-    const client = await inOnce();
+  it.each(Object.entries(sizes))('accepts a write in %s only with If-None-Match', async (name, size) => {
     const write = (Key: string, condition = {}) =>
-      new Upload({ client, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
-    await write('elsewhere');
-    await write('reports/new', { IfNoneMatch: '*' });
-    for (const [Key, condition] of [
-      ['reports/new', {}],
-      ['reports/other', {}],
-      ['reports/new', { IfMatch: '"any"' }],
+      new Upload({ client: s3, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
+    const Key = `once/${name}`;
+    await write(Key, { IfNoneMatch: '*' });
+    for (const [key, condition] of [
+      [Key, {}],
+      [`${Key}, other`, {}],
+      [Key, { IfMatch: '"any"' }],
     ] as const)
-      await expect(write(Key, condition)).rejects.toMatchObject({
+      await expect(write(key, condition)).rejects.toMatchObject({
         name: 'AccessDenied',
         $metadata: { httpStatusCode: 403 },
       });
-    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket }));
-    expect(Contents?.map(({ Key }) => Key)).toEqual(['elsewhere', 'reports/new']);
+    expect(await keys(Key)).toEqual([Key]);
   });
 });
 
 describe('close', () => {
   it('ends idle connections and unfinished requests at once', async () => {
-    const path = await temporaryDirectory();
+    const path = await mkdtemp(join(tmpdir(), 'object-store-'));
+    onTestFinished(() => rm(path, { recursive: true }));
     const closing = await startObjectStore({ directory: path, buckets: [Bucket] });
     const client = clientOf(closing);
     const agent = new Agent({ keepAlive: true });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
@@ -126,6 +125,16 @@ it('writes the output of a function on after a write has failed', async () => {
   await expect.poll(lines, { timeout: 5_000 }).toBe(2);
 });
 
+/** A client that sends its body byte by byte, until the test ends. */
+function sending(url: string, request: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`${request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n`);
+  const drip = setInterval(() => socket.write('x'), 100);
+  onTestFinished(() => clearInterval(drip));
+  return socket;
+}
+
 describe('a listener of the stack', () => {
   const urls = {
     storage: ({ storageUrl }: Stack) => storageUrl,
@@ -168,10 +177,16 @@ describe('a listener of the stack', () => {
   it('draws the credentials of storage and of the clients at each start', async () => {
     const [one, other] = [await startNoting(), await startNoting()];
     expect(one.stack.clientSecret).not.toBe(other.stack.clientSecret);
-    const program = `import('./local/object-store/verify-signature.ts').then((all) => console.log(all.credentials))`;
-    const drawn = [1, 2].map(() => execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
-    expect(drawn[0]).toMatch(/accessKeyId: 'LOCAL[0-9A-F]{16}',\s+secretAccessKey: '[0-9a-f]{40}'/);
-    expect(drawn[0]).not.toBe(drawn[1]);
+    const drawn: { accessKeyId: string; secretAccessKey: string }[] = [];
+    for (let start = 0; start < 2; start++) {
+      vi.resetModules();
+      drawn.push((await import('../../local/object-store/verify-signature.ts')).credentials);
+    }
+    const forms = { accessKeyId: /^LOCAL[0-9A-F]{16}$/, secretAccessKey: /^[0-9a-f]{40}$/ };
+    for (const [name, form] of Object.entries(forms) as ['accessKeyId' | 'secretAccessKey', RegExp][]) {
+      expect(drawn[0]?.[name]).toMatch(form);
+      expect(drawn[0]?.[name]).not.toBe(drawn[1]?.[name]);
+    }
   });
 
   it('keeps the files of the stack from other users', async () => {
@@ -181,40 +196,24 @@ describe('a listener of the stack', () => {
     expect((await stat(join(home, 'run'))).mode & 0o077).toBe(0);
   });
 
-  it.each(['apiUrl', 'faultsUrl'] as const)(
-    'closes the connection of a client that is answered and still sends its body: %s',
-    async (name) => {
-      const { stack } = await startNoting();
-      const { port } = new URL(stack[name]);
-      const socket = connect(Number(port), '127.0.0.1');
-      socket.write(`GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n`);
-      const drip = setInterval(() => socket.write('x'), 200);
-      onTestFinished(() => clearInterval(drip));
-      socket.on('error', () => {});
-      const answered = once(socket, 'data');
-      const closed = new Promise((resolve) => socket.once('close', resolve));
-      expect(String((await answered)[0])).toMatch(/^HTTP\/1\.1 200 /);
-      await closed;
-    },
-    10_000,
-  );
+  it('closes the connection of a client that is answered and still sends its body', async () => {
+    const { stack } = await startNoting();
+    const socket = sending(stack.apiUrl, 'GET /openapi.json');
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+    await once(socket, 'close');
+  }, 10_000);
 });
 
 it('a listener ends a request whose body takes too long, even if it waits for the body', async () => {
   const { url, close } = await serve((request) => text(request).catch(() => ''), { longestRequestMs: 300 });
   onTestFinished(close);
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  const drip = setInterval(() => socket.write('x'), 100);
-  onTestFinished(() => clearInterval(drip));
-  socket.on('error', () => {});
-  socket.write('POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n');
-  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const socket = sending(url, 'POST /token');
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 /);
-  await closed;
+  await once(socket, 'close');
 }, 10_000);
 
 describe('a request line in absolute form', () => {
-  it.each(['http://127.0.0.1', 'HTTP://reports.example:80', 'https://[::1]:1'])(
+  it.each(['http://127.0.0.1', 'HTTP://reports.example:80'])(
     'is the request for its path: %s',
     async (origin) => {
       const { stack, notesOf } = await startNoting();
@@ -230,23 +229,7 @@ describe('a request line in absolute form', () => {
     },
   );
 
-  it('is the request for the root if it has no path', async () => {
-    const { stack, notesOf } = await startNoting();
-    for (const target of ['http://127.0.0.1', 'http://127.0.0.1?a=1'])
-      await ask(stack.apiUrl, target, { host: '127.0.0.1' });
-    expect((await notesOf('public')).map(({ event }) => event.path)).toEqual(['/', '/']);
-  });
-
-  it('is the request for its object in storage', async () => {
-    const { stack } = await startNoting();
-    const { host, origin } = new URL(stack.storageUrl);
-    const path = '/performance-reports-results/x';
-    expect(await ask(stack.storageUrl, origin + path, { host })).toEqual(
-      expect.objectContaining({ status: 403, body: expect.stringContaining('AccessDenied') }),
-    );
-  });
-
-  it.each(['*', 'ftp:', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
+  it.each(['*', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
     const { stack, notesOf } = await startNoting();
     expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
     expect(await notesOf('public')).toEqual([]);

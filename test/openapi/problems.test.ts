@@ -90,18 +90,9 @@ describe('the validator', () => {
 
   it.each([
     ['an undocumented status', { ...good, status: 418 }],
-    [
-      'an undocumented media type',
-      { ...good, headers: { ...good.headers, 'content-type': 'application/json' } },
-    ],
     ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
     ['a header with another value', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
     ['a problem that belongs to another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
-    [
-      'an unknown problem',
-      { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, type: 'urn:x' })) },
-    ],
-    ['a body that is not a problem document', { ...good, body: Buffer.from('{}') }],
     [
       'a problem document with another status in its body',
       { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, status: 400 })) },

@@ -83,11 +83,4 @@ describe('the documents that the service serves', () => {
     }
     expect((await get('/llms.txt')).body).toContain('(https://api.example/prod/docs/problems)');
   });
-
-  it.each(['/docs/nope', '/docs/index.htm', '/docs/../page.js', '/page/docs%2Findex.html'])(
-    'are not at %s',
-    async (path) => {
-      expect((await get(decodeURIComponent(path))).statusCode).toBe(404);
-    },
-  );
 });

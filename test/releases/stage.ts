@@ -51,6 +51,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
       junk: 0,
       elsewhere: 0,
       late: 0,
+      gone: 0,
       tokensKeptMs: 3_600_000,
       ...engine,
     },

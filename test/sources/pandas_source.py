@@ -5,11 +5,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas
-from records import every_half_hour, quantized, quotes_come_late, records, rounded, write_expected
+from records import quantized, quotes_come_late, records, rounded, write_expected
 
 HOME = Path(sys.argv[1])
 NEW_YORK = "America/New_York"
-BERLIN = "Europe/Berlin"
 
 
 def frame_of(rows):
@@ -81,44 +80,10 @@ for file in ["csv", "parquet"]:
     # In whole seconds, the times lack the records' milliseconds. No hour depends on them.
     write(f"epoch-s.{file}", rows, epochs(plain, "s"))
     write(f"epoch-floats.{file}", rows, plain.assign(event_time=epochs(plain, "ms")["event_time"] / 1000))
-    mixed = epochs(plain, "ms")
-    mixed.loc[::2, "event_time"] //= 1000
-    write(f"epoch-mixed.{file}", rows, mixed)
-
-    # Multiplied and added floats have too many digits, for example 0.30000000000000004.
-    noisy = plain.assign(revenue=plain["revenue"] * 1.1 + 0.2)
-    write(f"noisy.{file}", rounded(with_revenue(noisy["revenue"])), noisy)
-    at_source = noisy.round({"revenue": 6})
-    write(f"noisy-at-source.{file}", with_revenue(at_source["revenue"]), at_source)
     halves = plain.assign(revenue=[(index - 600) * 5e-7 for index in range(len(rows))])
     write(f"halves.{file}", rounded(with_revenue(halves["revenue"])), halves)
 
-    # Some identifiers are missing, so pandas stores all of them as floats, and changes those above 2^53.
-    large = [row | {"publisher_account_id": row["publisher_account_id"] and 2**53 + row["publisher_account_id"]} for row in rows]
-    write(f"large-floats.{file}", large)
-    integers = pandas.array([row["publisher_account_id"] for row in large], dtype="Int64")
-    write(f"large-integers.{file}", large, frame_of(large).assign(publisher_account_id=integers))
-
-    # Berlin's clocks show 2 o'clock twice in one night of the year, and not at all in another.
-    twice = every_half_hour("2025-10-25T22:00:00+00:00")
-    write(f"twice-local.{file}", twice, without_offset(frame_of(twice), BERLIN))
-    write(f"twice-zone.{file}", twice, with_zone(frame_of(twice), BERLIN))
-    until_second = twice[:6]
-    write(f"twice-earlier.{file}", until_second, without_offset(frame_of(until_second), BERLIN))
-    write(f"never-utc.{file}", every_half_hour("2026-03-29T00:00:00+00:00"))
-
-    absent = plain.copy()
-    absent.loc[7, "event_time"] = pandas.NaT
-    write(f"no-time.{file}", rows, absent)
-
-single = plain.astype({"revenue": "float32"})
-write("single-floats.parquet", rows, single)
-write("decimal-comma.csv", rows, plain, sep=";", decimal=",")
 write("semicolons.csv", rows, plain, sep=";")
-thousands = plain.assign(revenue=plain["revenue"].map(lambda value: f"{value:,.6f}", na_action="ignore"))
-write("thousands.csv", rows, thousands)
-write("thousands-removed.csv", rows, thousands.assign(revenue=thousands["revenue"].str.replace(",", "")))
-
 known = [row | {"device_or_proxy": row["device_or_proxy"] or "phone"} for row in rows]
 write("words-for-missing.csv", known, frame_of(known), na_rep="NaN")
 write("late-quotes.csv", quotes_come_late())

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import defaultdict
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -70,9 +70,3 @@ def write_expected(file, rows):
 def quotes_come_late(count=60_000):
     """Puts last the records whose text needs quotes in CSV, so a program that reads only the start sees no quotes."""
     return sorted(records(count), key=lambda row: row["device_or_proxy"] not in ["phone", "日本", None])
-
-
-def every_half_hour(first, count=12):
-    """Records of the six hours that begin at this instant."""
-    start = datetime.fromisoformat(first)
-    return [row | {"event_time": start + index * timedelta(minutes=30)} for index, row in enumerate(records(count))]

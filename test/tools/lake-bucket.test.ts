@@ -95,19 +95,6 @@ describe('a lake in a bucket', () => {
     expect((await clicksIn(LAKE)).join(' ')).toBe('29,2 30,2');
   });
 
-  it('is checked like a folder, also with --footers', async () => {
-    const whole = await lake('check', LAKE);
-    expect(whole.stdout).toMatch(
-      /publisher_events: 2026-01-29 to 2026-01-30, 2 days \(2 final, 0 open\),\n {4}2 records/,
-    );
-    expect(whole.stdout).toMatch(/warning: advertiser_events\/\n {3}found {3}it does not exist/);
-    expect(whole.code).toBe(0);
-    const footers = await lake('check', LAKE, '--footers');
-    expect(footers.stdout).toMatch(
-      /Reports will be right, as far as the footers tell; 1 warning: .*\nNext: .*\n$/,
-    );
-  });
-
   it('shows the same faults in a check as a folder with the same files', async () => {
     const odd = join(directory, 'odd');
     const day = 'odd/publisher_events/day=2026-01-31';
@@ -116,15 +103,18 @@ describe('a lake in a bucket', () => {
     await mkdir(join(odd, 'publisher_events/day=2026-1-1'));
     await writeFile(join(odd, 'publisher_events/day=2026-1-1/x'), 'x');
     await writeFile(join(odd, 'publisher_events/day=2026-01-31/some.csv'), 'a,b\n');
-    const inFolder = await lake('check', odd);
     const inStore = { directory: join(directory, 'shown'), buckets: [], shown: { [BUCKET]: odd } };
     const shown = await startObjectStore(inStore);
-    Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
-    const inBucket = await runLake(['check', `s3://${BUCKET}`]);
+    for (const more of [[], ['--footers']]) {
+      const inFolder = await lake('check', odd, ...more);
+      Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
+      const inBucket = await runLake(['check', `s3://${BUCKET}`, ...more]);
+      const moved = inFolder.stdout.replaceAll(`${odd}-converted`, `s3://${BUCKET}/converted`);
+      expect(inBucket.stdout).toBe(moved.replaceAll(odd, `s3://${BUCKET}`));
+      expect(inBucket.code).toBe(1);
+      expect(inBucket.stdout).toMatch(/\d faults\.\nNext: .*\n$/);
+    }
     await shown.close();
-    const moved = inFolder.stdout.replaceAll(`${odd}-converted`, `s3://${BUCKET}/converted`);
-    expect(inBucket.stdout).toBe(moved.replaceAll(odd, `s3://${BUCKET}`));
-    expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
   it('has an open day after its writer was killed, and only correct final days after a repeated run', async () => {

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { metricsOf, ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { spawnNode } from '../spawn-node.ts';
-import { publisherRecord, record, writingFolder } from './make-parquet.ts';
+import { askEngine } from '../trino/ask-engine.ts';
+import type { Case } from '../trino/corpus.ts';
+import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { plainEvents, writeOddForms } from './odd-forms.ts';
-import { openLake } from './read-reports.ts';
 import { runLake } from './run-lake.ts';
 
 const { folder: directory, writer } = await writingFolder();
@@ -23,6 +26,19 @@ const questionsOf = (report: Report): Question[] => {
     { ...WINDOW, fields: [ownerOf(report).name, 'DateTime', ...metrics] },
   ];
 };
+
+/** The reports of a lake in a folder, made by DuckDB. */
+async function openLake(directory: string) {
+  const scratch = await mkdtemp(join(tmpdir(), 'lake-reports-'));
+  const engine = await duckDbOn(directory)({ database: 'lake', scratchDirectory: scratch });
+  return {
+    ask: (report: Report, asked: Case) => askEngine(engine, report, asked),
+    async [Symbol.asyncDispose]() {
+      engine.close();
+      await rm(scratch, { recursive: true });
+    },
+  };
+}
 
 async function expectReports(
   lake: string,
@@ -95,14 +111,6 @@ describe('npm run lake -- convert', () => {
       expect(checked.code).toBe(0);
     },
   );
-
-  it('says how many records are left after sums by the hour', async () => {
-    const alike = (minutes: string) =>
-      publisherRecord({ event_time: `TIMESTAMP '2026-01-31 12:${minutes}:00'` });
-    await writer.file('alike.parquet', `${alike('00')} UNION ALL ${alike('01')} UNION ALL ${alike('59')}`);
-    const { stdout } = await convert('alike.parquet', 'alike-hours', '--hourly');
-    expect(stdout).toMatch(/ 3 records, summed by the hour to 1 record\n/);
-  });
 
   it('says what the lake still lacks, and what to do next', async () => {
     const time = "TIMESTAMPTZ '2026-01-31 12:00:00+00'";
@@ -290,20 +298,6 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('and writes nothing if it finds faults only while it reads the records, and names the faults of all files', async () => {
-      await writer.file('late/fine.parquet', publisherRecord());
-      await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
-      await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
-      await writer.file('late/negative.parquet', publisherRecord({ clicks: '-3::BIGINT' }));
-      const late = join(directory, 'late');
-      const { code, stderr } = await runLake(['convert', late, '--to', join(directory, 'new/none')]);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(
-        /^Nothing was written\. 3 things stand against it:\n.*negative.*"-3".*\n.*timeless.*event_time.*\n.*half.*"7\.5".*\n$/,
-      );
-      await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
-    });
-
     it('if a folder has no files', async () => {
       await mkdir(join(directory, 'nothing'));
       const { code, stderr } = await convert('nothing', 'none');
@@ -320,25 +314,5 @@ describe('npm run lake -- convert', () => {
       );
       expect(code).toBe(2);
     });
-  });
-});
-
-describe('npm run lake -- init', () => {
-  it('makes the missing tables, so the service can use the lake', async () => {
-    const lake = join(directory, 'young');
-    const lacking = reports.map(({ table }) => table).filter((table) => table !== 'publisher_events');
-    await writer.file('young/publisher_events/day=2026-01-31/a.parquet', record('publisher_events'));
-    expect(await runLake(['init', lake])).toMatchObject({
-      code: 0,
-      stdout: [
-        ...lacking.map((name) => `Made ${name}, empty.`),
-        `Next: \`npm run lake -- check ${lake}\`\n`,
-      ].join('\n'),
-    });
-    expect((await runLake(['init', lake])).stdout).toMatch(/^Nothing was missing/);
-    await using opened = await openLake(lake);
-    expect(await opened.ask(reports[1] as Report, { question: { ...WINDOW, fields: ['Spend'] } })).toBe(
-      '"Spend"\n0.000000\n',
-    );
   });
 });

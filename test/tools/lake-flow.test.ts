@@ -116,12 +116,6 @@ describe('the printed outcome of a conversion', () => {
     sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
   };
 
-  it('has a line for each of several changes', () => {
-    const changes = ['one thing; or so', 'another'];
-    const text = renderOutcome('/lake', [], changes, []);
-    expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
-  });
-
   it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
     const tables = [{ staged, rows: 1_400_000, openDays: 2 }];
     expect(

@@ -100,31 +100,6 @@ describe('npm run lake -- hourly', () => {
     expect(inDay).toEqual(['DELETE _SUCCESS', 'DELETE other.parquet', 'PUT hours.parquet', 'PUT _SUCCESS']);
   });
 
-  it('sums an open day again when the day changes, and writes no marker', async () => {
-    const day = '2026-03-01';
-    for (let turn = 0; turn < 2; turn++) {
-      await world.restate({ day, isOpen: true });
-      expect((await world.hourly()).stdout).toMatch(/: 1 day summed \(2026-03-01, one open\)/);
-      expect(await world.versionsIn(day)).toEqual([world.version]);
-      expect(await world.look()).not.toHaveProperty(day);
-    }
-    expect((await world.hourly()).stdout).toMatch(/^publisher_events: no day summed/);
-  });
-
-  it('keeps the hours of a day that a writer restates, until the day is final again', async () => {
-    const before = (await world.look())[DAY];
-    await world.restate({ isOpen: true });
-    const reopened = await world.hourly();
-    expect(reopened).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/1 day \(2026-01-30\) kept: being written again/),
-    });
-    expect((await world.look())[DAY]).toBe(before);
-    await world.restate();
-    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    expect((await world.look())[DAY]).toBe(world.version);
-  });
-
   it.each([
     [['--from', 's3://a/b', '--to', 's3://a/b/c'], /one lies in the other/],
     [['--from', 's3://a/b'], /hourly --from <raw lake>/],

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
 import { stageAll } from '../../tools/lake/convert/stage.ts';
 import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
 import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
@@ -98,32 +97,6 @@ describe('amounts in text columns', () => {
     );
     expect({ losses, changes }).toEqual({ losses: [], changes: [] });
   });
-
-  it('become the same number in every notation', async () => {
-    const random = randomNumbers(31);
-    const upTo = (end: number) => Math.floor(random() * end);
-    const cases = Array.from({ length: 2_000 }, (): [string, string] => {
-      const scaled = ((BigInt(upTo(1e9)) * BigInt(upTo(1e9))) / 10n ** BigInt(upTo(18))) % 10n ** 18n;
-      const digits = String(scaled).padStart(7, '0');
-      const sign = scaled > 0n && random() < 0.3 ? '-' : '';
-      const exact = `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-      return [rewritten(sign, scaled, upTo), exact];
-    });
-    const { values, losses } = await convertColumn({ column: 'revenue' }, writtenOf(cases));
-    expect(values).toEqual(becomesOf(cases));
-    expect(losses).toEqual([]);
-  });
-
-  /** An amount with the point at a random place, and an exponent that corrects the value. */
-  function rewritten(sign: string, millionths: bigint, upTo: (end: number) => number): string {
-    const zeros = upTo(4);
-    const digits = `${'0'.repeat(upTo(3))}${millionths}${'0'.repeat(zeros)}`;
-    const point = upTo(digits.length + 1);
-    const exponent = digits.length - point - 6 - zeros;
-    const shown = `${digits.slice(0, point)}.${digits.slice(point)}`;
-    const plus = sign || (upTo(4) === 0 ? '+' : '');
-    return `${plus}${shown}${'eE'[upTo(2)]}${exponent < 0 || upTo(2) ? '' : '+'}${exponent}`;
-  }
 
   it('are read as missing, and are reported, if they are NaN, NULL or a similar word', async () => {
     const words = ['NaN', 'nan', 'NULL', 'null', '\\N', 'None', '<NA>', 'NA', ' NaN '];
@@ -619,26 +592,6 @@ describe('numbers in a column of times', () => {
   });
 });
 
-describe('changes of several files', () => {
-  it('are reported in one line for each column and kind of change', async () => {
-    const rounded = { says: ['amount', '', 'rounded'], column: 'spend' } as const;
-    const read = { says: ['time', '', 'read'], column: 'event_time' } as const;
-    expect(
-      tellChanges([
-        { ...rounded, count: 1, added: 5n * 10n ** 17n, most: 5n * 10n ** 17n },
-        { ...read, count: 1, range: ['2026-01-31 00:00:00', '2026-01-31 00:00:00'] },
-        { ...rounded, count: 1_000, added: -(10n ** 18n), most: 4n * 10n ** 17n },
-        { ...read, count: 2, range: ['2026-01-30 00:00:00', '2026-01-30 12:00:00'] },
-        { ...rounded, column: 'revenue', count: 1, added: -(10n ** 17n), most: 10n ** 17n },
-      ]),
-    ).toEqual([
-      'spend: 1,001 amounts were rounded (in 2 files), each by at most 0.0000005; that adds -0.0000005 to the sum',
-      'event_time: 3 times were read (in 2 files): 2026-01-30 00:00:00 to 2026-01-31 00:00:00',
-      'revenue: 1 amount was rounded, by 0.0000001; that adds -0.0000001 to the sum',
-    ]);
-  });
-});
-
 describe('the options about values', () => {
   it.each([
     [
@@ -656,13 +609,6 @@ describe('the options about values', () => {
     [{ ambiguous: 'later' }, /^--ambiguous decides about local times: say --time-zone too$/],
   ])('are refused with an error that says what is allowed: %j', (written, says) => {
     expect(() => valueOptions(written)).toThrow(says);
-  });
-
-  it('are turned into the options of the conversion', () => {
-    expect(
-      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds' }),
-    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds' });
-    expect(valueOptions({})).toEqual({});
   });
 });
 

@@ -68,26 +68,11 @@ describe('npm run rollback', () => {
     expect([versions(), takenBack()]).toEqual([allAt(4), []]);
   });
 
-  it('does not go to a release that was itself taken back', async () => {
-    await rollback();
-    const D = 'd'.repeat(12);
-    for (const each of all()) Object.assign(each, { releases: [Z, A, A, B, D] });
-    deployed(5);
-    expect((await rollback()).lines[0]).toMatch(RegExp(`goes from ${D} .* to ${A} `));
-    expect([versions(), takenBack()]).toEqual([allAt(3), [4, 5]]);
-  });
-
   it('moves nothing if every function already has the release', async () => {
     await rollback();
     aws.calls.splice(0);
     const { code, lines } = await rollback([A]);
     expect([code, lines[0], aws.calls]).toEqual([0, `Stage prod is at ${published(A)} already.`, []]);
-  });
-
-  it('finishes the work of a killed command', async () => {
-    named('downloads').version = 3;
-    expect((await rollback()).code).toBe(0);
-    expect([versions(), takenBack(), moves().length]).toEqual([allAt(3), [4], FUNCTIONS.length - 1]);
   });
 
   it.each([

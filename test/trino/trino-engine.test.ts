@@ -43,18 +43,6 @@ describe('a result of the Trino engine', () => {
   ])('has %s in the form of Athena’s CSV', async (_, sql, value) => {
     expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
   });
-
-  it('is only the header if there are no rows', async () => {
-    expect(await csvOf('SELECT clicks FROM publisher_events WHERE false')).toBe('"clicks"\n');
-  });
-
-  it('is complete and in order if it has many pages', async () => {
-    const numbers = 'SELECT n FROM UNNEST(sequence(1, 10000)) AS a(n)';
-    const csv = await csvOf(`SELECT 10000 * (a.n - 1) + b.n AS n FROM (${numbers}) a CROSS JOIN
-      (SELECT * FROM UNNEST(sequence(1, 5)) AS b(n)) b ORDER BY a.n, b.n`);
-    expect(csv.split('\n')).toHaveLength(50_002);
-    expect(csv.split('\n').at(-2)).toBe('"99990005"');
-  });
 });
 
 describe('parameters', () => {

@@ -48,6 +48,8 @@ export interface EngineQuery {
   clicks?: Clicks;
   /** Whether the query's result is not the engine's CSV. */
   isJunk?: boolean;
+  /** Whether the result is removed, perhaps before a request reads it. */
+  isGone?: boolean;
   isLarge?: boolean;
   stopAskedAt?: number;
   stoppedBy?: Invocation;
@@ -89,6 +91,8 @@ export const LARGE_BYTES = 17 * 1024 * 1024;
 
 /** The least and the most time from a query's end until its result appears, if it appears late. */
 const RESULT_LATE_MS = [1_000, 8_000] as const;
+/** A result is removed within this time after its query's end. */
+const GONE_MS = [0, 10_000] as const;
 /** The most time from a query's end until Athena shows the end. */
 const SHOWN_LATE_MS = 150;
 /** The most time from a call that stops a query until the query ends. */
@@ -238,6 +242,10 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       query.resultAt = time.now() + lateMs;
       time.after(lateMs, put, true);
     } else put();
+    if (late() < engine.gone && troubles.happens('result is removed', query.id)) {
+      query.isGone = true;
+      time.after(between(late, ...GONE_MS), () => s3.objects.delete(key), true);
+    }
     ended(query, 'SUCCEEDED');
   }
 

@@ -98,6 +98,8 @@ export interface Plan {
     readonly elsewhere: number;
     /** How often a result appears seconds after its query's end. */
     readonly late: number;
+    /** How often a result is removed seconds after its query's end. */
+    readonly gone: number;
     /**
      * After which time a query is put back into the queue, and how long it stays there. Undefined: after a second, for
      * some seconds.
@@ -201,6 +203,7 @@ export function planOf(
     junk: engineTrouble(Number.isFinite(settings.largeFromDays) ? 0.3 : 0.06, 0.4),
     elsewhere: engineTrouble(0.15, 0.5),
     late: !isMixed && !isCalm && chance(namedDice(seed, 'late results'), 0.07) ? 0.5 : 0,
+    gone: !isMixed && !isCalm && chance(namedDice(seed, 'removed results'), 0.04) ? 0.4 : 0,
     tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
   };
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
@@ -266,6 +269,7 @@ export function planOf(
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
   const isFull = !isFailing && kind < 0.08;
+  const isShared = isFull && chance(namedDice(seed, 'shared rows'), 0.5);
   const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
   const isStill = isFailing || isFull || returnsAt !== undefined;
   if (isStill) {
@@ -279,6 +283,8 @@ export function planOf(
   if (isFull) {
     Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
+    // Two clients with the same rows share their queries, and each has slots of its own.
+    if (isShared) Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
   }
   const isShort =
     !isUnstoppable &&
@@ -356,7 +362,12 @@ export function planOf(
     filesADay: whole(draw, 1, 2),
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
-      partner: isMoved ? pick(draw, ['p1', 'p2']) : isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names),
+      partner:
+        isMoved || isShared
+          ? pick(draw, ['p1', 'p2'])
+          : isFull || chance(draw, 0.7)
+            ? 'p1'
+            : pick(draw, names),
       days:
         isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsAt !== undefined
           ? days

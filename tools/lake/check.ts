@@ -1,9 +1,8 @@
 import { join, resolve } from 'node:path';
+import { checkCommand as checkOf, shellWord } from '../../lake-check/commands.ts';
 import { type Finding, isHarmless } from '../../lake-check/finding.ts';
-import { checkCommand as checkOf, shellWord } from '../../lake-check/lake-commands.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../lake-check/lake-facts.ts';
-import { readLake } from '../../lake-check/read-lake.ts';
-import { judge } from '../../lake-check/rules.ts';
+import { judge, readLake } from '../../lake-check/read-lake.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';

@@ -5,7 +5,7 @@ import {
   initCommand as commandFor,
   convertFiles,
   lakeAround,
-} from '../../lake-check/lake-commands.ts';
+} from '../../lake-check/commands.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions } from '../parse-options.ts';
 import { type LakeCommand, onlyArgument, TABLES } from './lake-command.ts';

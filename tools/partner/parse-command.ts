@@ -7,11 +7,11 @@ import {
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
 import { fitIntoQuery, isCompanyId, LONGEST_COMPANIES } from '../../lib/report/entitlement.ts';
 import { counted } from '../../lib/terminal/counted.ts';
-import { OperatorFault, shown } from '../../lib/terminal/operator-fault.ts';
+import { OperatorFault, printable } from '../../lib/terminal/operator-fault.ts';
 import { optionOf } from '../../lib/terminal/owner-words.ts';
 import { parseOptions } from '../parse-options.ts';
 import type { NewPartner } from './add-partner.ts';
-import type { PartnerChanges } from './set-partner.ts';
+import type { PartnerChanges } from './change-partner.ts';
 
 export type Command =
   | { readonly act: 'add'; readonly stage: string; readonly partner: NewPartner }
@@ -108,7 +108,7 @@ function changesOf(values: Values): PartnerChanges {
   const contact = text('contact');
   const active = text('active');
   // A line break would forge a line of the list, and a change of the writing direction would hide a part of it.
-  if (contact !== undefined && (shown(contact) !== contact || !/^.{1,256}$/u.test(contact)))
+  if (contact !== undefined && (printable(contact) !== contact || !/^.{1,256}$/u.test(contact)))
     throw new OperatorFault('--contact takes one line of at most 256 characters, without invisible ones.');
   if (active !== undefined && !['yes', 'no'].includes(active))
     throw new OperatorFault(`--active is "${active}". Say yes or no.`);

@@ -2,13 +2,11 @@ import { createInterface } from 'node:readline/promises';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { addPartner } from './add-partner.ts';
+import { finishRotation, removePartner, rotateSecret, setPartner } from './change-partner.ts';
 import { cognitoClients } from './cognito-clients.ts';
 import type { CommandParts } from './command-parts.ts';
 import { type Command, parseCommand } from './parse-command.ts';
 import { registerBucket } from './register-bucket.ts';
-import { removePartner } from './remove-partner.ts';
-import { finishRotation, rotateSecret } from './rotate-secret.ts';
-import { setPartner } from './set-partner.ts';
 import { listPartners, showPartner } from './show-partners.ts';
 
 /** Runs one command line. The AWS SDK finds region, credentials and endpoints by itself. */

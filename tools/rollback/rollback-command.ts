@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CancelUpdateStackCommand, CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import {
   CreateAliasCommand,
   DeleteAliasCommand,
@@ -10,13 +10,19 @@ import {
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { readStackVersions } from '../api-stack.ts';
+import { apiStackName, readStackVersions, stackStatus } from '../api-stack.ts';
 import { readLiveFunctions, retryingLambda, takenBackAlias } from '../live-functions.ts';
 import { parseOptions } from '../parse-options.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
-import { askService } from './ask-service.ts';
-import { planRollback, releaseNamed, releaseToGoTo, type Step, withDate } from './plan-rollback.ts';
-import { stopDeployment } from './stop-deployment.ts';
+import { askService, type Waits } from './ask-service.ts';
+import {
+  type DeploymentEnd,
+  planRollback,
+  releaseNamed,
+  releaseToGoTo,
+  type Step,
+  withDate,
+} from './plan-rollback.ts';
 
 const USAGE = 'npm run rollback -- <stage> [<release>] [--url <address of the API>]';
 
@@ -143,3 +149,45 @@ const goOn = (stage: string, to: string, [latest]: readonly string[]): string[] 
   `If that deployment fails, CloudFormation puts back what it knows, not this. Then again: npm run rollback -- ${stage} ${to}`,
   ...(latest === undefined ? [] : [`To undo this: npm run rollback -- ${stage} ${latest}`]),
 ];
+
+/** The states of the stack in which CloudFormation may still move aliases. The clean-up after them moves none. */
+const MOVING = /^UPDATE(_ROLLBACK)?_IN_PROGRESS$/;
+
+/**
+ * Stops the deployment that is under way, if any. Waits until CloudFormation moves no alias any more. Throws an
+ * OperatorFault when there is no more time to wait.
+ */
+async function stopDeployment(
+  client: CloudFormationClient,
+  stage: string,
+  say: (...lines: readonly string[]) => void,
+  { pause, mayWait }: Waits,
+): Promise<DeploymentEnd> {
+  const StackName = apiStackName(stage);
+  let status = await stackStatus(client, stage);
+  const isMoving = MOVING.test(status);
+  if (status === 'UPDATE_IN_PROGRESS') {
+    await client.send(new CancelUpdateStackCommand({ StackName })).catch(async (error: unknown) => {
+      // The update may have ended meanwhile, which is no fault.
+      if ((await stackStatus(client, stage)) === 'UPDATE_IN_PROGRESS') throw error;
+    });
+    say('A deployment was under way, and is stopped.');
+  }
+  if (isMoving) say(`Waits until CloudFormation has put the stack ${StackName} back.`);
+  while (MOVING.test(status)) {
+    if (!mayWait())
+      throw new OperatorFault(
+        `The stack ${StackName} is still in ${status}, and may move aliases. Repeat this command when it has ended.`,
+      );
+    await pause();
+    status = await stackStatus(client, stage);
+  }
+  if (isMoving) say(`The stack stands in ${status}.`);
+  if (status === 'UPDATE_ROLLBACK_FAILED')
+    say(
+      `CloudFormation could not put the stack ${StackName} back, and takes no deployment until that is done: see ` +
+        '"the-stack-is-stuck" in docs/runbook.md. The aliases can be moved meanwhile.',
+    );
+  if (!status.startsWith('UPDATE_ROLLBACK')) return 'done';
+  return isMoving ? 'stopped' : 'put-back';
+}

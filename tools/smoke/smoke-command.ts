@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { PROBE } from '../../infra/api/probe.ts';
 import { secretReader } from '../../lib/aws/release-calls.ts';
 import { PROBE_ENV } from '../../lib/names.ts';
-import { type ProbeParts, reportPuller, tokenSource } from '../../lib/probe/pull-report.ts';
+import { type ProbeParts, serviceProbe } from '../../lib/probe/pull-report.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
 import { daysPath, downloadPath, reportPath } from '../../lib/routes.ts';
@@ -87,14 +87,13 @@ export type SmokeParts = ProbeParts['config'] & Pick<ProbeParts, 'readSecret'>;
 export function smokeSteps({ readSecret, ...config }: SmokeParts): readonly Step[] {
   // A report that nobody has requested before proves queries and files. One from the cache proves neither.
   const parts = { config, fetch, readSecret, now: Date.now, secondsLate: randomInt(1, 86_000) };
-  const tokens = tokenSource(parts);
-  const pull = reportPuller(parts, tokens);
+  const { token, pull } = serviceProbe(parts);
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const signal = AbortSignal.timeout(LONGEST_ANSWER_MS);
     const answer = await fetch(`${config.serviceUrl}${path}`, { headers, redirect: 'manual', signal });
     return { status: answer.status, body: await answer.text() };
   };
-  const withToken = async () => ({ Authorization: `Bearer ${await tokens.token()}` });
+  const withToken = async () => ({ Authorization: `Bearer ${await token()}` });
   const expected = ({ status, body }: { status: number; body: string }, wanted: number, part: string) => {
     if (status !== wanted || !body.includes(part))
       throw new Error(`answered ${status} ${body.slice(0, 200)}`);
@@ -106,7 +105,7 @@ export function smokeSteps({ readSecret, ...config }: SmokeParts): readonly Step
   const window = `startInclusive=${start}&endExclusive=${end}&api-version=${API_VERSIONS.at(-1)}`;
   const report = `${reportPath(publisherReport)}?requestedFields=Day,Opens&${window}`;
   return [
-    ['a token', async () => ((await tokens.token()) ? 'given' : 'none')],
+    ['a token', async () => ((await token()) ? 'given' : 'none')],
     ['a report of yesterday, by a new query', async () => `delivered, rows: ${await pull()}`],
     [
       'the days of the report',

@@ -1,7 +1,4 @@
-"""Requests to the service: the token, the catalogue, the days, a day's report.
-
-The file is long because one class holds the token for all requests.
-"""
+"""Requests to the service: the token, the catalogue, the days, a day's report."""
 
 import os
 import random
@@ -45,24 +42,24 @@ class ServiceError(Exception):
 class ServiceProblem(ServiceError):
     """The answer to a request has an error status. The members are those of the problem document (RFC 9457)."""
 
-    def __init__(
-        self,
-        what: str,
-        status: int,
-        title: str,
-        detail: str | None = None,
-        errors: Sequence[Mapping[str, str]] = (),
-        request_id: str | None = None,
-    ) -> None:
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.errors = list(errors)
-        self.request_id = request_id
-        lines = [f"{what}: {status} {title}" + (f". {detail}" if detail else "")]
+    def __init__(self, what: str, answer: requests.Response) -> None:
+        try:
+            body = answer.json()
+        except (requests.RequestException, ValueError, RecursionError):
+            body = None
+        document: dict[str, Any] = body if isinstance(body, dict) else {}
+        # The identity provider names a fault in `error` and `error_description`, as in OAuth (RFC 6749).
+        self.status = answer.status_code
+        self.title = str(document.get("title") or document.get("error") or answer.reason)
+        self.detail: str | None = document.get("detail") or document.get("error_description")
+        self.request_id: str | None = document.get("instance") or answer.headers.get("x-amzn-RequestId")
+        errors = document.get("errors")
+        listed = errors if isinstance(errors, list) else []
+        self.errors: list[dict[str, str]] = [error for error in listed if isinstance(error, dict)]
+        lines = [f"{what}: {self.status} {self.title}" + (f". {self.detail}" if self.detail else "")]
         lines += [f"  {error.get('parameter', '')}: {error.get('detail', '')}" for error in self.errors]
-        if request_id:
-            lines.append(f"  The operator finds this request by {request_id}")
+        if self.request_id:
+            lines.append(f"  The operator finds this request by {self.request_id}")
         super().__init__("\n".join(map(shown, lines)))
 
 
@@ -191,7 +188,7 @@ class Service:
                     if answer.is_redirect:
                         fault = ServiceError(f"{what}: a redirect, {answer.status_code}. Set the address that it leads to.")
                         break
-                    fault = _problem(what, answer)
+                    fault = ServiceProblem(what, answer)
                     if answer.status_code == 401 and not is_renewed and "Authorization" in answer.request.headers:
                         self._good_until, wait, is_renewed = 0.0, 0.0, True
                     # If a link has expired meanwhile, the store answers 403. The next attempt gets a new link.
@@ -260,21 +257,6 @@ def _saved(answer: requests.Response) -> DayReport:
     # The redirect to the file names the version of its data.
     versions = [hop.headers["Data-Version"] for hop in answer.history if "Data-Version" in hop.headers]
     return DayReport(csv, size, versions[-1] if versions else None)
-
-
-def _problem(what: str, answer: requests.Response) -> ServiceProblem:
-    try:
-        body = answer.json()
-    except (requests.RequestException, ValueError, RecursionError):
-        body = None
-    document: dict[str, Any] = body if isinstance(body, dict) else {}
-    # The identity provider names a fault in `error` and `error_description`, as in OAuth (RFC 6749).
-    title = document.get("title") or document.get("error") or answer.reason
-    detail = document.get("detail") or document.get("error_description")
-    request_id = document.get("instance") or answer.headers.get("x-amzn-RequestId")
-    errors = document.get("errors")
-    listed = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
-    return ServiceProblem(what, answer.status_code, str(title), detail, listed, request_id)
 
 
 def _retry_after(answer: requests.Response, otherwise: float) -> float:

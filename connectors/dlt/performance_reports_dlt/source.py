@@ -1,7 +1,4 @@
-"""The reports as a dlt source. The state of its resource says which version of each day was loaded.
-
-The file is long because dlt reads a source, its resource and their state together.
-"""
+"""The reports as a dlt source. The state of its resource says which version of each day was loaded."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

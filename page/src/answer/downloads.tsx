@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { counted } from '../format.ts';
+import { Pill } from '../pill.tsx';
 import { questionWords } from '../question/question-words.ts';
 import { chosenReport, urlOf } from '../question/request.ts';
 import { askSpreadsheet, type Run, spreadsheet } from '../run.ts';
-import { serviceAddress } from '../service-address.ts';
-import { fileStem } from './file-name.ts';
+import { serviceAddress } from '../service-facts.ts';
+import { fileStem } from './snippets.ts';
 import { view } from './table-rows.ts';
 
 /**
@@ -18,43 +19,25 @@ export function Downloads({ run, isEarlier = false }: { readonly run: Run; reado
   const url = useObjectUrl(file);
   const href = file ? url : downloadUrl;
   const stem = stemOf(run);
+  const isUnderWay = spreadsheet.value === 'under way';
   if (href === undefined) return null;
   return (
     <span class="downloads">
       <a class="primary" href={href} download={`${stem}.csv`}>
         {isEarlier ? 'Download the earlier CSV' : 'Download CSV'}
       </a>
-      {file && <SpreadsheetLink run={run} stem={stem} isEarlier={isEarlier} />}
-    </span>
-  );
-}
-
-/** The button that downloads the table as a workbook. The worker makes it first. */
-function SpreadsheetLink({
-  run,
-  stem,
-  isEarlier,
-}: {
-  readonly run: Run;
-  readonly stem: string;
-  readonly isEarlier: boolean;
-}) {
-  const made = spreadsheet.value;
-  const isUnderWay = made === 'under way';
-  return (
-    <>
-      <button
-        type="button"
-        class="pill"
-        aria-disabled={isUnderWay}
-        onClick={() => isUnderWay || askSpreadsheet(factsOf(run), `${stem}_as-shown.xlsx`)}
-      >
-        {isEarlier ? 'The earlier table as shown (Excel)' : 'The table as shown (Excel)'}
-      </button>
+      {file && (
+        <Pill
+          aria-disabled={isUnderWay}
+          onClick={() => isUnderWay || askSpreadsheet(factsOf(run), `${stem}_as-shown.xlsx`)}
+        >
+          {isEarlier ? 'The earlier table as shown (Excel)' : 'The table as shown (Excel)'}
+        </Pill>
+      )}
       <span class="hint" role="status">
-        {spreadsheetWords(made)}
+        {file && spreadsheetWords(spreadsheet.value)}
       </span>
-    </>
+    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 import { reports } from '../../../lib/report/catalogue.ts';
 import { focusOn } from '../focus.ts';
 import { duration } from '../format.ts';
+import { Pill } from '../pill.tsx';
 import { chosenPartner } from '../question/caller.ts';
 import { callerInputs } from '../question/caller-step.tsx';
 import { faultWords } from '../question/fault-words.ts';
@@ -54,9 +55,7 @@ export function FailureView({ run }: { readonly run: Run }) {
           {retryWords(retries, isAgain)} <Countdown until={run.retryAt} />
         </p>
       )}
-      <button
-        type="button"
-        class="pill"
+      <Pill
         onClick={() => {
           if (isRunAgain) return askForReport();
           isBuilderOpen.value = true;
@@ -66,18 +65,16 @@ export function FailureView({ run }: { readonly run: Run }) {
         }}
       >
         {isRunAgain ? 'Run it again' : cure === 'another report' ? offerOf(problem) : 'Change the question'}
-      </button>{' '}
+      </Pill>{' '}
       {isAgain && (
-        <button
-          type="button"
-          class="pill"
+        <Pill
           onClick={() => {
             cancelRun();
             focusOn('#result-title', '.question button');
           }}
         >
           Don’t ask again
-        </button>
+        </Pill>
       )}
     </div>
   );

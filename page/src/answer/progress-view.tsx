@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { focusOn } from '../focus.ts';
 import { counted, fileSize } from '../format.ts';
+import { Pill } from '../pill.tsx';
 import { cancelRun, type Run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
@@ -30,9 +31,7 @@ export function Waiting({ startedAt }: { readonly startedAt: number }) {
 
 function Cancel() {
   return (
-    <button
-      type="button"
-      class="pill"
+    <Pill
       onClick={() => {
         cancelRun();
         // This button disappears. The focus moves to the Run button, so that the user can ask another question.
@@ -41,7 +40,7 @@ function Cancel() {
       }}
     >
       Cancel
-    </button>
+    </Pill>
   );
 }
 

@@ -1,19 +1,18 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { hash } from '../address.ts';
+import { Pill } from '../pill.tsx';
 import { chosenCaller } from '../question/caller.ts';
-import type { AskedRequest } from '../question/request.ts';
 import { isOfThisRequest, run } from '../run.ts';
-import { serviceAddress } from '../service-address.ts';
-import { serviceFacts } from '../service-facts.ts';
+import { serviceAddress, serviceFacts } from '../service-facts.ts';
 import { choice, days, parameters, report } from '../state.ts';
 import { snippets } from './snippets.ts';
 
 const shown = signal(0);
 /** Whether the request of the days before is shown, in a comparison. */
 const isBeforeShown = signal(false);
-/** The text that the user last tried to copy, and whether that worked. */
-const latestCopy = signal({ text: '', isDone: true });
+/** The text that the user last tried to copy, and what became of that. */
+const latestCopy = signal({ text: '', words: '', isDone: true });
 
 /**
  * Shows the API request for the current choice, in every form that people paste. Once there is an answer, these are the
@@ -24,8 +23,8 @@ export function RequestView() {
   const snippet = snippets[shown.value] ?? snippets[0];
   if (!snippet) return null;
   const access = serviceFacts.value;
-  const { requests, isKnown } = requestsNow();
-  const asked = (isBeforeShown.value && requests[1]) || requests[0];
+  const { own, before, isKnown } = requestsNow();
+  const asked = (isBeforeShown.value && before) || own;
   const client = chosenCaller().id;
   const text = snippet.text({
     service: serviceAddress,
@@ -34,13 +33,10 @@ export function RequestView() {
     access,
   });
   const link = linkNow();
-  const { text: copied, isDone } = latestCopy.value;
-  const isTextCopied = isDone && copied === text;
-  const isLinkCopied = isDone && copied === link;
-  const failure = [
-    copied === text && 'Could not be copied: select the text and copy it.',
-    copied === link && 'Could not be copied: copy the address of this page.',
-  ].find((words) => words && !isDone);
+  const latest = latestCopy.value;
+  // What was copied is told while it is still what is shown.
+  const copied = [text, link].includes(latest.text) ? latest : undefined;
+  const isCopied = (what: string) => copied?.isDone && copied.text === what;
   const show = (index: number) => {
     shown.value = (index + snippets.length) % snippets.length;
     tabs.current?.querySelectorAll('button')[shown.value]?.focus();
@@ -50,23 +46,23 @@ export function RequestView() {
       <div class="request-head">
         <h2 id="request-title">The same as a request</h2>
         <div>
-          <button type="button" class="pill" onClick={() => copy(text)}>
-            {isTextCopied ? 'Copied' : 'Copy'}
-          </button>{' '}
-          <button type="button" class="pill" onClick={() => copy(link)}>
-            {isLinkCopied ? 'Link copied' : 'Copy link'}
-          </button>
+          <Pill onClick={() => copy(text, 'Copied', 'select the text and copy it')}>
+            {isCopied(text) ? 'Copied' : 'Copy'}
+          </Pill>{' '}
+          <Pill onClick={() => copy(link, 'Link copied', 'copy the address of this page')}>
+            {isCopied(link) ? 'Link copied' : 'Copy link'}
+          </Pill>
         </div>
       </div>
-      {requests.length > 1 && (
+      {before && (
         <fieldset class="segments">
           <legend class="visually-hidden">Which of both requests</legend>
-          {requests.map(({ days: { first, last } }, index) => (
+          {[own, before].map(({ days: { first, last } }, index) => (
             <label key={index} class="segment">
               <input
                 type="radio"
                 name="side"
-                checked={requests[index] === asked}
+                checked={[own, before][index] === asked}
                 onChange={() => {
                   isBeforeShown.value = index === 1;
                 }}
@@ -119,22 +115,19 @@ export function RequestView() {
           {client !== '' && ` The page asks as ${client}: the token of another client may bring other rows.`}
         </p>
       </div>
-      <p class={failure ? 'faults' : 'visually-hidden'} role="status">
-        {failure || (isTextCopied ? 'Copied' : isLinkCopied ? 'Link copied' : '')}
+      <p class={copied?.isDone === false ? 'faults' : 'visually-hidden'} role="status">
+        {copied?.words}
       </p>
     </section>
   );
 }
 
 /** The requests to show: those of the newest run, if it is of the present question, else the one of the question. */
-function requestsNow(): {
-  readonly requests: readonly [AskedRequest, ...AskedRequest[]];
-  readonly isKnown: boolean;
-} {
-  const [own, ...others] = run.value && isOfThisRequest(run.value) ? run.value.requests : [];
-  if (own) return { requests: [own, ...others], isKnown: true };
+function requestsNow() {
   const ofChoice = { days: days.value, parameters: parameters.value };
-  return { requests: [ofChoice], isKnown: choice.value.compare === 'none' };
+  const ofRun = run.value && isOfThisRequest(run.value) ? run.value.requests : [];
+  const isKnown = ofRun.length > 0 || choice.value.compare === 'none';
+  return { own: ofRun[0] ?? ofChoice, before: ofRun[1], isKnown };
 }
 
 /** The address of this page with the question, the look at the answer and the client, but never with a token. */
@@ -145,10 +138,12 @@ function linkNow(): string {
   return link.href;
 }
 
-async function copy(text: string): Promise<void> {
-  const isDone = await navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
+const copy = (text: string, done: string, otherwise: string): Promise<void> =>
+  navigator.clipboard.writeText(text).then(
+    () => {
+      latestCopy.value = { text, words: done, isDone: true };
+    },
+    () => {
+      latestCopy.value = { text, words: `Could not be copied: ${otherwise}.`, isDone: false };
+    },
   );
-  latestCopy.value = { text, isDone };
-}

@@ -1,17 +1,111 @@
-import { counted, duration, fileSize } from '../format.ts';
+import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
+import { counted, duration, fileSize, listed } from '../format.ts';
+import { Pill } from '../pill.tsx';
+import { type ComparedDays, hasOtherWeekday, overDays } from '../question/compare.ts';
+import { listedDays, stateOf } from '../question/day-states.ts';
+import { daysBetween, withWeekday } from '../question/presets.ts';
 import { questionWords } from '../question/question-words.ts';
 import { askForReport } from '../question/run-bar.tsx';
-import { answer, chart, isOfAnotherQuestion, type Run, run } from '../run.ts';
-import { isBuilderOpen } from '../state.ts';
+import { answer, chart, isOfAnotherQuestion, type Run, restated, run } from '../run.ts';
+import { choice, choose, isBuilderOpen, newestDay, report } from '../state.ts';
 import { ChartView } from './chart-view.tsx';
-import { ComparedWords } from './compared-words.tsx';
-import { LatestDays, RestatedDays } from './day-notes.tsx';
 import { Downloads } from './downloads.tsx';
 import { EmptyReport } from './empty-report.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ReadingBar, Waiting } from './progress-view.tsx';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
 import { TotalsView } from './totals-view.tsx';
+
+const SHOWN_LEFT_OUT_DAYS = 4;
+
+/** Says which days are compared with each other, which days are left out, and why. */
+function ComparedWords({ compared: { pairs, leftOut, isUntold } }: { readonly compared: ComparedDays }) {
+  const [first, last] = [pairs[0], pairs.at(-1)];
+  const why = (['no data', 'open'] as const).flatMap((reason) => {
+    const those = leftOut.filter((pair) => pair.why === reason);
+    if (those.length === 0) return [];
+    const days = those.map(({ day, before }) => `${day} against ${before}`);
+    return [
+      `${reason === 'open' ? 'a day is open' : 'a day has no data'}: ${listed(days, SHOWN_LEFT_OUT_DAYS)}`,
+    ];
+  });
+  return (
+    <div class="compared">
+      <p>
+        {first && last
+          ? `${counted(pairs.length, 'day')} against as many: ${spanOf(first.day, last.day)} with ${spanOf(first.before, last.before)}.`
+          : 'There is no data to compare with: this is the report alone.'}
+        {pairs.some(hasOtherWeekday) &&
+          ' The weekdays differ: a change may be that of the weekdays. Compare with the same weekdays.'}
+        {why.length > 0 && ` Left out on both sides, since ${why.join('; ')}.`}
+        {first && why.length > 0 && ' The file to download is of the days that are compared.'}
+        {isUntold && ' Whether days are open or have no data could not be found out.'}
+      </p>
+      {first && (
+        <details>
+          <summary>Which day is beside which</summary>
+          <ul>
+            {pairs.map(({ day, before }) => (
+              <li key={day}>
+                {withWeekday(day)} beside {withWeekday(before)}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+const spanOf = (first: string, last: string): string =>
+  first === last ? withWeekday(first) : `${withWeekday(first)} to ${withWeekday(last)}`;
+
+const SHOWN_DAYS = 7;
+
+/** Names the days that were restated since the client's last visit with this browser, and offers a report of them. */
+function RestatedDays() {
+  if (!restated.value) return null;
+  const { days, since } = restated.value;
+  const limited = overDays(choice.value, report.value, new Map(days.map((day) => [day, day])));
+  const isAskable = limited && daysBetween(limited.days, MAX_WINDOW_DAYS + 1).length <= MAX_WINDOW_DAYS;
+  return (
+    <p class="notice">
+      Since your last visit ({new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC),{' '}
+      {counted(days.length, 'day was', 'days were')} restated: {listed(days.map(withWeekday), SHOWN_DAYS)}.{' '}
+      {isAskable && (
+        <Pill
+          onClick={() => {
+            choose({ ...limited.choice, window: limited.days });
+            askForReport();
+          }}
+        >
+          Ask for {days.length === 1 ? 'this day' : 'these days'}
+        </Pill>
+      )}
+    </p>
+  );
+}
+
+/** Leads to the latest days if no day of the report has events. */
+function LatestDays({ run: { report: asked, askedDays } }: { readonly run: Run }) {
+  const told = listedDays.value;
+  const days = daysBetween(askedDays, MAX_WINDOW_DAYS);
+  const newest = newestDay.value;
+  if (newest === undefined || days.some((day) => stateOf(told, asked, day) !== 'missing')) return null;
+  return (
+    <p class="notice">
+      No day of this window has events. The newest day with events is {withWeekday(newest)}.{' '}
+      <Pill
+        onClick={() => {
+          choose({ window: 'latest' });
+          askForReport();
+        }}
+      >
+        Show the latest 7 days with data
+      </Pill>
+    </p>
+  );
+}
 
 /**
  * Shows the state of the run: the wait, then totals, chart, rows and download, or why there is no report. The answer
@@ -37,13 +131,7 @@ export function ResultView() {
       {isOfAnotherQuestion(now) && now.phase !== 'failed' && (
         <p class="notice">
           This is of the question before your last change.{' '}
-          {isBuilderOpen.value ? (
-            'Run the report again.'
-          ) : (
-            <button type="button" class="pill" onClick={askForReport}>
-              Run the report
-            </button>
-          )}
+          {isBuilderOpen.value ? 'Run the report again.' : <Pill onClick={askForReport}>Run the report</Pill>}
         </p>
       )}
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}

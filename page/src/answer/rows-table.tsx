@@ -1,10 +1,67 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { grouped } from '../format.ts';
+import { counted, grouped } from '../format.ts';
 import type { TableColumn, View } from '../reader/reader-messages.ts';
 import type { Run } from '../run.ts';
-import { TableControls } from './table-controls.tsx';
 import { changeView, isAtIt, loadedRows, view, viewResult, viewRow } from './table-rows.ts';
 import { VirtualTable } from './virtual-table.tsx';
+
+const TOPS = [10, 25, 100, 1_000];
+/** The search starts when the user has not typed for this long. */
+const TYPING_MS = 150;
+
+/** The inputs that choose which rows of the report the table shows. */
+function TableControls({ rowCount, run }: { readonly rowCount: number; readonly run: Run }) {
+  const { tableRows: all = 0, columns = [] } = run;
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  /** The text while the user types it. */
+  const [draft, setDraft] = useState<string>();
+  const hasDimensions = columns.some(({ kind }) => kind === 'dimension');
+  return (
+    <div class="table-controls">
+      <h3>
+        <span role="status">
+          {rowCount === all ? counted(all, 'row') : `${grouped(rowCount)} of ${counted(all, 'row')}`}
+        </span>
+      </h3>
+      {hasDimensions && (
+        <input
+          type="search"
+          placeholder="Search the rows"
+          aria-label="Search the rows"
+          value={draft ?? view.value.search}
+          onInput={({ currentTarget }) => {
+            clearTimeout(timer.current);
+            const search = currentTarget.value;
+            setDraft(search);
+            timer.current = setTimeout(() => {
+              setDraft(undefined);
+              changeView({ search });
+            }, TYPING_MS);
+          }}
+        />
+      )}
+      <label>
+        <span>Show</span>
+        <select
+          aria-label="How many rows"
+          value={String(view.value.top ?? '')}
+          onChange={({ currentTarget: { value } }) =>
+            changeView({ top: value === '' ? undefined : Number(value) })
+          }
+        >
+          <option value="">all</option>
+          {[...new Set([...TOPS, ...(view.value.top === undefined ? [] : [view.value.top])])].map((top) => (
+            <option key={top} value={top}>
+              the first {grouped(top)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
 
 /** The table with all rows of a report. The user can sort it, search it and limit its rows. */
 export function RowsTable({ run }: { readonly run: Run }) {
@@ -14,7 +71,7 @@ export function RowsTable({ run }: { readonly run: Run }) {
   const { sort } = view.value;
   return (
     <div class="rows" aria-busy={isAtIt()}>
-      <TableControls rowCount={result.rowCount} all={all} columns={run.columns} />
+      <TableControls rowCount={result.rowCount} run={run} />
       <VirtualTable
         columns={run.columns}
         fieldOf={fieldsOf(run)}

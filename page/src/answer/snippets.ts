@@ -2,7 +2,32 @@ import type { Access } from '../../../lib/access/access-details.ts';
 import { fieldOf, type Metric, type Report } from '../../../lib/report/catalogue.ts';
 import { reportPath } from '../../../lib/routes.ts';
 import { type Parameters, urlOf } from '../question/request.ts';
-import { fileStem } from './file-name.ts';
+
+const MAX_FIELD_CHARACTERS = 80;
+
+/**
+ * The name of a report's file, without its ending: the report, its fields, its first and its last day, such as
+ * `publisherperformance_Day-Clicks_2026-03-10_2026-03-13`. It has only letters, digits, `-`, `_` and `.`, since it
+ * stands in programs for a shell.
+ */
+export function fileStem({ name }: Report, parameters: Parameters): string {
+  const parameterOf = (parameter: string) => parameters.find(([one]) => one === parameter)?.[1] ?? '';
+  const fields = parameterOf('requestedFields').split(',');
+  let shown = fields.length;
+  while (shown > 1 && fields.slice(0, shown).join('-').length > MAX_FIELD_CHARACTERS) shown -= 1;
+  const more = shown < fields.length ? [`and-${fields.length - shown}-more`] : [];
+  const end = Date.parse(parameterOf('endExclusive'));
+  const last = Number.isNaN(end) ? '' : new Date(end - 1).toISOString().slice(0, 10);
+  return [
+    name,
+    [...fields.slice(0, shown), ...more].join('-'),
+    parameterOf('startInclusive').slice(0, 10),
+    last,
+  ]
+    .map((part) => part.replaceAll(/[^\w.-]+/g, ''))
+    .filter((part) => part !== '')
+    .join('_');
+}
 
 /** The request that the programs send. */
 interface SnippetRequest {
@@ -46,46 +71,43 @@ const fileOf = ({ report, parameters }: SnippetRequest): string => `${fileStem(r
 const curl = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    `if curl -sS --fail-with-body -L -o ${file}.part \\`,
-    `  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\`,
-    `  '${urlOf(service, report, parameters)}'`,
-    'then',
-    `  mv ${file}.part ${file}`,
-    'else',
-    `  [ $? -ne 22 ] || cat ${file}.part >&2`,
-    `  rm -f ${file}.part`,
-    '  false',
-    'fi',
-  ].join('\n');
+  return `if curl -sS --fail-with-body -L -o ${file}.part \\
+  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\
+  '${urlOf(service, report, parameters)}'
+then
+  mv ${file}.part ${file}
+else
+  [ $? -ne 22 ] || cat ${file}.part >&2
+  rm -f ${file}.part
+  false
+fi`;
 };
 
 /** The Python program. It uses JSON strings, because each is also a valid Python string. */
 const python = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    'import os',
-    '',
-    'import requests',
-    '',
-    'token = os.environ.get("TOKEN")',
-    'if not token:',
-    `    raise SystemExit(${JSON.stringify(`TOKEN ${noToken(access)}`)})`,
-    'response = requests.get(',
-    `    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},`,
-    '    params=[',
-    ...parameters.map(([name, value]) => `        (${JSON.stringify(name)}, ${JSON.stringify(value)}),`),
-    '    ],',
-    '    headers={"Authorization": "Bearer " + token, "Accept": "text/csv"},',
-    '    timeout=60,',
-    ')',
-    'if not response.ok:',
-    '    raise SystemExit(f"{response.status_code}: {response.text}")',
-    `with open(${JSON.stringify(`${file}.part`)}, "wb") as file:`,
-    '    file.write(response.content)',
-    `os.replace(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)})`,
-  ].join('\n');
+  const pairs = parameters.map(([name, value]) => `(${JSON.stringify(name)}, ${JSON.stringify(value)}),`);
+  return `import os
+
+import requests
+
+token = os.environ.get("TOKEN")
+if not token:
+    raise SystemExit(${JSON.stringify(`TOKEN ${noToken(access)}`)})
+response = requests.get(
+    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},
+    params=[
+        ${pairs.join('\n        ')}
+    ],
+    headers={"Authorization": "Bearer " + token, "Accept": "text/csv"},
+    timeout=60,
+)
+if not response.ok:
+    raise SystemExit(f"{response.status_code}: {response.text}")
+with open(${JSON.stringify(`${file}.part`)}, "wb") as file:
+    file.write(response.content)
+os.replace(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)})`;
 };
 
 /**
@@ -95,26 +117,24 @@ const python = (request: SnippetRequest): string => {
 const r = (request: SnippetRequest): string => {
   const { service, report, parameters, access } = request;
   const file = fileOf(request);
-  return [
-    'report <- local({',
-    '  token <- Sys.getenv("TOKEN")',
-    `  if (token == "") stop(${JSON.stringify(`TOKEN ${noToken(access)}`)}, call. = FALSE)`,
-    '  handle <- curl::new_handle(unrestricted_auth = FALSE, maxredirs = 50)',
-    '  curl::handle_setheaders(handle, Authorization = paste("Bearer", token), Accept = "text/csv")',
-    `  part <- ${JSON.stringify(`${file}.part`)}`,
-    '  on.exit(unlink(part))',
-    '  response <- curl::curl_fetch_disk(',
-    `    ${JSON.stringify(urlOf(service, report, parameters))},`,
-    '    part, handle',
-    '  )',
-    '  if (response$status_code != 200) {',
-    '    problem <- paste(readLines(part, warn = FALSE), collapse = "\\n")',
-    '    stop(response$status_code, ": ", problem, call. = FALSE)',
-    '  }',
-    `  stopifnot(file.rename(part, ${JSON.stringify(file)}))`,
-    `  read.csv(${JSON.stringify(file)}, check.names = FALSE)`,
-    '})',
-  ].join('\n');
+  return `report <- local({
+  token <- Sys.getenv("TOKEN")
+  if (token == "") stop(${JSON.stringify(`TOKEN ${noToken(access)}`)}, call. = FALSE)
+  handle <- curl::new_handle(unrestricted_auth = FALSE, maxredirs = 50)
+  curl::handle_setheaders(handle, Authorization = paste("Bearer", token), Accept = "text/csv")
+  part <- ${JSON.stringify(`${file}.part`)}
+  on.exit(unlink(part))
+  response <- curl::curl_fetch_disk(
+    ${JSON.stringify(urlOf(service, report, parameters))},
+    part, handle
+  )
+  if (response$status_code != 200) {
+    problem <- paste(readLines(part, warn = FALSE), collapse = "\\n")
+    stop(response$status_code, ": ", problem, call. = FALSE)
+  }
+  stopifnot(file.rename(part, ${JSON.stringify(file)}))
+  read.csv(${JSON.stringify(file)}, check.names = FALSE)
+})`;
 };
 
 /** The types of metrics in Power Query. `Currency.Type` would keep four decimals of six. */

@@ -1,14 +1,56 @@
+import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { TableColumn, View } from '../reader/reader-messages.ts';
-import { isNumber } from './shown-value.tsx';
+import type { Field } from '../../../lib/report/catalogue.ts';
+import { directionOf, grouped, shownCell, shownChange, shownRatio } from '../format.ts';
+import { unitOf } from '../reader/ratios.ts';
+import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
+
+export const isNumber = ({ kind }: TableColumn): boolean => kind !== 'dimension';
+
+/** The text of a table value, for people. Empty if there is no value. */
+export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Field | undefined): string {
+  if (cell === null || cell === undefined) return '';
+  switch (kind) {
+    case 'dimension':
+      return shownCell(cell, field);
+    case 'metric':
+    case 'before':
+      return grouped(cell);
+    case 'ratio':
+      return shownRatio(cell, unitOf(of) ?? 'times');
+    case 'change':
+      return shownChange(cell, false);
+    case 'percent':
+      return `${shownChange(cell, false)} %`;
+  }
+}
+
+/** All digits of a value that the table shows rounded; undefined for other values. */
+export const exactText = (cell: ShownCell, { kind }: TableColumn): string | undefined =>
+  cell && kind === 'ratio' ? cell : undefined;
+
+export function ShownValue(value: {
+  readonly cell: ShownCell;
+  readonly column: TableColumn;
+  readonly field: Field | undefined;
+}): ComponentChild {
+  const { cell, column, field } = value;
+  if (cell === undefined) return <span class="dim">no row</span>;
+  if (cell === null) return <Missing words={column.kind === 'dimension' ? 'not known' : 'no value'} />;
+  if (cell === '') return <span class="dim">""</span>;
+  const text = shownText(cell, column, field);
+  return column.kind === 'change' ? <span class={directionOf(cell)}>{text}</span> : text;
+}
+
+const Missing = ({ words }: { readonly words: string }) => (
+  <span class="dim">
+    <span aria-hidden="true">–</span>
+    <span class="visually-hidden">{words}</span>
+  </span>
+);
 
 /** The header of a column. If the table can be sorted, a press on the header sorts the rows. */
-export function TableHeader({
-  column,
-  level,
-  sort,
-  onSort,
-}: {
+export function TableHeader(header: {
   readonly column: TableColumn;
   /**
    * The dimension that the column's metric is counted by. Opens, for example, are counted by placement or by container,
@@ -18,6 +60,7 @@ export function TableHeader({
   readonly sort: View['sort'];
   readonly onSort: ((column: TableColumn) => void) | undefined;
 }) {
+  const { column, level, sort, onSort } = header;
   const isSorted = sort?.column === column.id;
   const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : 'none';
   const label = (

@@ -69,13 +69,8 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
 }
 
 /** The total of the period before, and the change. If there is nothing to compare with, says so in words. */
-function Before({
-  total: { before, change, percent },
-  isAmount,
-}: {
-  readonly total: Total;
-  readonly isAmount: boolean;
-}) {
+function Before({ total, isAmount }: { readonly total: Total; readonly isAmount: boolean }) {
+  const { before, change, percent } = total;
   if (before === undefined) return <span class="before">no data before</span>;
   if (before === null) return <span class="before">no rows before</span>;
   const shown = shownChange(change ?? null, isAmount);

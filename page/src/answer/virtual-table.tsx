@@ -3,8 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Field } from '../../../lib/report/catalogue.ts';
 import { levelOf } from '../levels.ts';
 import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
-import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
-import { TableHeader } from './table-header.tsx';
+import { exactText, isNumber, ShownValue, shownText, TableHeader } from './table-header.tsx';
 
 /** The height of a row. It must equal the row height in page.css. */
 const ROW_PX = 30;
@@ -22,17 +21,7 @@ const MAX_HEIGHT_PX = 15_000_000;
 type Row = readonly ShownCell[];
 
 /** A table with any number of rows. It draws only the visible rows and some around them. */
-export function VirtualTable({
-  columns,
-  fieldOf,
-  rowCount,
-  rowAt,
-  measured,
-  totals,
-  totalsLabel,
-  sort,
-  onSort,
-}: {
+export function VirtualTable(table: {
   readonly columns: readonly TableColumn[];
   readonly fieldOf: (name: string) => Field | undefined;
   readonly rowCount: number;
@@ -45,6 +34,7 @@ export function VirtualTable({
   readonly sort?: View['sort'];
   readonly onSort?: (column: TableColumn) => void;
 }) {
+  const { columns, fieldOf, rowCount, rowAt, measured, totals, totalsLabel, sort, onSort } = table;
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [seenRows, setSeenRows] = useState(20);

@@ -1,11 +1,11 @@
 import { computed, signal } from '@preact/signals';
 import { callerOf } from '../../../lib/access/claims.ts';
-import { serviceAddress } from '../service-address.ts';
+import { serviceAddress } from '../service-facts.ts';
 import { newestDay } from '../state.ts';
-import type { Caller } from './caller-token.ts';
+import type { Caller } from './choice.ts';
 
 /** A sample partner of this machine. The user can ask for reports as this partner. */
-export interface SamplePartner {
+interface SamplePartner {
   readonly clientId: string;
   readonly sees: string;
 }

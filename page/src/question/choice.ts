@@ -32,6 +32,19 @@ export interface Choice {
   readonly compare: Comparison;
 }
 
+/**
+ * The caller who was chosen at one moment. If an answer arrives after the user has chosen another caller, the page does
+ * not show it. A report is the exception: the page shows it, and marks it as the answer to an earlier question.
+ */
+export interface Caller {
+  /** Differs between callers. It stays in memory. */
+  readonly key: string;
+  /** The id of the client that the token was issued to; empty if the token does not tell. */
+  readonly id: string;
+  /** Resolves to an access token: the pasted one, or a new one for the sample partner. Rejects if there is none. */
+  token(): Promise<string>;
+}
+
 /** The choice that a report starts with: every metric, day by day, over the latest days. */
 export function firstChoice(report = reports[0]?.name ?? ''): Choice {
   const shown = reportOf(report)?.fields.filter(

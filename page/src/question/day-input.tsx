@@ -1,7 +1,52 @@
-import { useRef } from 'preact/hooks';
+import type { InputHTMLAttributes } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import { isDay } from './presets.ts';
 import { isWholeTime } from './time-text.ts';
-import { faultAttributes, TypedInput } from './typed-input.tsx';
+
+/**
+ * The attributes of an input that is at fault. They point to the elements that describe the fault. `ids` are the ids of
+ * these elements; if there are none, the input has no fault.
+ */
+export const faultAttributes = (ids: readonly string[]) =>
+  ids.length > 0 ? ({ 'aria-invalid': true, 'aria-describedby': ids.join(' ') } as const) : {};
+
+/**
+ * An input that reports its text when the text is complete, or when the user leaves the input. A half-typed day is
+ * therefore not shown as a fault.
+ */
+export function TypedInput({
+  value,
+  isWhole,
+  onText,
+  ...attributes
+}: {
+  readonly value: string;
+  readonly isWhole: (text: string) => boolean;
+  readonly onText: (text: string) => void;
+} & Pick<
+  InputHTMLAttributes,
+  'id' | 'pattern' | 'inputMode' | 'placeholder' | 'aria-label' | 'aria-invalid' | 'aria-describedby'
+>) {
+  const [draft, setDraft] = useState<{ readonly text: string; readonly of: string }>();
+  const take = (text: string) => {
+    setDraft(undefined);
+    onText(text);
+  };
+  return (
+    <input
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      {...attributes}
+      // A value from elsewhere, such as a preset, replaces half-typed text.
+      value={draft?.of === value ? draft.text : value}
+      onInput={({ currentTarget: { value: text } }) =>
+        text === '' || isWhole(text) ? take(text) : setDraft({ text, of: value })
+      }
+      onChange={({ currentTarget }) => take(currentTarget.value)}
+    />
+  );
+}
 
 /**
  * An input for a day, with a calendar to choose the day from. The text has the form `YYYY-MM-DD` in every language of
@@ -9,14 +54,7 @@ import { faultAttributes, TypedInput } from './typed-input.tsx';
  *
  * @param label the input's name if no label element names it
  */
-export function DayInput({
-  id,
-  label,
-  calendar,
-  day,
-  faultIds,
-  onDay,
-}: {
+export function DayInput(input: {
   readonly id: string;
   readonly label?: string;
   readonly calendar: string;
@@ -24,6 +62,7 @@ export function DayInput({
   readonly faultIds: readonly string[];
   readonly onDay: (day: string) => void;
 }) {
+  const { id, label, calendar, day, faultIds, onDay } = input;
   const picker = useRef<HTMLInputElement>(null);
   return (
     <span class="day-input">

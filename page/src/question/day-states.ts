@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../../../lib/report/parse-request.ts';
 import { daysPath } from '../../../lib/routes.ts';
-import { serviceAddress } from '../service-address.ts';
+import { serviceAddress } from '../service-facts.ts';
 import { newestDay, today } from '../state.ts';
 import { chosenCaller } from './caller.ts';
-import type { Caller } from './caller-token.ts';
+import type { Caller } from './choice.ts';
 import { addDays } from './presets.ts';
 import type { DayState, ToldDay } from './told-day.ts';
 

@@ -3,8 +3,27 @@ import type { ButtonHTMLAttributes } from 'preact';
 import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
 import { called, focusOn } from '../focus.ts';
 import { levelOf } from '../levels.ts';
-import { choice, choose, currency, report } from '../state.ts';
-import { Faults } from './faults.tsx';
+import { choice, choose, currency, days, faultsAt, report } from '../state.ts';
+import { faultWords } from './fault-words.ts';
+
+/** The faults of a parameter, in the page's words. */
+const wordsAt = (parameter: string): readonly string[] =>
+  faultsAt(parameter).map((detail) =>
+    faultWords({ parameter, detail }, { fields: choice.value.fields, days: days.value }),
+  );
+
+/** Shows the faults of a parameter, below its input. */
+export function Faults({ of, id }: { readonly of: string; readonly id: string }) {
+  const words = wordsAt(of);
+  if (words.length === 0) return null;
+  return (
+    <div class="faults" id={id} role="alert">
+      {words.map((fault) => (
+        <p key={fault}>{fault}</p>
+      ))}
+    </div>
+  );
+}
 
 /** Whether the list of columns is open. While it is closed, keyboard users do not have to pass its buttons. */
 const isOrderOpen = signal(false);

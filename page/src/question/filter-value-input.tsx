@@ -1,9 +1,8 @@
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { isAsked } from '../state.ts';
-import { DayInput } from './day-input.tsx';
+import { DayInput, faultAttributes, TypedInput } from './day-input.tsx';
 import { valueFault } from './fault-words.ts';
 import { isWholeTime, timeText, timeValue } from './time-text.ts';
-import { faultAttributes, TypedInput } from './typed-input.tsx';
 
 interface InputProps {
   readonly label: string;
@@ -35,14 +34,8 @@ export function FilterValueInput({ onDrop, ...input }: InputProps & { readonly o
 }
 
 /** The input that fits a dimension's type. It turns the typed text into a value. */
-function ValueInput({
-  label,
-  id,
-  dimension,
-  value,
-  faultIds,
-  onInput,
-}: InputProps & { readonly faultIds: readonly string[] }) {
+function ValueInput(input: InputProps & { readonly faultIds: readonly string[] }) {
+  const { label, id, dimension, value, faultIds, onInput } = input;
   if (dimension?.type === 'datetime' && dimension.grain === 'day')
     return (
       <DayInput

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { called, focusOn } from '../focus.ts';
+import { Pill } from '../pill.tsx';
 import { isUnderWay } from '../run.ts';
 import { days, report, windowDays } from '../state.ts';
 import { chosenCaller, isCallerKnown } from './caller.ts';
@@ -41,8 +42,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   return (
     <div class="filter-values">
       {/* The keyboard can't reach a `disabled` button. `aria-disabled` lets a screen reader read the reason aloud. */}
-      <button
-        type="button"
+      <Pill
         class="pill quiet"
         aria-label={valuesLabel}
         aria-expanded={asked !== undefined}
@@ -54,7 +54,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
         }}
       >
         Values in these days
-      </button>
+      </Pill>
       {disabledReason !== undefined && !asked && (
         <span class="hint" id={reasonId}>
           {disabledReason}
@@ -68,9 +68,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
         <div class="faults" role="alert">
           <p>{asked.failure}</p>
           {disabledReason === undefined && (
-            <button
-              type="button"
-              class="pill"
+            <Pill
               aria-label={`Ask again for the values of ${name}`}
               onClick={() => {
                 void ask();
@@ -79,7 +77,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
               }}
             >
               Ask again
-            </button>
+            </Pill>
           )}
         </div>
       )}

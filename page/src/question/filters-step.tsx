@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
 import { filterParameter } from '../../../lib/report/filter.ts';
 import { focusOn } from '../focus.ts';
+import { Pill } from '../pill.tsx';
 import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';
-import { Faults } from './faults.tsx';
+import { Faults } from './fields-step.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
 import { freeFilters } from './free-filters.ts';
@@ -67,9 +68,9 @@ function AddFilter({
           </option>
         ))}
       </select>
-      <button type="button" class="pill" aria-label="Add the filter" onClick={() => onAdd(shown)}>
+      <Pill aria-label="Add the filter" onClick={() => onAdd(shown)}>
         Add
-      </button>
+      </Pill>
     </div>
   );
 }
@@ -109,9 +110,9 @@ function Filter({
           onDrop={() => drop(index)}
         />
       ))}
-      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${field}`}>
+      <Pill class="pill quiet" onClick={another} aria-label={`Another value of ${field}`}>
         + value
-      </button>
+      </Pill>
       {dimension && dimension.type !== 'datetime' && (
         <FilterValues dimension={dimension} values={values} onChange={onChange} />
       )}

@@ -1,6 +1,5 @@
 import type { Report } from '../../../lib/report/catalogue.ts';
-import type { Caller } from './caller-token.ts';
-import type { Choice } from './choice.ts';
+import type { Caller, Choice } from './choice.ts';
 import { type ComparedDays, comparedDays, dayPairs, isDayAsked, overDays } from './compare.ts';
 import { fetchDays } from './day-states.ts';
 import { type Days, daysBetween } from './presets.ts';

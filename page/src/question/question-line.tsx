@@ -1,5 +1,6 @@
 import { otherClient } from '../address.ts';
 import { focusOn } from '../focus.ts';
+import { Pill } from '../pill.tsx';
 import { choice, days, isBuilderOpen } from '../state.ts';
 import { chosenCaller } from './caller.ts';
 import { questionWords } from './question-words.ts';
@@ -19,9 +20,7 @@ export function QuestionLine() {
           </span>
         )}
       </p>
-      <button
-        type="button"
-        class="pill"
+      <Pill
         aria-expanded={isOpen}
         aria-controls="builder"
         onClick={() => {
@@ -30,7 +29,7 @@ export function QuestionLine() {
         }}
       >
         {isOpen ? 'Fold' : 'Change'}
-      </button>
+      </Pill>
     </section>
   );
 }

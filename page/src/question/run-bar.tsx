@@ -11,15 +11,9 @@ export function RunBar() {
   const cure = callerCure();
   return (
     <div class="run-bar">
-      {isUnderWay() ? (
-        <button type="button" class="primary" onClick={cancelRun}>
-          Cancel
-        </button>
-      ) : (
-        <button type="button" class="primary" onClick={askForReport}>
-          Run the report
-        </button>
-      )}
+      <button type="button" class="primary" onClick={isUnderWay() ? cancelRun : askForReport}>
+        {isUnderWay() ? 'Cancel' : 'Run the report'}
+      </button>
       {isAsked.value && count > 0 && (
         <p class="faults" role="alert">
           The request has{' '}

@@ -1,4 +1,4 @@
-import { serviceAddress } from '../service-address.ts';
+import { serviceAddress } from '../service-facts.ts';
 import { listedDays } from './day-states.ts';
 
 /** The versions of days, by day, and when they were seen: milliseconds since 1970. */

@@ -24,13 +24,9 @@ export interface ValueProps {
 }
 
 /** Lets the user search the found values and choose from them. Each value is shown with its share. */
-export function ValueList({
-  dimension,
-  values,
-  found,
-  onChange,
-}: ValueProps & { readonly found: FoundValues }) {
-  const { name } = dimension;
+export function ValueList(list: ValueProps & { readonly found: FoundValues }) {
+  const { found } = list;
+  const { name } = list.dimension;
   const [search, setSearch] = useState('');
   const matching = searchValues(found.values, search);
   const drawn = matching.slice(0, MAX_DRAWN);
@@ -50,14 +46,7 @@ export function ValueList({
       <ul>
         {drawn.map((value, index) => (
           <li key={value.value ?? '\0'}>
-            <ValueBox
-              id={`value-of-${name}-${index}`}
-              dimension={dimension}
-              found={value}
-              share={shareWords(value, found.total)}
-              values={values}
-              onChange={onChange}
-            />
+            <ValueBox id={`value-of-${name}-${index}`} {...list} value={value} />
           </li>
         ))}
       </ul>
@@ -78,16 +67,12 @@ function countWords({ values, count }: FoundValues, matching: number, drawn: num
   return `${searched}.`;
 }
 
-function ValueBox({
-  id,
-  dimension,
-  found,
-  share,
-  values,
-  onChange,
-}: ValueProps & { readonly id: string; readonly found: FoundValue; readonly share: string }) {
-  const { value } = found;
-  const obstacle = obstacleOf(dimension, found);
+function ValueBox(
+  box: ValueProps & { readonly id: string; readonly found: FoundValues; readonly value: FoundValue },
+) {
+  const { id, dimension, values, onChange } = box;
+  const { value } = box.value;
+  const obstacle = obstacleOf(dimension, box.value);
   return (
     <>
       <label class="field">
@@ -99,7 +84,7 @@ function ValueBox({
           onChange={() => value !== null && onChange(withToggled(dimension, values, value))}
         />
         <span class={obstacle === undefined ? 'field-name' : 'field-name dim'}>{valueWords(value)}</span>{' '}
-        <span class="hint">{share}</span>
+        <span class="hint">{shareWords(box.value, box.found.total)}</span>
       </label>
       {obstacle !== undefined && (
         <span class="hint" id={`${id}-obstacle`}>

@@ -1,4 +1,4 @@
-import type { Caller } from './caller-token.ts';
+import type { Caller } from './choice.ts';
 import type { FoundValues } from './found-values.ts';
 import type { Days } from './presets.ts';
 

@@ -1,9 +1,8 @@
 import { metricsOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { askReport, NoReport } from '../reader/ask-report.ts';
 import { BrokenCsv, csvReader } from '../reader/read-csv.ts';
-import { serviceAddress } from '../service-address.ts';
-import type { Caller } from './caller-token.ts';
-import { firstChoice } from './choice.ts';
+import { serviceAddress } from '../service-facts.ts';
+import { type Caller, firstChoice } from './choice.ts';
 import { fetchDays } from './day-states.ts';
 import { type FoundValues, valueRanking } from './found-values.ts';
 import type { Days } from './presets.ts';

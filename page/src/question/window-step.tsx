@@ -2,11 +2,34 @@ import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { counted } from '../format.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
+import { COMPARISONS, type Comparison } from './choice.ts';
 import { DayInput } from './day-input.tsx';
 import { listedDays, stateOf } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
 import { type DayState, expectedAt, promiseWords } from './told-day.ts';
+
+/** The inputs that choose which other days the report is compared with. */
+export function CompareStep() {
+  return (
+    <fieldset class="step">
+      <legend>Compare with</legend>
+      <div class="choices">
+        {(Object.keys(COMPARISONS) as Comparison[]).map((comparison) => (
+          <label key={comparison} class="choice">
+            <input
+              type="radio"
+              name="compare"
+              checked={choice.value.compare === comparison}
+              onChange={() => choose({ compare: comparison })}
+            />
+            <span>{COMPARISONS[comparison]}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',

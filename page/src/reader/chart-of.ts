@@ -1,10 +1,9 @@
 import type { ChartData, Series } from './chart-data.ts';
-import { type Figure, figureOf, type Sums, sumsBySlot } from './chart-sums.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { ratiosOf } from './ratios.ts';
 import type { ChartQuestion, Split } from './reader-messages.ts';
 import { axesOf, type TimeAxis, timeAxisOf } from './time-axis.ts';
-import { groupsOf } from './value-groups.ts';
+import { type Figure, figureOf, groupsOf, type Sums, sumsBySlot } from './value-groups.ts';
 
 /** The largest number of lines in a chart. People cannot distinguish more. */
 const MAX_SERIES = 7;

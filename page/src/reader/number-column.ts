@@ -1,6 +1,71 @@
 import { decimalText, scaled } from './decimal.ts';
-import { NumberBlocks } from './number-blocks.ts';
 import { BrokenCsv, type Cell } from './read-csv.ts';
+
+const BLOCK_BITS = 16;
+const BLOCK_LENGTH = 2 ** BLOCK_BITS;
+
+/**
+ * A list of numbers, stored in blocks. The count of numbers is not known in advance, and with blocks the list grows
+ * without copying.
+ */
+export class NumberBlocks<Block extends Float64Array | Uint32Array> {
+  readonly #make: new (
+    length: number,
+  ) => Block;
+  readonly #blocks: Block[] = [];
+  #newest: Block | undefined;
+  length = 0;
+
+  constructor(make: new (length: number) => Block) {
+    this.#make = make;
+  }
+
+  push(value: number): void {
+    const at = this.length++ & (BLOCK_LENGTH - 1);
+    if (at === 0 || !this.#newest) {
+      this.#newest = new this.#make(BLOCK_LENGTH);
+      this.#blocks.push(this.#newest);
+    }
+    this.#newest[at] = value;
+  }
+
+  at(index: number): number {
+    return this.#blocks[index >>> BLOCK_BITS]?.[index & (BLOCK_LENGTH - 1)] ?? Number.NaN;
+  }
+}
+
+/** Values below this bound are added up as floating-point numbers, which is fast, as long as the sum stays exact. */
+const SMALL_BELOW = 1e15;
+const FLUSH_AT = 2 ** 52;
+
+/** The exact sum over some rows, as an integer of the last place. A row without a value counts as zero. */
+export function sumOver(rows: Uint32Array, numbers: Numbers): bigint {
+  let big = 0n;
+  let small = 0;
+  for (const row of rows) {
+    const near = numbers.near(row);
+    if (Math.abs(near) < SMALL_BELOW) {
+      small += near;
+      if (Math.abs(small) >= FLUSH_AT) {
+        big += BigInt(small);
+        small = 0;
+      }
+    } else if (!Number.isNaN(near)) big += numbers.exact(row) ?? 0n;
+  }
+  return big + BigInt(small);
+}
+
+export type SumOf = (numbers: Numbers) => bigint;
+
+/** Returns a function that sums columns over the same rows. It adds up each column only once. */
+export function sumsOver(rows: Uint32Array): SumOf {
+  const sums = new Map<Numbers, bigint>();
+  return (numbers) => {
+    const sum = sums.get(numbers) ?? sumOver(rows, numbers);
+    sums.set(numbers, sum);
+    return sum;
+  };
+}
 
 /** Below this bound, a JavaScript number holds every integer exactly. */
 export const EXACT_BELOW = 2 ** 53;

@@ -1,8 +1,104 @@
 import { type ColumnStore, columnStore, columnsOf, storeBefore } from './column-store.ts';
-import { firstRowsTeller } from './first-rows-teller.ts';
-import { piecesToBlob } from './pieces-to-blob.ts';
-import { type FileBeingRead, type FileListener, readDownload } from './read-download.ts';
+import { BrokenCsv, type Cell, csvReader } from './read-csv.ts';
 import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts';
+import { piecesToBlob } from './spreadsheet.ts';
+
+/** The number of rows that the table shows while the file is being read, or if the file is too large to read. */
+const SHOWN_ROWS = 1_000;
+const PROGRESS_MS = 250;
+
+/**
+ * Sends the first rows of a file to the page as they arrive, the very first at once. After SHOWN_ROWS rows, sends only
+ * the progress of the reading. Sends only a few messages a second.
+ */
+function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
+  let untold: Cell[][] = [];
+  let toldRows = 0;
+  let answeredAt = performance.now();
+  const tellRows = () => {
+    tell({ kind: 'rows', rows: untold, reading: reading() });
+    toldRows += untold.length;
+    untold = [];
+  };
+  return {
+    onRow(cells: readonly Cell[]): void {
+      if (toldRows + untold.length < SHOWN_ROWS) untold.push([...cells]);
+    },
+    onPiece(): void {
+      const isFirst = toldRows === 0 && untold.length > 0;
+      const isLast = untold.length > 0 && toldRows + untold.length === SHOWN_ROWS;
+      const now = performance.now();
+      if (!isFirst && !isLast && now - answeredAt <= PROGRESS_MS) return;
+      answeredAt = now;
+      tellRows();
+    },
+    onEnd: () => untold.length > 0 && tellRows(),
+    /** Whether all SHOWN_ROWS rows have been sent. */
+    isDone: (): boolean => toldRows === SHOWN_ROWS,
+  };
+}
+
+/** A file that is being read: the progress of the reading, and its end. */
+interface FileBeingRead {
+  reading(): Reading;
+  /** Resolves at the end of the file, or early when `signal` is aborted. Throws BrokenCsv. */
+  readonly ended: Promise<void>;
+}
+
+interface FileListener {
+  onRow(cells: readonly Cell[]): void;
+  /** Called after each piece of the file, when its rows have gone to `onRow`. */
+  onPiece(piece: Uint8Array<ArrayBuffer>): void;
+}
+
+/** Reads the rows of a download as it arrives. The first line of the file must hold the requested field names. */
+function readDownload(
+  response: Response,
+  fields: readonly string[],
+  { onRow, onPiece }: FileListener,
+  signal: AbortSignal,
+): FileBeingRead {
+  const totalBytes = announcedBytes(response.headers);
+  let rowCount = -1;
+  let bytes = 0;
+  const csv = csvReader((cells) => {
+    if (++rowCount > 0) return onRow(cells);
+    if (cells.join() !== fields.join())
+      throw new BrokenCsv('What came is not the report that was asked for.');
+  });
+  const read = async () => {
+    const decoder = new TextDecoder();
+    const stream = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+    for (;;) {
+      const { done, value } = await stream.read();
+      if (signal.aborted) return stream.cancel();
+      if (done) break;
+      bytes += value.length;
+      csv.read(decoder.decode(value, { stream: true }));
+      onPiece(value);
+    }
+    csv.read(decoder.decode());
+    csv.end();
+  };
+  return {
+    reading: () => ({
+      rowCount: Math.max(rowCount, 0),
+      bytes,
+      ...(totalBytes !== undefined && { totalBytes }),
+    }),
+    ended: read(),
+  };
+}
+
+/**
+ * The size of the file; undefined if it is not known. For a gzipped file it is not known, because `Content-Length` then
+ * counts gzipped bytes.
+ */
+function announcedBytes(headers: Headers): number | undefined {
+  if (headers.has('content-encoding')) return undefined;
+  const announced = Number(headers.get('content-length') ?? Number.NaN);
+  return Number.isFinite(announced) ? announced : undefined;
+}
 
 /**
  * The page reads a report of at most this many bytes. In a comparison, this is the limit of both files together. Larger

@@ -1,14 +1,38 @@
-import { strToU8, Zip, ZipDeflate } from 'fflate';
-import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { piecesToBlob } from './pieces-to-blob.ts';
-import { unitOf } from './ratios.ts';
-import type { ShownCell, Spreadsheet, TableColumn } from './reader-messages.ts';
-import type { Table } from './table.ts';
-
 /**
  * The table as a workbook (Office Open XML, ECMA-376). In a CSV, spreadsheets guess the types: they round long ids, and
  * read days and decimals by the language of the machine. In a workbook each cell has its type.
  */
+import { strToU8, Zip, ZipDeflate } from 'fflate';
+import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
+import { unitOf } from './ratios.ts';
+import type { ShownCell, Spreadsheet, TableColumn } from './reader-messages.ts';
+import type { Table } from './table.ts';
+
+/** Pieces are moved into a blob when they have this many bytes, because a blob's bytes are not on the heap. */
+const BLOB_BYTES = 4_000_000;
+
+/** Keeps the bytes of a file for the download. */
+export function piecesToBlob(type: string) {
+  const blobs: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let pieceBytes = 0;
+  const toBlob = () => {
+    blobs.push(new Blob(pieces));
+    pieces = [];
+    pieceBytes = 0;
+  };
+  return {
+    add(piece: Uint8Array<ArrayBuffer>): void {
+      pieces.push(piece);
+      pieceBytes += piece.length;
+      if (pieceBytes >= BLOB_BYTES) toBlob();
+    },
+    whole(): Blob {
+      toBlob();
+      return new Blob(blobs, { type });
+    },
+  };
+}
 
 const MEDIA_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';

@@ -1,4 +1,4 @@
-import { sumsOver } from './exact-sum.ts';
+import { sumsOver } from './number-column.ts';
 import type { ShownCell, View, ViewResult } from './reader-messages.ts';
 import { sortRows } from './sort-rows.ts';
 import type { Table } from './table.ts';

@@ -1,5 +1,4 @@
-import { NumberBlocks } from './number-blocks.ts';
-import { owned } from './number-column.ts';
+import { NumberBlocks, owned } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 
 /** The code of "not known" in every dictionary. */
@@ -72,7 +71,7 @@ function changedCodes(dictionary: Dictionary, changed: (text: string) => string)
  * Compares two texts in the order of the file. JavaScript compares UTF-16 units, and so would put surrogates before
  * U+E000 to U+FFFF.
  */
-export function byCodePoint(a: string, b: string): number {
+function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
     const one = a.charCodeAt(at);

@@ -1,7 +1,6 @@
 import { decimalText } from './decimal.ts';
-import type { SumOf } from './exact-sum.ts';
-import { EXACT_BELOW, type Numbers } from './number-column.ts';
-import { compare, orderOfQuotients, type Quotients, quotientAt, quotientOf } from './quotients.ts';
+import { EXACT_BELOW, type Numbers, type SumOf } from './number-column.ts';
+import { compare, orderOfQuotients, type Quotients, quotientAt, quotientOf } from './ratios.ts';
 import type { ShownCell, TableColumn } from './reader-messages.ts';
 import type { Ordering } from './sort-rows.ts';
 import type { Dictionary } from './text-column.ts';

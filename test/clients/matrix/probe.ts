@@ -5,10 +5,8 @@ import { listenOnOtherHost } from '../../../local/serve.ts';
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {
-  /** Whether the client sends any request. */
   asks: boolean;
   sendsToken: boolean;
-  /** Whether the client sends a request to the other host. */
   follows: boolean;
   forwardsToken: boolean;
   asksForGzip: boolean;

@@ -47,7 +47,6 @@ const rowOf = (cells: readonly string[]): Row => {
   return { name, atOnce, withEdge, after70s, after300s, gzip, token };
 };
 
-/** The rows of the guide's table, by the client's name. */
 export async function documentedRows(): Promise<ReadonlyMap<string, Row>> {
   const { made } = await readTable();
   const rows = [...made.matchAll(/^\| (.*) \|$/gm)].slice(2);
@@ -65,7 +64,7 @@ function cellsOf(client: Client, row: Row): string[] {
 }
 
 const cureOf = (client: Client): string =>
-  [`## ${client.name}`, `It ${client.why}.`, '```diff', ...changedLines(client), '```\n'].join('\n');
+  [`## ${client.name}`, '```diff', ...changedLines(client), '```', ''].join('\n');
 
 /**
  * The generated parts of the guide and of its page of cures: the current texts, and the texts that they should have
@@ -82,7 +81,7 @@ export async function guideWith(measured: readonly Row[], clients: readonly Clie
   const newCures = clients
     .filter((client) => client.cures)
     .map(cureOf)
-    .join('\n');
+    .join('');
   return {
     says: table.made + cures.made,
     shouldSay: newTable + newCures,

@@ -59,12 +59,4 @@ describe('the answers that the AWS clients get', () => {
     vi.useFakeTimers({ now: AT, toFake: ['Date'] });
     expect(dateOf(answer)).toBe(AT);
   });
-
-  it('keep their error name and status if they are errors', async () => {
-    server.answer = (_, response) => void response.writeHead(404, { Date: DATE }).end();
-    await expect(server.clients.s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))).rejects.toMatchObject({
-      name: 'NotFound',
-      $metadata: { httpStatusCode: 404 },
-    });
-  });
 });

@@ -1,16 +1,10 @@
 import { inspect } from 'node:util';
-import {
-  type AthenaClient,
-  InternalServerException,
-  InvalidRequestException,
-  type QueryExecution,
-} from '@aws-sdk/client-athena';
+import { type AthenaClient, InvalidRequestException, type QueryExecution } from '@aws-sdk/client-athena';
 import { describe, expect, it } from 'vitest';
 import { athenaQueries, executionOf } from '../../../lib/aws/athena-queries.ts';
 
 const TOKEN = 't'.repeat(64);
 const refused = new InvalidRequestException({ message: 'x', $metadata: { httpStatusCode: 400 } });
-const fault = new InternalServerException({ message: 'x', $metadata: { httpStatusCode: 500 } });
 const forbidden = Object.assign(new Error('x'), { $metadata: { httpStatusCode: 403 } });
 
 interface Planned {
@@ -76,15 +70,6 @@ describe('start', () => {
     const answer = invalid('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
     const { queries } = athenaOf({ command, answer });
     expect(await queries.start(query, TOKEN)).toBeUndefined();
-  });
-
-  it('tries again after a server error of Athena', async () => {
-    const { queries, planned } = athenaOf(
-      { command, answer: fault },
-      { command, answer: { QueryExecutionId: 'q1' } },
-    );
-    expect(await queries.start(query, TOKEN)).toBe('q1');
-    expect(planned).toEqual([]);
   });
 
   it.each<[object | Error, string]>([

@@ -62,7 +62,7 @@ function making(
     if (outcome instanceof Error) throw outcome;
     return outcome;
   });
-  const result = call('S3 HeadObject', START + callerWaitMs, send, limits).then(
+  const result = call('S3 HeadObject', { until: START + callerWaitMs, ...limits }, send).then(
     (value) => ({ value, ms: Date.now() - START }),
     (error: unknown) => ({ error, ms: Date.now() - START }),
   );
@@ -139,7 +139,7 @@ describe('call', () => {
   });
 
   it('does not try again if something other than an Error was thrown', async () => {
-    const failing = call('S3 HeadObject', START + 1_000, async () => {
+    const failing = call('S3 HeadObject', { until: START + 1_000 }, async () => {
       throw 'text';
     });
     await expect(failing).rejects.toThrow('S3 HeadObject: text, status none');

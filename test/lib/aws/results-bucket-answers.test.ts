@@ -106,19 +106,6 @@ describe('the write of a document whose answer is lost', () => {
   });
 });
 
-describe('an answer of S3 that reports its own time-out (400 RequestTimeout)', () => {
-  it('makes `writeFile` repeat its request', async () => {
-    server.answer = (_, response) => {
-      server.answer = (_next, second) => void second.writeHead(200, { ETag: '"1"' }).end();
-      response.writeHead(400, { 'Content-Type': 'application/xml' });
-      response.end('<Error><Code>RequestTimeout</Code><Message>x</Message></Error>');
-    };
-    const file = { fileName: 'report.csv', metadata: {} };
-    await results().writeFile('reports/q1/report.csv', file, Buffer.from('a'));
-    expect(server.bodies).toEqual(['a', 'a']);
-  });
-});
-
 describe('an answer of S3 that is not read to its end', () => {
   /** Begins a body of ten bytes and sends no more. */
   const halfAnswer: AnsweringServer['answer'] = (_, response) =>

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { Bucket, beside, file, freshFile, freshKey, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;
@@ -23,13 +21,6 @@ afterAll(async () => {
 const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + callerWaitMs);
 const { put, get, head } = beside(() => clients.s3);
 
-describe('read', () => {
-  it('throws if the bucket does not exist', async () => {
-    const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.read('jobs/x.json')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
-  });
-});
-
 describe('create and replace', () => {
   it('store a document as JSON', async () => {
     const key = freshKey();
@@ -37,24 +28,6 @@ describe('create and replace', () => {
     expect((await head(key)).ContentType).toBe('application/json');
     await (first && results().replace(first, key, { a: 2 }));
     expect((await head(key)).ContentType).toBe('application/json');
-  });
-
-  it.each<[string, (key: ResultsKey) => Promise<unknown>]>([
-    ['create', (key) => results().create(key, { a: 2 })],
-    [
-      'replace',
-      async (key) => {
-        const stored = await results().create(key, { a: 1 });
-        store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-        return stored && results().replace(stored, key, { a: 2 });
-      },
-    ],
-  ])('try again when S3 says that another write is under way (409): %s', async (_, write) => {
-    const key = freshKey();
-    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-    expect(await write(key)).toMatchObject({ document: { a: 2 } });
-    expect(store.struck()).toEqual([1]);
-    expect(await get(key)).toBe('{"a":2}');
   });
 
   it('return undefined if another write came first (409, then 412)', async () => {
@@ -66,23 +39,7 @@ describe('create and replace', () => {
   });
 });
 
-describe('readResult', () => {
-  it('throws when S3 refuses to give the result', async () => {
-    await expect(results().readResult('s3://elsewhere/athena/q1.csv', 9)).rejects.toThrow(AwsCallFailed);
-  });
-});
-
 describe('writeFile', () => {
-  it('tries again when S3 says that another write is under way (409), and when S3 fails (500)', async () => {
-    const key = freshFile();
-    store.faults.set([
-      { on: 's3', match: `PUT ${key}`, status: 409, times: 1 },
-      { on: 's3', match: `PUT ${key}`, status: 500, times: 2 },
-    ]);
-    await results().writeFile(key, file, Buffer.from('a,b\n'));
-    expect(await get(key)).toBe('a,b\n');
-  });
-
   it('makes no more tries than its caller allows', async () => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500 }]);
@@ -90,17 +47,6 @@ describe('writeFile', () => {
     expect(store.struck()).toEqual([1]);
     await expect(results().writeFile(key, file, Buffer.from('a'), 3)).rejects.toThrow(Overloaded);
     expect(store.struck()).toEqual([4]);
-  });
-
-  it('throws if S3 refuses the write', async () => {
-    const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.writeFile('reports/x', file, Buffer.from('a'))).rejects.toThrow(AwsCallFailed);
-  });
-});
-
-describe('locationOf', () => {
-  it('gives the location of an object in Athena’s form', () => {
-    expect(results().locationOf('athena/q1.csv')).toBe('s3://results/athena/q1.csv');
   });
 });
 

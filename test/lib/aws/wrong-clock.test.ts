@@ -64,7 +64,6 @@ function timeOf(text: string): number {
 const later = () => Date.now() + 10_000;
 const file = { fileName: 'report.csv', metadata: {} };
 const LOCATION = 's3://results/athena/q1.csv';
-const QUERY = { sql: 'SELECT 1', parameters: [] };
 const window = { start: Date.parse('2026-01-01'), end: Date.parse('2026-01-02') };
 
 /** Opens the content of a large report of four bytes. */
@@ -96,20 +95,12 @@ const calls: [string, () => Promise<unknown>][] = [
   ['stop', () => queries().stop('q1')],
 ];
 
-describe.each([
-  ['ahead', 2 * HOUR],
-  ['behind', -2 * HOUR],
-])('on a machine whose clock is two hours %s', (_, errorMs) => {
-  beforeEach(() => void setClockWrongBy(errorMs));
+describe('on a machine whose clock is two hours ahead', () => {
+  beforeEach(() => void setClockWrongBy(2 * HOUR));
 
-  it.each(calls)('the first call gets its answer by a second request: %s', async (__, make) => {
+  it.each(calls)('the first call gets its answer by a second request: %s', async (_, make) => {
     await make();
     expect(refused).toEqual([true, false]);
-  });
-
-  it('a query is started', async () => {
-    accept = (response) => void response.writeHead(200).end('{"QueryExecutionId":"q1"}');
-    expect(await queries().start(QUERY, 't'.repeat(32))).toBe('q1');
   });
 
   it('the lake is listed', async () => {
@@ -127,12 +118,6 @@ describe.each([
     refused = [];
     for (const [, make] of calls.slice(0, 6)) await make();
     expect(new Set(refused)).toEqual(new Set([false]));
-  });
-
-  it('calls that begin at the same time all get their answers', async () => {
-    await Promise.all(Array.from({ length: 20 }, (__, nth) => results().head(`jobs/${nth}.json`)));
-    expect(refused.filter((each) => !each)).toHaveLength(20);
-    expect(refused.length).toBeLessThanOrEqual(40);
   });
 
   it('a refusal with another cause is thrown after the one request that corrects the clock', async () => {
@@ -181,7 +166,7 @@ describe('a refusal of the time', () => {
 
 describe('on a machine whose clock is set', () => {
   it.each([
-    ['wrong', 0, 2 * HOUR],
+    ['wrong', 0, -2 * HOUR],
     ['right again', 2 * HOUR, 0],
     ['from ahead to behind', 2 * HOUR, -2 * HOUR],
   ])('%s while a function lives, calls get their answers and links S3’s time', async (_, before, after) => {

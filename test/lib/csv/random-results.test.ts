@@ -54,7 +54,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
   it.each([65_535, 65_536, 1_000_000])(
     'gives the same report for large results in pieces of %i bytes',
     async (length) => {
-      for (let seed = 0; seed < 4; seed++) {
+      for (let seed = 0; seed < 2; seed++) {
         const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
         expect(await retype(result), `the file of seed ${seed}`).toEqual(
           retypeByParsing(result.columns, result.file),
@@ -105,10 +105,10 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a column name', [device], ''],
   ])(
-    'gives the same report if any text of up to five bytes (of every kind that retypeCsv distinguishes) stands in place of %s',
+    'gives the same report if any text of up to four bytes (of every kind that retypeCsv distinguishes) stands in place of %s',
     async (_, columns, before) => {
       let texts = [''];
-      for (let length = 0; length <= 5; length++) {
+      for (let length = 0; length <= 4; length++) {
         for (const text of texts) {
           const file = Buffer.from(before + text);
           expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toEqual(

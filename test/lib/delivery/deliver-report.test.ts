@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import { publishLarge, readPublication } from '../../../lib/delivery/files.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
@@ -11,6 +12,7 @@ import {
   CSV,
   doneRecord,
   failedRecord,
+  LARGE,
   START,
   setting,
   startingRecord,
@@ -280,6 +282,46 @@ describe('a client that has as many queries under way as slots', () => {
     full(of);
     const attempt = of.queries.started[0]?.token;
     expect((await settled(first)).left).toEqual({ ...WAITS_FOR_SLOT, attempt, cacheStatus: 'collapsed' });
+  });
+});
+
+describe('a large result', () => {
+  const large = { ...soon, bytes: LARGE };
+  const publication = async ({ results }: Setting) => {
+    const wanted = await readPublication(results, 'publications/q1.json');
+    if (!wanted) throw new Error('there is no publication');
+    return wanted;
+  };
+
+  it.each([
+    ['gzip', 'plain', '.gz', ''],
+    ['plain', 'gzip', '', ''],
+  ])('is published for the first caller’s encoding first: %s, then %s', async (one, _, first, second) => {
+    const of = setting(large);
+    const own = request(of, { acceptsGzip: one === 'gzip' });
+    const other = request(of, { acceptsGzip: one !== 'gzip' });
+    await vi.advanceTimersByTimeAsync(2_000);
+    // Who comes now waits too, for longer than its query may take.
+    expect((await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() })).status).toBe('waiting');
+    const { uploadFile } = of.results;
+    of.results.uploadFile = async (key, ...given) => {
+      await new Promise((resolve) =>
+        setTimeout(resolve, key.endsWith('.gz') === (one === 'gzip') ? 2_000 : 10_000),
+      );
+      return uploadFile(key, ...given);
+    };
+    const publishing = publishLarge(of.results, await publication(of));
+    const [mine, joined] = await settled(Promise.all([own, other, publishing]));
+    const { key } = await publication(of);
+    expect([mine.key, mine.status, mine.ms < 5_000]).toEqual([key + first, 'miss', true]);
+    // Who takes gzip takes the plain file if that is there first.
+    expect([joined.key, joined.status, joined.ms > 14_000]).toEqual([
+      key + second,
+      'collapsed',
+      one === 'gzip',
+    ]);
+    expect(of.record()).toMatchObject({ state: 'done', rows: 1, files: { gzip: expect.any(Number) } });
+    expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
 });
 

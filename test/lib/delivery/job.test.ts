@@ -11,10 +11,10 @@ const usual = {
   'api-version': ['1.0'],
 };
 const all = 'every-company' as Entitlement;
-const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1' } = {}) =>
+const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1', fingerprint = 'f' } = {}) =>
   makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, {
     version,
-    fingerprint: 'f',
+    fingerprint,
     isListed: true,
   });
 const job = jobOf();
@@ -30,6 +30,8 @@ it('a job has an id, a file name, and columns in the requested order', () => {
 
 it('a job is the same for an equal request for the same rows of the same data, and has another id for any other', () => {
   expect(jobOf()).toEqual(job);
+  // A day that was only marked as complete has the same data under another fingerprint.
+  expect(jobOf({}, { fingerprint: 'g' }).id).toBe(job.id);
   const others = [
     jobOf({}, { version: 'v2' }),
     jobOf({}, { rows: [7n] }),

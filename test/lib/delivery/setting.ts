@@ -19,15 +19,18 @@ export const LARGE = 16 * 1024 * 1024 + 1;
 /** The form of a UUID from `randomUUID`. */
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
+/** The query parameters of the usual request. */
+export const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+
 export const wanted: Wanted = {
   request: parseRequest(publisherReport, {
     accept: undefined,
-    parameters: {
-      requestedFields: ['Day,Clicks'],
-      startInclusive: ['2026-01-01T00:00:00Z'],
-      endExclusive: ['2026-01-03T00:00:00Z'],
-      'api-version': ['1.0'],
-    },
+    parameters: PARAMETERS,
   }),
   entitlement: 'every-company',
   client: 'client-1',

@@ -1,29 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
+import { describe, expect, it, vi } from 'vitest';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
-import { NoRecords, Overloaded } from '../../../lib/problems/problem.ts';
-import { byOwner } from '../../../lib/report/catalogue.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { START, wanted } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+import { PARAMETERS, START, wanted } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
+import {
+  BY_REGISTER,
+  FAILED_LISTINGS,
+  failListing,
+  functionSetting,
+  invoke,
+  PARTNER,
+  requestEvent,
+  SECRET,
+} from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
-const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
 const WAITS_FOR_ATTEMPT: Progress = {
   waitsFor: 'attempt',
   data: { version: 'v1', fingerprint: 'f1', isListed: true },
@@ -36,17 +35,6 @@ const PATIENCE_MS = 205_000;
 /** How long a ticket is valid: a publication may take 15 minutes more, and a minute is left for the last answer. */
 const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
 
-const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
-const PARTNER: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: 'reports@partner.example',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
-};
 const OF_COMPANIES = { entitlement: [7n, 9n] } as const;
 
 /** The error of a call that AWS throttled until the request's time was up. */
@@ -195,51 +183,9 @@ describe('the waiting room', () => {
     },
   );
 
-  it('answers 404 for a request without a ticket or without a hop', async () => {
-    const room = await waitingRoom();
-    const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
-    expect(answer.statusCode).toBe(404);
-    const unhopped = await invoke(
-      room.handler,
-      requestEvent({ path: '/reporting/downloads/x/1', pathParameters: { ticket: room.id } }),
-    );
-    expect(unhopped.statusCode).toBe(404);
-  });
-
   it('accepts 999999 as the hop', async () => {
     const room = await waitingRoom();
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
-  });
-
-  it('answers 404 for a ticket of a report that the service does not have', async () => {
-    const room = await waitingRoom();
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
-    expect((await room.get()).statusCode).toBe(404);
-  });
-
-  it('answers 404 for a ticket whose request this release does not know', async () => {
-    const room = await waitingRoom();
-    const parameters = { ...PARAMETERS, requestedFields: ['Day,FieldOfAnotherRelease'] };
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), parameters });
-    const answer = await room.get();
-    expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain('Request the report again.');
-  });
-
-  it('answers 404 for a ticket whose companies can not be read', async () => {
-    const room = await waitingRoom();
-    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), companies: ['7.5'] });
-    expect((await room.get()).statusCode).toBe(404);
-  });
-
-  it('answers 400 if the query exceeds the scan limit', async () => {
-    const room = await waitingRoom({
-      plans: [{ ends: 'scan-limit-exceeded' }],
-      env: { QUERY_WAIT_MS: '25000' },
-    });
-    const answer = await room.get();
-    expect(answer.statusCode).toBe(400);
-    expect(answer.body).toContain('report-too-large');
   });
 
   it('answers 503 for the minute after the caller’s time is up, and then 404', async () => {
@@ -313,16 +259,6 @@ describe('a waiting hop that S3 throttles', () => {
     expect(room.stored()).toEqual(before);
   });
 
-  it('leads to a later hop, which delivers the report when S3 answers again', async () => {
-    const room = await partnerRoom({ plans: [{}] });
-    failing('read waiting/')(room);
-    failing('read waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
-    const answer = await room.get({ ticket: room.id, hop: '3' });
-    expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
-  });
-
   it('leads on until the caller’s time is up by its ticket, and then is answered 503', async () => {
     const upMs = TICKET_MS - 60_000;
     const early = await partnerRoom({ waitedMs: upMs - 1 });
@@ -363,43 +299,6 @@ describe('a waiting hop that S3 throttles', () => {
     expect((await room.get({ ticket: 'a-ticket', hop: '1' })).statusCode).toBe(404);
     expect(room.results.calls).toEqual([]);
   });
-
-  it('does not lead a partner that has lost its right to the report', async () => {
-    const room = await partnerRoom({ plans: [{}] });
-    const { find } = room.register;
-    room.partners.delete('client-1');
-    failing('read waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    noRegister(room);
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(ledOn(room, 3));
-    room.register.find = find;
-    expect((await room.get({ ticket: room.id, hop: '3' })).statusCode).toBe(404);
-    expect(room.queries.started).toEqual([]);
-  });
-
-  it('leads to a hop that goes on with the new query, even if the ticket could not be written', async () => {
-    const room = await partnerRoom({ progress: WAITS_FOR_SLOT });
-    failing('replace waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(room.stored()).toMatchObject({ progress: WAITS_FOR_SLOT });
-    expect(await room.get({ ticket: room.id, hop: '2' })).toMatchObject(
-      ledOn(room, 3, 'PerformanceReports; fwd=miss; collapsed'),
-    );
-    expect(room.queries.started).toHaveLength(1);
-    expect(room.stored()).toMatchObject({ progress: { waitsFor: 'attempt' } });
-  });
-
-  it('leads to a hop that sees the partner’s new companies again, if the ticket could not be written', async () => {
-    const room = await partnerRoom({ asks: { entitlement: [7n] } });
-    failing('replace waiting/')(room);
-    expect(await room.get()).toMatchObject(ledOn(room, 2));
-    expect(room.stored()).toMatchObject({ companies: ['7'] });
-    expect((await room.get({ ticket: room.id, hop: '2' })).statusCode).toBe(303);
-    expect(room.stored()).toMatchObject({ companies: ['7', '9'] });
-    expect(room.queries.started.map(({ query }) => query.sql)).toEqual([
-      expect.stringContaining('publisher_company_id IN (7, 9)'),
-    ]);
-  });
 });
 
 describe('the listing of the lake', () => {
@@ -430,51 +329,20 @@ describe('the listing of the lake', () => {
 });
 
 describe('the waiting room, when the listing of the lake fails for a caller that waits for a slot,', () => {
-  const LATER_MS = 50;
-  const FAULTS: [string, number, () => Promise<never>][] = [
-    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
-    ['AWS at its limit', 303, () => Promise.reject(throttled())],
-    ['an internal error', 500, () => Promise.reject(new Error('boom'))],
-  ];
-  const ORDERS = [
-    ['before', LATER_MS, 0],
-    ['after', 0, LATER_MS],
-  ] as const;
-  const cases = FAULTS.flatMap((fault) =>
-    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
-  );
-
-  const meeting = async (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
-    const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
-    const { find } = made.register;
-    made.register.find = async (client) => {
-      await delay(registerMs);
-      return find(client);
-    };
-    made.lake.list = async () => {
-      await delay(listingMs);
-      return fail();
-    };
-    return made;
-  };
-  it.each(cases)(
-    'answers “no such download” to a client that is not in the register, and hides the failure: %s (status %d) %s the register’s answer',
-    async (_, _status, _order, registerMs, listingMs, fail) => {
-      const made = await meeting(registerMs, listingMs, fail);
-      const answer = await made.get();
-      expect(answer.statusCode).toBe(404);
-      expect(answer.body).toContain('no-such-download');
-    },
-  );
-
-  it.each(cases)(
-    'answers a client that is in the register by the failure: %s (status %d) %s the register’s answer',
-    async (_, status, _order, registerMs, listingMs, fail) => {
-      const made = await meeting(registerMs, listingMs, fail);
+  it.each(FAILED_LISTINGS)(
+    'hides the failure from a client that is not in the register: %o',
+    async (failed) => {
+      const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
+      failListing(made, failed);
+      const stranger = await made.get();
+      expect([stranger.statusCode, stranger.body]).toEqual([
+        404,
+        expect.stringContaining('no-such-download'),
+      ]);
       made.partners.set('client-1', PARTNER);
-      const answer = await made.get();
-      expect(answer.statusCode).toBe(status);
-      expect(answer.body).not.toContain('no-such-download');
+      const partner = await made.get();
+      expect(partner.statusCode).toBe(failed.status === 503 ? 303 : failed.status);
+      expect(partner.body).not.toContain('no-such-download');
     },
   );
 });

@@ -4,7 +4,6 @@ import {
   AthenaClient,
   AthenaServiceException,
   InternalServerException,
-  InvalidRequestException,
   TooManyRequestsException,
 } from '@aws-sdk/client-athena';
 import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
@@ -160,17 +159,6 @@ describe('functionDependencies', () => {
       [],
       [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
     ]);
-  });
-
-  it('recognises by the code of Athena’s error that Athena has forgotten an execution', async () => {
-    answering(() => {
-      const AthenaErrorCode = 'QUERY_EXECUTION_NOT_FOUND';
-      throw new InvalidRequestException({ message: 'x', AthenaErrorCode, $metadata: {} });
-    });
-    expect(await functionDependencies(ENVIRONMENT).backendsUntil(later()).queries.get('q1')).toEqual({
-      state: 'forgotten',
-      id: 'q1',
-    });
   });
 
   it('writes its metrics to the namespace that the alarms read', () => {

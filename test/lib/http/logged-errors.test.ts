@@ -64,15 +64,4 @@ describe('the log line of a hop', () => {
     ]);
     expect(lines.join()).not.toContain(TICKET);
   });
-
-  it.each([
-    [500, 400, `<Code>InvalidRequest</Code><Message>${KEY}</Message><Key>${KEY}</Key>`],
-    [303, 503, `<Code>SlowDown</Code><Message>${KEY}</Message><Resource>/results/${KEY}</Resource>`],
-  ])(
-    'of status %i does not show the ticket that S3 quotes in an answer of status %i',
-    async (logged, status, error) => {
-      expect(await lineOfHop(status, error)).toMatchObject({ status: logged });
-      expect(lines.join()).not.toContain(TICKET);
-    },
-  );
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { problemChain } from '../../../lib/http/problem-chain.ts';
 import type { LoggedContext } from '../../../lib/http/request-log.ts';
@@ -10,12 +10,10 @@ import {
   Unavailable,
 } from '../../../lib/problems/problem.ts';
 import { START } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const event = requestEvent({
   path: '/reporting/publisherperformance',
@@ -60,20 +58,6 @@ describe('problemChain, around every route', () => {
         facts: { requestId: 'request-1', status: 303, durationMs: 7, report: 'publisherperformance' },
       },
     ]);
-  });
-
-  it('counts an answer once', async () => {
-    const { metrics, published } = await answering(({ facts }) => {
-      const finishedQueries = [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] as const;
-      Object.assign(facts, { isReady: true, finishedQueries });
-      return { statusCode: 303, body: '' };
-    });
-    expect(metrics).toEqual({ Reports: 1, BytesScanned: 5, QueryDuration: 6 });
-    expect(published.times).toBe(1);
-  });
-
-  it('counts a 503 that was returned, not thrown', async () => {
-    expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
   });
 
   it.each<[number, string, Error]>([

@@ -50,15 +50,7 @@ describe('GET /openapi.json', () => {
     const { body, statusCode, headers, lines, config } = await ask('/openapi.json', {
       context: { domainName },
     });
-    const document = openApiDocument({
-      url,
-      scope: 'api://reports/.default',
-      commit: 'unknown',
-      tokenEndpoint: config.access.tokenEndpoint,
-      queriesAtATime: config.queriesPerPartner,
-      requestsPerSecond: config.requestsPerSecond,
-      longestReportSeconds: config.longestQueryMs / 1_000,
-    });
+    const document = openApiDocument(url, 'api://reports/.default', config);
     expect(body === JSON.stringify(document)).toBe(true);
     expect([statusCode, headers]).toEqual([
       200,

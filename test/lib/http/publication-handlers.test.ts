@@ -1,13 +1,11 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Publication } from '../../../lib/delivery/files.ts';
 import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
 import { CSV, publishingRecord, START } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting } from './setting.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
 const KEY = 'reports/q1/report.csv';
 const REQUEST = 'publications/q1.json';
@@ -58,15 +56,6 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('writes nothing if it is started twice and finds both files', async () => {
-    const { results, run, lines } = publishing();
-    results.put(REQUEST, publication);
-    for (const key of [KEY, `${KEY}.gz`]) results.put(key, {});
-    await run();
-    expect(results.calls.filter((call) => !/^(read|readResult|head) /.test(call))).toEqual([]);
-    expect(lines).toMatchObject([{ level: 'info' }]);
-  });
-
   const named = { queryExecutionId: 'q1', partner: 'first-partner' };
   it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string, object]>([
     ['the publication request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
@@ -105,29 +94,28 @@ describe('the publishing function', () => {
 });
 
 describe('the abandoning function', () => {
-  it.each([
-    ['', publication.partner],
-    [', even if the publication request names no partner', undefined],
-  ])(
-    'records that the publication is abandoned, so that waiting requests end, and logs an error%s',
-    async (_, partner) => {
-      const { dependencies, results, lines, untils } = functionSetting();
-      results.put(REQUEST, { ...publication, partner });
-      results.put(RECORD, publishingRecord());
-      await abandonmentHandler(dependencies)(
-        { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
-        { getRemainingTimeInMillis: () => 60_000 },
-      );
-      expect(results.document(RECORD)).toMatchObject({ state: 'failed', why: 'unpublished' });
-      // This is five seconds before the function is cut off.
-      expect(untils).toEqual([START + 55_000]);
-      expect(lines).toEqual([
-        {
-          level: 'error',
-          message: 'publication abandoned',
-          facts: { publication: REQUEST, queryExecutionId: 'q1', partner, condition: 'RetriesExhausted' },
+  it('records that the publication is abandoned, so that waiting requests end, and logs an error', async () => {
+    const { dependencies, results, lines, untils } = functionSetting();
+    results.put(REQUEST, publication);
+    results.put(RECORD, publishingRecord());
+    await abandonmentHandler(dependencies)(
+      { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
+      { getRemainingTimeInMillis: () => 60_000 },
+    );
+    expect(results.document(RECORD)).toMatchObject({ state: 'failed', why: 'unpublished' });
+    // This is five seconds before the function is cut off.
+    expect(untils).toEqual([START + 55_000]);
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'publication abandoned',
+        facts: {
+          publication: REQUEST,
+          queryExecutionId: 'q1',
+          partner: 'first-partner',
+          condition: 'RetriesExhausted',
         },
-      ]);
-    },
-  );
+      },
+    ]);
+  });
 });

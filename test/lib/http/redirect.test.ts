@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { redirectToDownload, redirectToWaitingRoom } from '../../../lib/http/redirect.ts';
+import { redirectToDownload, redirectToWaitingRoom } from '../../../lib/http/answer-delivery.ts';
 
 const URL = 'https://download.example/reports/q1/report.csv?signature=1';
 

@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { PartnerRecord, Register } from '../../../lib/access/partner-record.ts';
 import { type Config, readConfig } from '../../../lib/config.ts';
 import type { FunctionDependencies } from '../../../lib/http/function-dependencies.ts';
 import type { MetricSink } from '../../../lib/http/request-log.ts';
+import { NoRecords, Overloaded } from '../../../lib/problems/problem.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { setting } from '../delivery/setting.ts';
@@ -62,6 +65,21 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
 
 export const SECRET = 'secret-of-the-caller';
 
+/** The settings of a stage with a register of partners. */
+export const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+
+/** An active partner with two publisher companies, as the register has it. */
+export const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+
 /**
  * A request as API Gateway passes it to the function. Its Authorization header holds SECRET, which no log may show.
  */
@@ -97,3 +115,33 @@ export const invoke = (handler: unknown, event: APIGatewayProxyEvent): Promise<A
     awsRequestId: 'invocation-1',
     getRemainingTimeInMillis: () => 28_000,
   } as unknown as Context);
+
+const UNAVAILABLE = new Overloaded('Later.', 30, {
+  cause: new Error('S3 GetObject failed: SlowDown, status 503'),
+});
+
+/** How a listing fails, whether before the register has answered, and the status for a caller without a ticket. */
+export const FAILED_LISTINGS = [
+  [new NoRecords('Any report'), 404],
+  [UNAVAILABLE, 503],
+  [new Error('boom'), 500],
+].flatMap(([error, status]) =>
+  [true, false].map((isFirst) => ({ error: error as Error, status: status as number, isFirst })),
+);
+export type FailedListing = (typeof FAILED_LISTINGS)[number];
+
+/** Makes the listing of the lake fail, before or after the register's answer. */
+export function failListing(
+  { lake, register }: Pick<ReturnType<typeof functionSetting>, 'lake' | 'register'>,
+  { error, isFirst }: FailedListing,
+): void {
+  const { find } = register;
+  register.find = async (client) => {
+    await delay(isFirst ? 50 : 0);
+    return find(client);
+  };
+  lake.list = async () => {
+    await delay(isFirst ? 0 : 50);
+    throw error;
+  };
+}

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { dataState, lakeDays, unlistedState } from '../../../lib/lake/data-version.ts';
+import { dataState, findDataState, lakeDays } from '../../../lib/lake/data-version.ts';
 import type { LakeObject } from '../../../lib/lake/lake.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { wholeDay } from '../../../lib/report/utc-time.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 
 const FOLDER = 'warehouse/publisher_events/';
@@ -89,11 +91,19 @@ describe('dataState', () => {
   });
 });
 
-describe('unlistedState', () => {
-  it('is different each time, so that no stored report is delivered', () => {
-    const [one, other] = [unlistedState(), unlistedState()];
-    expect(one).toEqual({ version: one.version, fingerprint: one.version, isListed: false });
-    expect(one.version).not.toBe(other.version);
+describe('findDataState', () => {
+  it('is different each time if the lake can not be listed, so that no stored report is delivered', async () => {
+    const lake = { folderOf: () => FOLDER, list: async () => undefined };
+    const request = {
+      report: publisherReport,
+      requestedFields: [],
+      window: wholeDay('2026-01-01'),
+      filters: [],
+    };
+    const [one, other] = [await findDataState(lake, request, 0), await findDataState(lake, request, 0)];
+    const version = one?.version;
+    expect(one).toEqual({ version, fingerprint: version, isListed: false, whyEmpty: 'no-match' });
+    expect(version).not.toBe(other?.version);
   });
 });
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { lateDayFinder, probeHandler, reportPuller, tokenSource } from '../../../lib/probe/pull-report.ts';
+import { probeHandler, serviceProbe } from '../../../lib/probe/pull-report.ts';
 
 const config = {
   scope: 'api://reports/.default',
@@ -22,7 +22,7 @@ function world({
 } = {}) {
   const calls: object[] = [];
   const state = { now: NOON, status, tokens: 0 };
-  const pull = reportPuller({
+  const { pull } = serviceProbe({
     config,
     now: () => state.now,
     readSecret: async (id) => {
@@ -124,7 +124,9 @@ describe('the question whether a day is late', () => {
         return Response.json({ days }, { status });
       }) as typeof fetch,
     };
-    return lateDayFinder(parts, hours, tokenSource(parts))().then((late) => [...asked, late]);
+    return serviceProbe(parts)
+      .isLate(hours)
+      .then((late) => [...asked, late]);
   };
   const day = (state: string) => [{ day: 'any', state }];
 

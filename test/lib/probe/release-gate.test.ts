@@ -1,8 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { StackAnswer } from '../../../lib/aws/release-calls.ts';
-import { fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
-import { type GateEvent, releaseChecker, releaseGate } from '../../../lib/probe/release-gate.ts';
+import {
+  fetchFromVersions,
+  type GateEvent,
+  releaseChecker,
+  releaseGate,
+} from '../../../lib/probe/release-gate.ts';
 import { NoRecords } from '../../../lib/problems/problem.ts';
 import { problemResponse } from '../../../lib/problems/problem-response.ts';
 

@@ -20,14 +20,4 @@ describe('knownProblems', () => {
       '504 internal-error',
     ]);
   });
-
-  it.each(knownProblems('api://reports/.default'))('$status $name is a whole document', (known) => {
-    expect(known.document).toMatchObject({
-      type: `urn:problem-type:performance-reports:${known.name}`,
-      status: known.status,
-      instance: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/),
-    });
-    expect(known.document.title).toMatch(/^[A-Z][a-z ]+$/);
-    expect(known.document.detail).toMatch(/[.?]$/);
-  });
 });

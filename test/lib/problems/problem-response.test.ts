@@ -33,83 +33,59 @@ const faults = (count: number): Fault[] =>
   Array.from({ length: count }, (_, index) => ({ parameter: `p${index}`, detail: `is wrong ${index}` }));
 
 describe('the answer to an error', () => {
-  it.each([
-    {
-      error: new ReportTooLarge(),
-      status: 400,
-      slug: 'report-too-large',
-      title: 'Report too large',
-      detail:
-        'The report reads more data than one report may. Narrow the window, request fewer fields or add a filter.',
-    },
-    {
-      error: new Unauthenticated('The token has expired.'),
-      status: 401,
-      slug: 'unauthenticated',
-      title: 'Unauthenticated',
-      detail: 'The token has expired.',
-      headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-    },
-    {
-      error: new Unauthenticated('There is no token.', 'Bearer'),
-      status: 401,
-      slug: 'unauthenticated',
-      title: 'Unauthenticated',
-      detail: 'There is no token.',
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    },
-    {
-      error: new NotAuthorized('api://reports/.default', 'first-partner'),
-      status: 401,
-      slug: 'not-authorized',
-      title: 'Not authorized',
-      detail: 'Not authorized to this endpoint.',
-      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="api://reports/.default"' },
-      members: { scope: 'api://reports/.default' },
-    },
-    {
-      error: new NotFound(),
-      status: 404,
-      slug: 'not-found',
-      title: 'Not found',
-      detail: 'There is no such resource. Check the path and the method.',
-    },
-    {
-      error: new NoSuchDownload(),
-      status: 404,
-      slug: 'no-such-download',
-      title: 'No such download',
-      detail: 'There is no such download, or it has expired. Request the report again.',
-    },
-    {
-      error: new NoRecords('Publisher performance report'),
-      status: 404,
-      slug: 'no-records',
-      title: 'No records',
-      detail:
-        'This service holds no records for the publisher performance report: its table is missing. The operator can add it.',
-    },
-    {
-      error: new Unavailable('Request it later.', 60),
-      status: 503,
-      slug: 'unavailable',
-      title: 'Service unavailable',
-      detail: 'Request it later.',
-      headers: { 'Retry-After': '60' },
-    },
-    {
-      error: new Error('bucket/secret-key is gone'),
-      status: 500,
-      slug: 'internal-error',
-      title: 'Internal error',
-      detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
-    },
-  ])('is $status $slug: $detail', ({ error, status, slug, title, detail, headers = {}, members = {} }) => {
-    expect(answerTo(error)).toEqual({
-      statusCode: status,
-      headers: { ...HEADERS, ...headers },
-      document: problem(slug, { status, title, detail, ...members }),
-    });
+  it.each<[Error, string, string, object?, object?]>([
+    [
+      new ReportTooLarge(),
+      '400 report-too-large: Report too large',
+      'The report reads more data than one report may. Narrow the window, request fewer fields or add a filter.',
+    ],
+    [
+      new Unauthenticated('The token has expired.'),
+      '401 unauthenticated: Unauthenticated',
+      'The token has expired.',
+      { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    ],
+    [
+      new Unauthenticated('There is no token.', 'Bearer'),
+      '401 unauthenticated: Unauthenticated',
+      'There is no token.',
+      { 'WWW-Authenticate': 'Bearer' },
+    ],
+    [
+      new NotAuthorized('api://reports/.default', 'first-partner'),
+      '401 not-authorized: Not authorized',
+      'Not authorized to this endpoint.',
+      { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="api://reports/.default"' },
+      { scope: 'api://reports/.default' },
+    ],
+    [new NotFound(), '404 not-found: Not found', 'There is no such resource. Check the path and the method.'],
+    [
+      new NoSuchDownload(),
+      '404 no-such-download: No such download',
+      'There is no such download, or it has expired. Request the report again.',
+    ],
+    [
+      new NoRecords('Publisher performance report'),
+      '404 no-records: No records',
+      'This service holds no records for the publisher performance report: its table is missing. The operator can add it.',
+    ],
+    [
+      new Unavailable('Request it later.', 60),
+      '503 unavailable: Service unavailable',
+      'Request it later.',
+      { 'Retry-After': '60' },
+    ],
+    [
+      new Error('bucket/secret-key is gone'),
+      '500 internal-error: Internal error',
+      'The report could not be made. Try again; if it stays so, report the instance of this problem.',
+    ],
+  ])('to %s is %s', (error, named, detail, headers = {}, members = {}) => {
+    const { statusCode, document, ...answer } = answerTo(error);
+    const { slug, title } = /^\d+ (?<slug>[a-z-]+): (?<title>.*)$/.exec(named)?.groups ?? {};
+    expect(`${statusCode} ${slug}: ${document.title}`).toBe(named);
+    expect(answer).toEqual({ headers: { ...HEADERS, ...headers } });
+    expect(document).toEqual(problem(String(slug), { status: statusCode, title, detail, ...members }));
   });
 
   it('lists every fault of a request, with the first one in the detail', () => {

@@ -16,7 +16,6 @@ const compile = (report: Report, fields: string, filters: Record<string, string[
   return compileQuery(parseRequest(report, { parameters, accept: undefined }), 'every-company').sql;
 };
 
-const from = ({ table }: Report) => `FROM ${table}`;
 const DAYS = "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'";
 const sum = (counted: string, name: string) => `CAST(coalesce(sum(${counted}), 0) AS bigint) AS "${name}"`;
 const inContainers =
@@ -26,117 +25,80 @@ const inContainers =
 const BY_PLACEMENT = { 'filter[PlacementId]': ['1', '2'] };
 
 describe('the SQL of a report', () => {
-  it.each<[string, Report, string, Record<string, string[]>, string[]]>([
-    [
-      'is neither grouped nor ordered for totals',
-      publisherReport,
-      'Opens,Clicks',
-      {},
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        DAYS,
-        ') AS report',
-      ],
-    ],
-    [
-      'counts placement-level opens, without container records, if it is grouped by placement',
-      publisherReport,
-      'PlacementId,Opens',
-      {},
-      [
-        'SELECT "PlacementId", "Opens"',
-        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IS NOT NULL`,
-        'GROUP BY placement_id',
-        ') AS report',
-        'ORDER BY "PlacementId" NULLS LAST',
-      ],
-    ],
-    [
-      'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
-      publisherReport,
-      'PlacementId,Opens',
-      BY_PLACEMENT,
-      [
-        'SELECT "PlacementId", "Opens"',
-        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IS NOT NULL AND placement_id IN (?, ?)`,
-        'GROUP BY placement_id',
-        ') AS report',
-        'ORDER BY "PlacementId" NULLS LAST',
-      ],
-    ],
-    [
-      'counts container records for Opens, but for no other metric, if it is filtered by placement',
-      publisherReport,
-      'Opens,Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND ${inContainers}`,
-        ') AS report',
-      ],
-    ],
-    [
-      'looks up no containers for a filter on placements if Opens is not requested',
-      publisherReport,
-      'Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND placement_id IN (?, ?)`,
-        ') AS report',
-      ],
-    ],
-    [
-      'looks up no containers for a filter on another dimension',
-      publisherReport,
-      'Opens,Clicks',
-      { 'filter[ContainerId]': ['1'] },
-      [
-        'SELECT "Opens", "Clicks"',
-        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND container_id IN (?)`,
-        ') AS report',
-      ],
-    ],
-    [
-      'looks up no containers in the advertiser report',
-      advertiserReport,
-      'Clicks',
-      BY_PLACEMENT,
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(advertiserReport),
-        `${DAYS} AND placement_id IN (?, ?)`,
-        ') AS report',
-      ],
-    ],
-    [
-      'names the days of a filter in a fixed order, and does not read event_time',
-      publisherReport,
-      'Clicks',
-      { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
-      [
-        'SELECT "Clicks"',
-        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        from(publisherReport),
-        `${DAYS} AND day IN ('2026-01-05', '2026-01-06')`,
-        ') AS report',
-      ],
-    ],
-  ])('%s', (_, report, fields, filters, lines) => {
-    expect(compile(report, fields, filters)).toBe(lines.join('\n'));
+  const opens = sum('container_opens', 'Opens');
+  const clicks = sum('clicks', 'Clicks');
+  const placements = `placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`;
+  const byPlacement = ['GROUP BY placement_id', ') AS report', 'ORDER BY "PlacementId" NULLS LAST'];
+  const placedClicks = sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks');
+
+  interface Row {
+    readonly does: string;
+    /** The publisher report, unless this is set. */
+    readonly report?: Report;
+    readonly fields: string;
+    readonly filters?: Record<string, string[]>;
+    readonly selects: string;
+    /** The condition beside that of the days. */
+    readonly where?: string;
+    readonly end?: string[];
+  }
+  it.each<Row>([
+    { does: 'neither groups nor orders totals', fields: 'Opens,Clicks', selects: `${opens}, ${clicks}` },
+    {
+      does: 'counts placement-level opens, without container records, if it is grouped by placement',
+      fields: 'PlacementId,Opens',
+      selects: placements,
+      where: ' AND placement_id IS NOT NULL',
+      end: byPlacement,
+    },
+    {
+      does: 'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
+      fields: 'PlacementId,Opens',
+      filters: BY_PLACEMENT,
+      selects: placements,
+      where: ' AND placement_id IS NOT NULL AND placement_id IN (?, ?)',
+      end: byPlacement,
+    },
+    {
+      does: 'counts container records for Opens, but for no other metric, if it is filtered by placement',
+      fields: 'Opens,Clicks',
+      filters: BY_PLACEMENT,
+      selects: `${opens}, ${placedClicks}`,
+      where: ` AND ${inContainers}`,
+    },
+    {
+      does: 'looks up no containers for a filter on placements if Opens is not requested',
+      fields: 'Clicks',
+      filters: BY_PLACEMENT,
+      selects: clicks,
+      where: ' AND placement_id IN (?, ?)',
+    },
+    {
+      does: 'looks up no containers for a filter on another dimension',
+      fields: 'Opens,Clicks',
+      filters: { 'filter[ContainerId]': ['1'] },
+      selects: `${opens}, ${clicks}`,
+      where: ' AND container_id IN (?)',
+    },
+    {
+      does: 'looks up no containers in the advertiser report',
+      report: advertiserReport,
+      fields: 'Clicks',
+      filters: BY_PLACEMENT,
+      selects: clicks,
+      where: ' AND placement_id IN (?, ?)',
+    },
+    {
+      does: 'names the days of a filter in a fixed order, and does not read event_time',
+      fields: 'Clicks',
+      filters: { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
+      selects: clicks,
+      where: " AND day IN ('2026-01-05', '2026-01-06')",
+    },
+  ])('$does', ({ report = publisherReport, fields, filters, selects, where = '', end = [') AS report'] }) => {
+    const names = fields.split(',').map((name) => `"${name}"`);
+    const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selects}`, `FROM ${report.table}`];
+    expect(compile(report, fields, filters)).toBe([...lines, DAYS + where, ...end].join('\n'));
   });
 });
 

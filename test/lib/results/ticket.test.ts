@@ -1,22 +1,14 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { NoSuchDownload } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket, openTicket, updateTicket } from '../../../lib/results/ticket.ts';
 import { awsClock } from '../delivery/aws-clock.ts';
 import { memoryBucket } from '../delivery/memory-bucket.ts';
-import { START, wanted } from '../delivery/setting.ts';
+import { PARAMETERS, wanted } from '../delivery/setting.ts';
+import { useFakeTime } from '../delivery/settled.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
-});
+useFakeTime();
 
-const parameters = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
 const progress: Progress = {
   waitsFor: 'attempt',
   dataChanges: 0,
@@ -31,7 +23,7 @@ async function issued(left: { progress: Progress; waitedMs: number } = { progres
   const clock = awsClock();
   const results = memoryBucket(clock);
   const entitled = { ...wanted, entitlement: companies };
-  const id = await issueTicket(results, entitled, parameters, left);
+  const id = await issueTicket(results, entitled, PARAMETERS, left);
   return { clock, results, id, key: `waiting/${id}.json` };
 }
 
@@ -63,13 +55,13 @@ describe('a ticket', () => {
 
   it('may give access to every company', async () => {
     const results = memoryBucket();
-    const id = await issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    const id = await issueTicket(results, wanted, PARAMETERS, { progress, waitedMs: 0 });
     expect((await openTicket(results, id)).entitlement).toBe('every-company');
   });
 
   it('has an id of 256 random bits, different for each ticket', async () => {
     const results = memoryBucket();
-    const one = () => issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    const one = () => issueTicket(results, wanted, PARAMETERS, { progress, waitedMs: 0 });
     const ids = await Promise.all(Array.from({ length: 50 }, one));
     expect(new Set(ids).size).toBe(50);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -111,10 +103,10 @@ describe('a ticket', () => {
     ['with a company beyond 64 bits', { companies: ['9223372036854775808'] }],
     [
       'with a field that this release does not have',
-      { parameters: { ...parameters, requestedFields: ['Day,Gone'] } },
+      { parameters: { ...PARAMETERS, requestedFields: ['Day,Gone'] } },
     ],
-    ['with a parameter that this release does not have', { parameters: { ...parameters, format: ['json'] } }],
-    ['of a version of the API that has gone', { parameters: { ...parameters, 'api-version': ['0.9'] } }],
+    ['with a parameter that this release does not have', { parameters: { ...PARAMETERS, format: ['json'] } }],
+    ['of a version of the API that has gone', { parameters: { ...PARAMETERS, 'api-version': ['0.9'] } }],
     ['without a window', { parameters: { requestedFields: ['Day'], 'api-version': ['1.0'] } }],
     ['with an unknown cache status', { progress: { ...progress, cacheStatus: 'stale' } }],
     ['with an attempt that is no text', { progress: { ...progress, attempt: 1 } }],

@@ -125,11 +125,6 @@ describe('progress on a terminal', () => {
     ).toEqual([bar(0, '0/4'), CLEAR]);
   });
 
-  it('takes the terminal as 80 columns wide if the terminal does not report its width', () => {
-    const [first] = shownBy({ isTTY: true, columns: 0 }, [[0, 'Making sample events, once', 0, 118]]);
-    expect(first).toBe(`${CLEAR}Making sample events, once: [${'.'.repeat(40)}] 0/118`);
-  });
-
   const what = 'Making sample events, once';
   it.each([
     [80, '', 'Making sample events, once: [##########..............................] 30/118'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
-import { fileStem } from '../../../page/src/answer/file-name.ts';
+import { fileStem } from '../../../page/src/answer/snippets.ts';
 
 const asked = (fields: string, start = '2026-03-10T00:00:00Z', end = '2026-03-14T00:00:00Z') =>
   [

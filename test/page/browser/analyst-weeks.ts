@@ -11,6 +11,8 @@ export const day = (after: number): string => new Date(MONDAY_MS + after * DAY_M
 const DAYS = Array.from({ length: 14 }, (_, index) => index - 7);
 /** The newest day, a Sunday, which is open. */
 export const OPEN = 6;
+export const TUE_TO_FRI = { first: day(1), last: day(4) };
+export const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
 
 /**
  * The spend of campaign 31, in millionths, by the day. From Tuesday to Friday it is 908; on the same weekdays before,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
-import { openPage, startBrowser } from './open-page.ts';
+import { openForm, openPage, startBrowser } from './open-page.ts';
 import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
@@ -61,15 +61,9 @@ export async function askOtherwise(page: Page, hash: string): Promise<void> {
     location.hash = to;
   }, hash);
   await page.getByText('This is of the question before your last change.').waitFor();
-  await unfold(page);
+  await openForm(page);
   await page.getByRole('button', { name: 'Run the report' }).click();
   await page.getByText('This is of the question before your last change.').waitFor({ state: 'hidden' });
-}
-
-/** Unfolds the form if it is folded. */
-export async function unfold(page: Page): Promise<void> {
-  const change = page.getByRole('button', { name: 'Change', exact: true });
-  if (await change.isVisible()) await change.click();
 }
 
 /** The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. */
@@ -102,6 +96,8 @@ export const hashOf = (parameters: Record<string, string>): string =>
   `#${new URLSearchParams(parameters).toString()}`;
 
 export const POLL = { timeout: 20_000 };
+
+export const pre = (page: Page): Promise<string> => page.getByRole('tabpanel').locator('pre').innerText();
 
 /** A token of a sample partner. */
 export async function tokenOf({ gatewayUrl }: Service, partner: string): Promise<string> {

@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { answered, answering, askOtherwise, CONTACT, hashOf, POLL, tile, unfold } from './answer-service.ts';
-import { accessibilityFindings, keepPicture } from './open-page.ts';
-import { DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+import { answered, answering, askOtherwise, CONTACT, hashOf, POLL, tile } from './answer-service.ts';
+import { accessibilityFindings, keepPicture, openForm, PHONE, SCREEN, sidewaysOf } from './open-page.ts';
+import { DEVICES, deviceDays, sumOf, WEEK, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering();
-
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
-const PHONE = { width: 390, height: 844 };
-const SCREEN = { width: 1280, height: 800 };
-const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 describe('the values of a filter', () => {
   const asked = (page: Page) => {
@@ -26,7 +21,7 @@ describe('the values of a filter', () => {
     const { page } = watched;
     await answered(page);
     const reports = asked(page);
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
     await page.getByRole('button', { name: 'Add the filter' }).click();
     const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
@@ -69,7 +64,7 @@ describe('the values of a filter', () => {
     await values.click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByRole('progressbar').waitFor();
-    await unfold(page);
+    await openForm(page);
     await values.click({ force: true });
     expect(await values.getAttribute('aria-disabled')).toBe('true');
     await page.getByText('Once the report that is being made is there.').waitFor();
@@ -97,7 +92,7 @@ describe('the values of a filter', () => {
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Use "Mobile"' }).click();
     await page.getByText('This is of the question before your last change.').waitFor();
-    await unfold(page);
+    await openForm(page);
     await page.getByRole('button', { name: 'Run the report' }).click();
     await answered(page);
     const clicks = sumOf(
@@ -175,7 +170,7 @@ describe('every state of the page', () => {
     await page.getByRole('button', { name: 'Clicks', exact: true }).click();
     await page.locator('th[aria-sort=descending]').waitFor();
     await seen('sorted');
-    await unfold(page);
+    await openForm(page);
     await seen('form');
     await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
     await page.getByRole('button', { name: 'Run the report' }).click();

@@ -36,8 +36,7 @@ describe.each([
   let service: Service;
   let browser: Browser;
   beforeAll(async () => {
-    const rules = '--host-resolver-rules=MAP evil.example 127.0.0.1, MAP evil2.example 127.0.0.2';
-    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser(rules)]);
+    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
     service = await startService(events, {
       corsOrigins: [partner.url],
       hasDownloadsEdge,
@@ -95,7 +94,6 @@ describe.each([
       );
   }
 
-  /** The origin of the downloads. */
   const downloadOrigin = (): string =>
     (hasDownloadsEdge && service.stack.environment[ENV.downloadsEdgeOrigin]) || service.stack.storageUrl;
 
@@ -173,23 +171,6 @@ describe.each([
         const isReports = request[0].includes('performance-reports-results');
         expect(read, request[0]).toMatch(isReports ? /InvalidAccessKeyId/ : /^nothing$/);
       }
-    });
-
-    it('reads nothing under a host name of its own that leads to this machine', async () => {
-      const { page } = await openPage(browser, stranger.url);
-      const { athenaUrl, faultsUrl, tokenUrl, storageUrl } = service.stack;
-      const urls = [athenaUrl, faultsUrl, tokenUrl, storageUrl, downloadOrigin()];
-      for (const url of urls.map((text) => new URL(text))) {
-        url.hostname = url.hostname === '127.0.0.2' ? 'evil2.example' : 'evil.example';
-        expect((await page.goto(url.href))?.status(), url.href).toBe(421);
-      }
-      await page.goto(service.gatewayUrl.replace('127.0.0.1', 'evil.example'));
-      const statuses = await page.evaluate(() =>
-        Promise.all(
-          ['', '/house/token'].map(async (path) => (await fetch(`/.local/partners${path}`)).status),
-        ),
-      );
-      expect(statuses).toEqual([404, 404]);
     });
   });
 

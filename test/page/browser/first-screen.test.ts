@@ -1,15 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { answered, answering, hashOf, POLL, tile } from './answer-service.ts';
+import { answered, answering, POLL, tile } from './answer-service.ts';
 import { focused, tabTo } from './keyboard.ts';
-import { keepPicture } from './open-page.ts';
+import { keepPicture, PHONE, SCREEN, sidewaysOf } from './open-page.ts';
 import { amount, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
 
-const { service, open } = answering();
-
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
-const PHONE = { width: 390, height: 844 };
-const SCREEN = { width: 1280, height: 800 };
+const { open } = answering();
 
 /** The text of an amount in millionths, rounded to the cent, with commas. */
 const toTheCent = (micros: bigint) =>
@@ -24,7 +20,6 @@ const servedOn = (back: number) =>
     ),
   );
 const inWeek = deviceDays.filter(({ back }) => back < 7);
-const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
 describe('the first screen', () => {
@@ -106,32 +101,6 @@ describe('the first screen', () => {
     expect(
       await page.evaluate(() => document.querySelector('.question')?.getBoundingClientRect().top),
     ).toBeGreaterThanOrEqual(0);
-    await watched.close();
-  });
-
-  it('is the form if there are no sample partners, and the page asks for no report by itself', async () => {
-    const reports: string[] = [];
-    const watched = await open(
-      hashOf({ requestedFields: 'Day,Clicks', ...WEEK }),
-      { viewport: SCREEN, locale: 'en-US' },
-      async (page) => {
-        page.on('request', (request) => {
-          if (new URL(request.url()).pathname.endsWith('performance')) reports.push(request.url());
-        });
-        await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
-      },
-    );
-    const { page } = watched;
-    await page.getByRole('button', { name: 'Run the report' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Fold' }).getAttribute('aria-expanded')).toBe('true');
-    await page.getByLabel('Access token', { exact: true }).fill(service().token);
-    // The page has asked for the states of the days, but not for a report.
-    await page.getByText(`1 day open: more events may come: ${OPEN_DAY}`).waitFor();
-    expect(reports).toEqual([]);
-    expect(await page.locator('.result').count()).toBe(0);
-
-    const first = page.getByRole('textbox', { name: 'First day' });
-    expect([await first.inputValue(), await first.getAttribute('type')]).toEqual([WEEK.first, 'text']);
     await watched.close();
   });
 });

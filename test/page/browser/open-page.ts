@@ -25,7 +25,6 @@ export async function ownBrowser(): Promise<Browser> {
 /** An open page whose errors are recorded. */
 export interface WatchedPage {
   readonly page: Page;
-  /** The hosts that the page has sent requests to. */
   readonly hosts: ReadonlySet<string>;
   /** Resolves to the number of clicks of the mouse. Presses of a key do not count. */
   clicks(): Promise<number>;
@@ -114,7 +113,11 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   });
 }
 
-/** Waits until the page has read a report. */
+export const PHONE = { width: 390, height: 844 };
+export const SCREEN = { width: 1280, height: 800 };
+export const sidewaysOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 export const reportRead = (page: Page): Promise<void> =>
   page.getByRole('link', { name: 'Download CSV' }).waitFor();
 
@@ -125,19 +128,16 @@ export async function openForm(page: Page): Promise<void> {
   await page.locator('#builder').waitFor();
 }
 
-/** Unfolds the form if it is folded, and presses the Run button. */
 export async function pressRun(page: Page): Promise<void> {
   await openForm(page);
   await page.getByRole('button', { name: 'Run the report' }).click();
 }
 
-/** Runs the chosen report, and waits until the page has read it. */
 export async function runReport(page: Page): Promise<void> {
   await pressRun(page);
   await reportRead(page);
 }
 
-/** Downloads the report's file. Resolves to its name and its text. */
 export async function downloaded(page: Page): Promise<{ name: string; text: string }> {
   const coming = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download CSV' }).click();

@@ -10,9 +10,8 @@ const NEWEST_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 3 * DAY_MS;
 export const daysBack = (count: number): string =>
   new Date(NEWEST_MS - count * DAY_MS).toISOString().slice(0, 10);
 
-/** The newest day, which is open. */
 export const OPEN_DAY = daysBack(0);
-/** A day with thousands of rows. */
+export const WEEK = { first: daysBack(6), last: OPEN_DAY };
 export const FULL_DAY = daysBack(40);
 
 const at = (day: string) => `${day}T12:00:00.000Z`;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { answered, answering, askOtherwise, hashOf, POLL, unfold } from './answer-service.ts';
-import { daysBack, OPEN_DAY } from './weeks-of-events.ts';
+import { answered, answering, askOtherwise, hashOf, POLL } from './answer-service.ts';
+import { openForm } from './open-page.ts';
+import { OPEN_DAY, WEEK } from './weeks-of-events.ts';
 
 const { open } = answering();
 
-const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const STALE = 'This is of the question before your last change.';
 
 describe('an answer, after the user has chosen another caller', () => {
@@ -13,7 +13,7 @@ describe('an answer, after the user has chosen another caller', () => {
     const { page } = watched;
     await answered(page);
     expect(await page.getByText(STALE).count()).toBe(0);
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
     await page.getByRole('button', { name: 'Add the filter' }).click();
     // Holds back the requests for the days' states until another partner is chosen.
@@ -47,7 +47,7 @@ describe('a report of which the caller may see no row', () => {
     const watched = await open(hashOf({ requestedFields: 'Day,ServedAds', ...WEEK }));
     const { page } = watched;
     await answered(page);
-    await unfold(page);
+    await openForm(page);
     await page.getByLabel('advertiser').last().check();
     await page.getByRole('button', { name: 'Run the report' }).click();
     const failure = page.locator('.failure');
@@ -123,7 +123,7 @@ describe('an answer that has little to show', () => {
     await watched.page.getByRole('button', { name: 'Run the report' }).click();
     await watched.page.getByText('0 of 7 rows').waitFor();
     expect(await search.inputValue()).toBe('zzz');
-    await unfold(watched.page);
+    await openForm(watched.page);
     await watched.page.getByRole('checkbox', { name: /^Clicks / }).check();
     await watched.page.getByRole('button', { name: 'Run the report' }).click();
     await watched.page.locator('tbody tr[aria-rowindex]').first().waitFor();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
 import { lookFromHash, lookParameters } from '../../../page/src/answer/look.ts';
 import { type Choice, firstChoice, fromHash, toHash } from '../../../page/src/question/choice.ts';
+import { freeFilters } from '../../../page/src/question/free-filters.ts';
 
 describe('a choice in the address', () => {
   it('names the comparison only if the user has chosen one', () => {
@@ -65,4 +67,14 @@ describe('a look at an answer, in the address', () => {
   it('ignores what is no look', () => {
     expect(lookFromHash('#top=-3&axis=decade&order=')).toEqual({ view, chart: {} });
   });
+});
+
+it('a filter can be chosen in the form, once for each dimension', () => {
+  const names = (...chosen: string[]) =>
+    freeFilters(
+      publisherReport,
+      chosen.map((field) => ({ field, values: ['x'] })),
+    ).map(({ field }) => field);
+  expect(names()).toEqual(dimensionsOf(publisherReport).map(({ name }) => name));
+  expect(names('DeviceOrProxy')).not.toContain('DeviceOrProxy');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { type Choice, firstChoice } from '../../../page/src/question/choice.ts';
-import { comparedDays, dayPairs, overDays } from '../../../page/src/question/compare.ts';
+import { comparedDays, dayPairs, isDayAsked, overDays } from '../../../page/src/question/compare.ts';
 import { addDays } from '../../../page/src/question/presets.ts';
 import type { DayState } from '../../../page/src/question/told-day.ts';
 
@@ -9,46 +9,20 @@ const daysOf = (...days: number[]) => days.map((day) => `2026-03-${String(day).p
 
 describe('the days of a comparison', () => {
   it.each([
-    [
-      'period-before',
-      daysOf(8, 9),
-      [
-        ['2026-03-08', '2026-03-06'],
-        ['2026-03-09', '2026-03-07'],
-      ],
-    ],
-    ['period-before', ['2026-03-01'], [['2026-03-01', '2026-02-28']]],
-    ['weekdays-before', ['2026-03-01'], [['2026-03-01', '2026-02-22']]],
-    ['weekdays-year-before', ['2026-03-01'], [['2026-03-01', '2025-03-02']]],
-    [
-      'year-before',
-      daysOf(8, 9),
-      [
-        ['2026-03-08', '2025-03-08'],
-        ['2026-03-09', '2025-03-09'],
-      ],
-    ],
+    ['period-before', '2026-03-08 2026-03-09', '2026-03-06 2026-03-07'],
+    ['period-before', '2026-03-01', '2026-02-28'],
+    ['weekdays-before', '2026-03-01', '2026-02-22'],
+    ['weekdays-year-before', '2026-03-01', '2025-03-02'],
+    ['year-before', '2026-03-08 2026-03-09', '2025-03-08 2025-03-09'],
     // With a leap day, both sides still have the same number of days.
-    [
-      'year-before',
-      ['2024-02-29', '2024-03-01'],
-      [
-        ['2024-02-29', '2023-02-28'],
-        ['2024-03-01', '2023-03-01'],
-      ],
-    ],
-    [
-      'year-before',
-      ['2025-02-28', '2025-03-01'],
-      [
-        ['2025-02-28', '2024-02-28'],
-        ['2025-03-01', '2024-02-29'],
-      ],
-    ],
-    ['none', daysOf(8), []],
-    ['period-before', [], []],
-  ] as const)('are paired with the days of the window: %s, %j', (comparison, window, pairs) => {
-    expect(dayPairs(comparison, window)).toEqual(pairs.map(([day, before]) => ({ day, before })));
+    ['year-before', '2024-02-29 2024-03-01', '2023-02-28 2023-03-01'],
+    ['year-before', '2025-02-28 2025-03-01', '2024-02-28 2024-02-29'],
+    ['none', '2026-03-08', ''],
+    ['period-before', '', ''],
+  ] as const)('are paired with the days of the window: %s, %s', (comparison, window, before) => {
+    const pairs = dayPairs(comparison, window.split(' ').filter(Boolean));
+    expect(pairs.map((pair) => pair.before).join(' ')).toBe(before);
+    if (before) expect(pairs.map((pair) => pair.day).join(' ')).toBe(window);
   });
 
   it.each([
@@ -150,5 +124,11 @@ describe('the question for one side of a comparison', () => {
     const ofNone = asked([{ field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
     expect(overDays(ofNone, publisherReport, pairs)).toBeUndefined();
     expect(overDays(asked([]), publisherReport, moved([]))).toBeUndefined();
+  });
+
+  it('is asked only of the days that a filter by time names', () => {
+    const choice = asked([{ field: 'DateTime', values: ['2026-03-09T10:00:00Z'] }]);
+    const days = ['2026-03-09', '2026-03-10'].map((day) => isDayAsked(choice, publisherReport, day));
+    expect(days).toEqual([true, false]);
   });
 });

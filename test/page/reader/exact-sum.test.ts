@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sumOver } from '../../../page/src/reader/exact-sum.ts';
-import { NumberColumn } from '../../../page/src/reader/number-column.ts';
+import { NumberColumn, sumOver } from '../../../page/src/reader/number-column.ts';
 
 function sum(places: number, cells: readonly (string | null)[], rows = cells.map((_, row) => row)): bigint {
   const column = new NumberColumn(places);

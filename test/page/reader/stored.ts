@@ -25,6 +25,15 @@ export const rowsOf = (text: string): (string | null)[][] =>
     }),
   );
 
+/** Rows as texts, in the form of `rowsOf`. `~` is a cell of a row that only the other period has. */
+export const textsOf = (rows: readonly (readonly ShownCell[])[]): string[] =>
+  rows.map((row) =>
+    row
+      .map((cell) => (cell === undefined ? '~' : cell === null ? '-' : cell === '' ? "''" : cell))
+      .map((cell) => cell.replace(/^2026-02-0(\d)T00:00:00Z$/, 'd$1'))
+      .join(' '),
+  );
+
 /** Stores rows as the file of a report. */
 export function stored(
   fields: string,

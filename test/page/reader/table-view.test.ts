@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../page/src/reader/read-csv.ts';
 import { cellsOf, viewOf } from '../../../page/src/reader/table-view.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
-import { ADVERTISER, columnIn, day, rowsIn, rowsOf, stored, tableFor } from './stored.ts';
+import { ADVERTISER, columnIn, rowsIn, rowsOf, stored, tableFor } from './stored.ts';
 
 const sorted = (column: string, isDescending = false) => ({ sort: { column, isDescending } });
 /** A table of one column, with a second column that numbers the rows. */
@@ -40,62 +40,31 @@ describe('the rows of a view', () => {
     );
   });
 
-  it.each<[string, string, Cell[], Cell[], Cell[]]>([
+  it.each([
     [
       'ids that are equal as JavaScript numbers',
       'PlacementId',
-      ['9007199254740993', '10', null, '9007199254740992', '9', '9007199254740994'],
-      ['9', '10', '9007199254740992', '9007199254740993', '9007199254740994', null],
-      ['9007199254740994', '9007199254740993', '9007199254740992', '10', '9', null],
+      '9007199254740993 10 - 9007199254740992 9 9007199254740994',
+      '9 10 9007199254740992 9007199254740993 9007199254740994 -',
     ],
     [
       'amounts that are equal as JavaScript numbers',
       'Revenue',
-      [
-        '12345678901234.000001',
-        '-0.000001',
-        null,
-        '12345678901234.000000',
-        '0.000000',
-        '-12345678901234.000002',
-        '-12345678901234.000001',
-      ],
-      [
-        '-12345678901234.000002',
-        '-12345678901234.000001',
-        '-0.000001',
-        '0.000000',
-        '12345678901234.000000',
-        '12345678901234.000001',
-        null,
-      ],
-      [
-        '12345678901234.000001',
-        '12345678901234.000000',
-        '0.000000',
-        '-0.000001',
-        '-12345678901234.000001',
-        '-12345678901234.000002',
-        null,
-      ],
+      '12345678901234.000001 -0.000001 - 12345678901234.000000 0.000000 -1234567890123.000002 -1234567890123.000001',
+      '-1234567890123.000002 -1234567890123.000001 -0.000001 0.000000 12345678901234.000000 12345678901234.000001 -',
     ],
     [
       'texts by code point',
       'DeviceOrProxy',
-      ['b', '\uffff', null, '🦊', '', 'B', 'é'],
-      ['', 'B', 'b', 'é', '\uffff', '🦊', null],
-      ['🦊', '\uffff', 'é', 'b', 'B', '', null],
+      "b \uffff 🦊a - 🦊 '' \ue000 \u{10000} B \ud7ff é",
+      "'' B b é \ud7ff \ue000 \uffff \u{10000} 🦊 🦊a -",
     ],
-    [
-      'days',
-      'Day',
-      [day(2), null, day(1), day(3)],
-      [day(1), day(2), day(3), null],
-      [day(3), day(2), day(1), null],
-    ],
-  ])('are sorted: %s', (_, column, cells, ascending, descending) => {
-    const table = tableOfColumn(column, cells);
+    ['days', 'Day', 'd2 - d1 d3', 'd1 d2 d3 -'],
+  ])('are sorted, with values that are not known last: %s', (_, column, cells, expected) => {
+    const table = tableOfColumn(column, rowsOf(cells)[0] ?? []);
+    const ascending = rowsOf(expected)[0] ?? [];
     expect(columnIn(table, column, sorted(column))).toEqual(ascending);
+    const descending = [...ascending.slice(0, -1).toReversed(), null];
     expect(columnIn(table, column, sorted(column, true))).toEqual(descending);
   });
 
@@ -103,13 +72,7 @@ describe('the rows of a view', () => {
     'keep the file’s order if their values are equal (descending: %s)',
     (isDescending) => {
       const table = tableOfColumn('Clicks', ['1', null, '1', '1', null]);
-      expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending))).toEqual([
-        '0',
-        '2',
-        '3',
-        '1',
-        '4',
-      ]);
+      expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending)).join('')).toBe('02314');
     },
   );
 
@@ -146,17 +109,8 @@ describe('the rows of a view', () => {
       undefined,
       ADVERTISER,
     );
-    expect(columnIn(table, 'CampaignId', sorted('ROAS'))).toEqual(['6', '3', '5', '2', '4', '1', '0', '7']);
-    expect(columnIn(table, 'CampaignId', sorted('ROAS', true))).toEqual([
-      '1',
-      '4',
-      '2',
-      '3',
-      '5',
-      '6',
-      '0',
-      '7',
-    ]);
+    expect(columnIn(table, 'CampaignId', sorted('ROAS')).join('')).toBe('63524107');
+    expect(columnIn(table, 'CampaignId', sorted('ROAS', true)).join('')).toBe('14235607');
   });
 
   const searched = tableFor(

@@ -35,6 +35,8 @@ const MOST_LISTINGS = 4;
 const RECORDED_MS = 2_000;
 /** If the lake has stood still since this long before a query, no listing for it can have been older. */
 const LISTED_BEFORE_MS = 30_000;
+/** The upload of a large file may go on for this long after the file can be seen. */
+const LARGE_MS = 65_000;
 /** A request must see a query's end within this time, or else the report has no version (docs/decisions/0042). */
 const SEEN_SOON_MS = 8_000;
 
@@ -71,12 +73,15 @@ export function calmFaults(
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
   const since = Math.max(shownAt, resultAt, startedAt);
+  const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
   return [
     // Release 1.0.0 forgets which query is the caller's own.
     isPlain && !isRight && crossings(pull) === 0 ? 'cache-status-wrong' : undefined,
     isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
-    pull.caller.acceptsGzip && !key.endsWith('.gz') ? 'gzip-not-given' : undefined,
+    pull.caller.acceptsGzip && !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
+      ? 'gzip-not-given'
+      : undefined,
     // The file that the caller can take is given before the other one is made.
     key.endsWith('.gz') &&
     query.isLarge &&

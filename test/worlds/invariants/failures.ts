@@ -62,8 +62,8 @@ function isOfOthers(
 }
 
 function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
-  // A result that is not the engine's CSV is recorded as a failed query.
-  if (query?.isJunk) return undefined;
+  // A result that is not the engine's CSV is recorded as a failed query, and so is the sixth one that is gone.
+  if (query?.isJunk || query?.isGone) return undefined;
   switch (query?.cause) {
     case 'engine':
       return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
@@ -5,21 +6,21 @@ import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
 import { parseOptions } from '../../parse-options.ts';
+import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
 import type { PlanOptions } from '../input/plan-input.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
 import { FLAG, type LakeCommand, oneOf, TABLES, TEXT, tableOption } from '../lake-command.ts';
-import { memoryOption, openWorkspace } from '../open-duckdb.ts';
+import { memoryOption, openWorkspace, type Workspace } from '../open-duckdb.ts';
 import { lakeTarget } from '../store/folder-target.ts';
-import { tablesIn } from '../store/lake-target.ts';
+import { daysIn, type LakeTarget, tablesIn } from '../store/lake-target.ts';
 import { valueOptions } from '../values/convert-value.ts';
 import { UNITS } from '../values/time-text.ts';
-import { followProgress } from './conversion-progress.ts';
-import { renderOutcome } from './outcome.ts';
+import { type ConversionProgress, followProgress } from './conversion-progress.ts';
+import { renderOutcome, type WrittenTable } from './outcome.ts';
 import { conversionFault, refusal, refuseOwnFiles } from './refusal.ts';
-import { refuseOtherCounts, stageAll } from './stage.ts';
-import { refuseWrittenDays, writeDays } from './write-days.ts';
+import { refuseOtherCounts, removeStaged, type Staged, stageAll, stagedSource } from './stage.ts';
 
 const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
                 [--table <name>] [--time-zone <zone>] [--ambiguous earlier|later] [--time-unit <unit>] [--round]
@@ -111,4 +112,67 @@ async function convert(options: ConvertOptions): Promise<string> {
   const missing = TABLES.filter((name) => !there.has(name));
   const changed = [...once, ...columnChanges(plans), ...changes];
   return renderOutcome(to, written, changed, missing);
+}
+
+const SHOWN = 5;
+
+/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
+async function refuseWrittenDays(
+  target: LakeTarget,
+  staged: readonly Staged[],
+  { replace, to }: { readonly replace: boolean; readonly to: string },
+): Promise<void> {
+  const written: string[] = [];
+  for (const { table, days } of staged) {
+    const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
+    const names = new Set(there.map(({ day }) => day));
+    written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
+  }
+  if (written.length === 0 || replace) return;
+  const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
+  throw new OperatorFault(
+    `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
+      'Say --replace if the converted files hold all that the days should hold.',
+  );
+}
+
+/**
+ * Writes the staged days into the lake, one after the other. Resolves to what was written of each table. A fault says
+ * how many days were written before it. An open day gets no `_SUCCESS` marker.
+ */
+async function writeDays(
+  workspace: Workspace,
+  staged: readonly Staged[],
+  target: LakeTarget,
+  { to, hourly, isOpen }: { to: string; hourly: boolean; isOpen: (day: string) => boolean },
+  progress: ConversionProgress,
+): Promise<WrittenTable[]> {
+  const { connection } = workspace;
+  const directory = join(workspace.directory, 'day');
+  const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
+  const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
+  let [rowsDone, daysDone] = [0, 0];
+  const written: WrittenTable[] = [];
+  for (const one of staged) {
+    const { table, report, days } = one;
+    let rowsOfTable = 0;
+    for (const { day, rows } of days) {
+      progress.writeFrom(rowsDone / allRows, rows / allRows);
+      try {
+        const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
+        const sql = dayCopy(select, rows, directory);
+        const { files, records } = await writeDay(connection, sql, directory, `${table.name} of ${day}`);
+        rowsOfTable += records;
+        await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
+        await rm(directory, { recursive: true, force: true });
+        await removeStaged(workspace, table, day);
+      } catch (error) {
+        throw conversionFault(error as Error, { to, daysWritten: daysDone, days: allDays });
+      }
+      rowsDone += rows;
+      daysDone += 1;
+    }
+    written.push({ staged: one, rows: rowsOfTable, openDays: days.filter(({ day }) => isOpen(day)).length });
+  }
+  return written;
 }

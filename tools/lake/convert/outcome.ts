@@ -1,4 +1,4 @@
-import { shellWord } from '../../../lake-check/lake-commands.ts';
+import { shellWord } from '../../../lake-check/commands.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { windowOf } from '../lake-command.ts';
 import { isBucket } from '../store/bucket.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adviceOf, fits } from '../../../lake-check/column-types.ts';
-import { checkCommand, convertLake } from '../../../lake-check/lake-commands.ts';
+import { checkCommand, convertLake } from '../../../lake-check/commands.ts';
 import { type Footer, tellFault } from '../../../lake-check/lake-facts.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder } from '../../../lake-check/layout.ts';

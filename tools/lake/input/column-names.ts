@@ -1,3 +1,4 @@
+import { bare } from '../../../lake-check/rules/column-rules.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { tables } from '../../../lib/report/tables.ts';
 
@@ -17,9 +18,6 @@ export interface FileContent {
   readonly columns: readonly SourceColumn[];
   readonly rows: number;
 }
-
-/** A name in lower case, without separators. It is the same for `placementId`, `Placement ID` and `placement_id`. */
-export const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 const CONTRACT = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => bare(name))));
 

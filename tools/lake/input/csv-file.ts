@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { shellWord } from '../../../lake-check/lake-commands.ts';
+import { shellWord } from '../../../lake-check/commands.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { oneOf } from '../lake-command.ts';
 import { type FileContent, isContractName, refuseDoubledNames } from './column-names.ts';

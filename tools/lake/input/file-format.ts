@@ -1,4 +1,4 @@
-import { shellWord } from '../../../lake-check/lake-commands.ts';
+import { shellWord } from '../../../lake-check/commands.ts';
 
 /** How a file of a format begins, the format's name, and what makes a file of it that can be read. */
 type Format = readonly [begins: RegExp, name: string, cure: string];

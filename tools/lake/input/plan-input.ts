@@ -1,7 +1,7 @@
 import { cureOf } from '../../../lake-check/column-types.ts';
 import { pathList } from '../../../lake-check/read-footers.ts';
 import { countColumns, levelColumns, measureColumns } from '../../../lake-check/report-columns.ts';
-import { similarName } from '../../../lake-check/rules/column-rules.ts';
+import { bare, similarName } from '../../../lake-check/rules/column-rules.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
@@ -9,7 +9,6 @@ import { counted } from '../../../lib/terminal/counted.ts';
 import { convertValue, type ValueOptions } from '../values/convert-value.ts';
 import type { ExactInstant } from '../values/exact-instant.ts';
 import type { Note, Step } from '../values/exact-value.ts';
-import { bare } from './column-names.ts';
 import type { InputFile } from './input-files.ts';
 
 /** What is looked for in each record. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { convertFiles, convertLake, lakeAround } from '../../lake-check/lake-commands.ts';
+import { convertFiles, convertLake, lakeAround } from '../../lake-check/commands.ts';
 
 describe('the printed command that makes a lake from files', () => {
   it.each([

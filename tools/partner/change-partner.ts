@@ -1,0 +1,116 @@
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
+import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import type { CognitoClients } from './cognito-clients.ts';
+import { type CommandParts, commandLine, partnerThere } from './command-parts.ts';
+import { describePartner } from './show-partners.ts';
+
+/** The facts of a partner that can be changed. */
+export type PartnerChanges = Partial<Pick<PartnerRecord, Owner | 'contact' | 'active'>>;
+
+/** Changes a partner's record. The partner's tokens stay valid, and open the rows of the new record within a minute. */
+export async function setPartner(parts: CommandParts, name: string, changes: PartnerChanges): Promise<void> {
+  const { register, say } = parts;
+  const { client } = await partnerThere(parts, name);
+  const was = await register.readPartner(client);
+  if (!was?.value)
+    throw new OperatorFault(
+      `The record of "${name}" can't be read, and opens nothing. Bring an earlier version back in S3, or remove the ` +
+        'partner and add it again with its client.',
+    );
+  const now: PartnerRecord = { ...was.value, ...changes };
+  await register.writePartner(was, now);
+  say(...describePartner(now), 'The change takes effect within a minute.');
+}
+
+/**
+ * Adds a second secret to a partner's client and shows it; the old one stays valid. Cognito never shows it again.
+ *
+ * @param isAgain whether to replace the newer of two secrets, because nobody has seen it or the partner has lost it
+ */
+export async function rotateSecret(parts: CommandParts, name: string, isAgain: boolean): Promise<void> {
+  const { stage, say } = parts;
+  const cognito = cognitoOf(parts);
+  const { client } = await partnerThere(parts, name);
+  const [, newer] = await cognito.listSecrets(client);
+  if (newer !== undefined && !isAgain)
+    throw new OperatorFault(
+      `"${name}" has two good secrets already. When it uses the new one: ${commandLine('rotate', parts, name)} --finish; ` +
+        'to show another new one, if it is lost: --again',
+    );
+  if (newer !== undefined) await cognito.removeSecret(client, newer);
+  say(
+    `Partner ${name} of stage ${stage}, a second secret:`,
+    `  client id      ${client}`,
+    `  client secret  ${await cognito.addSecret(client)}   (this once: hand it over now)`,
+    'The old secret is good as well. When the partner uses the new one, take the old one away:',
+    `  ${commandLine('rotate', parts, name)} --finish`,
+  );
+}
+
+/** Removes the older secret, so that only the new one is valid. */
+export async function finishRotation(parts: CommandParts, name: string): Promise<void> {
+  const cognito = cognitoOf(parts);
+  const { client } = await partnerThere(parts, name);
+  const [older = '', newer] = await cognito.listSecrets(client);
+  if (newer !== undefined) await cognito.removeSecret(client, older);
+  parts.say(`Partner ${name} has one secret, the one that was made last.`);
+}
+
+function cognitoOf({ cognito, stage }: CommandParts): CognitoClients {
+  if (cognito) return cognito;
+  throw new OperatorFault(`Stage ${stage} has an identity provider of its own. Rotate the secret there.`);
+}
+
+/**
+ * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito, and those that killed
+ * commands have left. An inactive record without companies and contact stays. The command can be repeated.
+ *
+ * @param confirm throws if the operator does not want this
+ */
+export async function removePartner(
+  parts: CommandParts,
+  name: string,
+  confirm: (loss: string) => Promise<void>,
+): Promise<void> {
+  const { register, cognito, stage, say } = parts;
+  const stored = await register.readName(name);
+  const isMade = RegExp(`^${name}\\.[0-9a-f]{12}$`);
+  const made = ((await cognito?.list()) ?? []).filter((listed) => isMade.test(listed.name));
+  if (!stored && made.length === 0)
+    throw new OperatorFault(
+      `Stage ${stage} has no partner "${name}". List them: npm run partner -- list ${stage}`,
+    );
+  if (made.length === 0 && stored?.value.state === 'removed')
+    return say(`Partner ${name} of stage ${stage} is removed.`);
+  await confirm(
+    `Partner ${name} of stage ${stage} loses its rows and its client for good. Only its name can come back.`,
+  );
+
+  const client = stored?.value.client;
+  const was = client === undefined ? undefined : await register.readPartner(client);
+  // A record that can't be read counts as this partner's, because its key names this partner's client.
+  if (client !== undefined && was && (!was.value || was.value.name === name))
+    await register.writePartner(was, {
+      form: 1,
+      client,
+      name,
+      ...byOwner(() => []),
+      contact: '',
+      since: was.value?.since ?? new Date().toISOString(),
+      active: false,
+    });
+  for (const id of new Set([...made.map((listed) => listed.id), ...(client === undefined ? [] : [client])]))
+    await cognito?.remove(id);
+  await register.writeName(stored, {
+    form: 1,
+    name,
+    state: 'removed',
+    ...(client !== undefined && { client }),
+  });
+  say(
+    `Partner ${name} of stage ${stage} is removed. Its requests, those that wait too, end within a minute.`,
+  );
+  if (!cognito && client !== undefined)
+    say(`The client ${client} is still there at the identity provider: take it away there.`);
+}
