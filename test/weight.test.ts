@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_096,
   bench: 3_179,
   test: 47_945,
-  docs: 5_601,
+  docs: 5_600,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
