@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import papaparse from 'papaparse';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
 import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
-import { openDuckDb } from '../local/athena/duckdb-engine.ts';
+import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { figure, goal, median, medianRatio, roundsAtMost, type Section, times } from './measuring.ts';
 import { sqlOf } from './questions.ts';
 import { sampleEvents } from './report-stack.ts';
@@ -35,7 +35,7 @@ type Take = (chunk: Uint8Array) => void;
 async function engineFile(): Promise<Buffer> {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
   const eventsDirectory = await sampleEvents(1_000_000);
-  const engine = await openDuckDb({ eventsDirectory, database: 'events', scratchDirectory });
+  const engine = await duckDbOn(eventsDirectory)({ database: 'events', scratchDirectory });
   const { signal } = new AbortController();
   const { csvPath } = await engine.run({ id: 'report', sql: sqlOf(question), parameters: [], signal });
   const file = await readFile(csvPath);

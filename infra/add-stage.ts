@@ -1,8 +1,8 @@
 import { type App, Tags } from 'aws-cdk-lib';
 import { ApiStack } from './api/api-stack.ts';
 import type { Release } from './api/lambda-function.ts';
+import type { DeploymentFlags } from './choose-stage.ts';
 import { DataStack } from './data/data-stack.ts';
-import type { DeploymentFlags } from './deployment-flags.ts';
 import { IdentityStack } from './identity/identity-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import { resourceNames, SERVICE } from './resource-names.ts';
@@ -34,24 +34,15 @@ export function addStage(
   const id = (part: string) => `${names.service}-${part}`;
 
   const data = new DataStack(app, id('data'), { ...common, stage });
-  const { apiScope, keepData, identity: provider } = stage;
-  const identity =
-    provider.provider === 'cognito'
-      ? new IdentityStack(app, id('identity'), {
-          ...common,
-          apiScope,
-          keepData,
-          isProbed: stage.probe !== undefined,
-        })
-      : undefined;
+  const existing = stage.identity.provider === 'existing' ? stage.identity : undefined;
+  const identity = existing ? undefined : new IdentityStack(app, id('identity'), { ...common, stage });
   // The identity stack reads nothing from the data stack. The dependency only orders the deployments, so that a failure
   // stops the later deployments.
   identity?.addStackDependency(data);
-  const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
+  const tokenIssuer = existing ?? (identity as IdentityStack).tokenIssuer;
+  const secretArn = stage.probe?.secretArn;
   const probeClient =
-    provider.provider === 'existing' && stage.probe?.secretArn !== undefined
-      ? { tokenUrl: provider.tokenUrl, secretArn: stage.probe.secretArn }
-      : identity?.probeClient;
+    existing && secretArn !== undefined ? { tokenUrl: existing.tokenUrl, secretArn } : identity?.probeClient;
   const api = new ApiStack(app, id('api'), {
     ...common,
     stage,

@@ -6,12 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { addStage } from './add-stage.ts';
-import { bundlesIn } from './api/lambda-function.ts';
 import { bundleFunctions } from './bundle-functions.ts';
-import { chooseStage, ownStages } from './choose-stage.ts';
-import { readFlags } from './deployment-flags.ts';
+import { chooseStage, ownStages, readFlags } from './choose-stage.ts';
 import { releaseName } from './release-name.ts';
 import { stages } from './stages.ts';
 
@@ -24,7 +23,7 @@ await reportingFaults(async () => {
   try {
     bundleFunctions(folder);
     const name = releaseName(stage, folder, context('commit'));
-    addStage(app, stage, { code: bundlesIn(folder), name }, flags);
+    addStage(app, stage, { code: (functionName) => Code.fromAsset(join(folder, functionName)), name }, flags);
     app.synth();
   } finally {
     rmSync(folder, { recursive: true });

@@ -57,19 +57,11 @@ const existingIssuer = v.strictObject({
   tokenUrl: tokenEndpoint,
 });
 
-const cognito = v.strictObject({
-  provider: v.literal('cognito'),
-});
-
 const companies = v.strictObject({
   claim: text,
   /** If the claim holds role names: the text before the company's id. */
   prefix: v.exactOptional(text),
 });
-
-const byPartners = v.strictObject({ by: v.literal('partners') });
-
-const everyRow = v.strictObject({ by: v.literal('none') });
 
 const byClaims = v.pipe(
   v.strictObject({
@@ -107,7 +99,7 @@ const settings = v.strictObject({
     matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
     v.maxLength(256),
   ),
-  identity: v.variant('provider', [existingIssuer, cognito]),
+  identity: v.variant('provider', [existingIssuer, v.strictObject({ provider: v.literal('cognito') })]),
   /** What `/reporting/fields` and the page say about how to get access. */
   access: v.exactOptional(
     v.strictObject({
@@ -127,7 +119,7 @@ const settings = v.strictObject({
    * Which rows a caller sees. `partners`: the rows of the companies that the register lists for its client. `claims`:
    * the rows of the companies that its token names. `none`: every row.
    */
-  entitlements: v.variant('by', [byPartners, byClaims, everyRow]),
+  entitlements: v.variant('by', [v.strictObject({ by: v.picklist(['partners', 'none']) }), byClaims]),
   events: v.strictObject({
     /** An existing bucket in the same region. Without it, the data stack makes a bucket. */
     bucket: v.exactOptional(text),

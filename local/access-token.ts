@@ -1,5 +1,5 @@
 /** The client that asks for a token, the token's scope, and the endpoint. */
-interface TokenRequest {
+export interface TokenRequest {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -10,10 +10,7 @@ import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { fitIntoQuery, LONGEST_COMPANIES } from '../lib/report/entitlement.ts';
 import { labelOf } from '../lib/terminal/owner-words.ts';
 
-/**
- * A partner of this machine: its record in the register, and the secret of its client. Without a secret, the stack draws
- * one.
- */
+/** A partner of this machine, and the secret of its client. Without a secret, the stack draws one. */
 export interface LocalPartner {
   readonly record: PartnerRecord;
   readonly secret?: string | undefined;
@@ -82,10 +79,12 @@ export function describeRows({ record }: LocalPartner): string {
 }
 
 /**
- * The default partners, if no file of partners is given. Their companies are among the largest of the sample events.
+ * The default partners if the sample events are served. Their companies are among the largest. The page and the printed
+ * curl use the first one, which sees its own rows of both reports.
  */
-export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
+export const PARTNERS_OF_SAMPLE_EVENTS: readonly LocalPartner[] = readPartners(
   JSON.stringify([
+    { name: 'media-group', publisherCompanies: ['1001'], advertiserCompanies: ['2000'] },
     // Sees every row of every report, like the house's own staff.
     { name: 'house', ...byOwner(() => EVERY_COMPANY) },
     { name: 'publisher-one', publisherCompanies: ['1000'] },
@@ -95,13 +94,5 @@ export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
   ]),
 );
 
-/**
- * The default partners if the sample events are served. The page and the printed curl use the first one: like a real
- * partner, it sees its own rows of both reports.
- */
-export const PARTNERS_OF_SAMPLE_EVENTS: readonly LocalPartner[] = [
-  ...readPartners(
-    JSON.stringify([{ name: 'media-group', publisherCompanies: ['1001'], advertiserCompanies: ['2000'] }]),
-  ),
-  ...SAMPLE_PARTNERS,
-];
+/** The default partners of other events. */
+export const SAMPLE_PARTNERS = PARTNERS_OF_SAMPLE_EVENTS.slice(1);

@@ -15,13 +15,6 @@ export interface Owner {
   readonly place: string;
 }
 
-export interface Run {
-  readonly owner: Owner;
-  /** The folder for the run's own files. Only its owner can read it. */
-  readonly folder: string;
-  close(): Promise<void>;
-}
-
 const BEAT_MS = 5_000;
 
 /** A run in another place that has not shown itself for this time is over. */
@@ -36,11 +29,11 @@ const fileIn = (folder: string): string => join(folder, 'owner.json');
 
 /**
  * Begins a run. Its file `owner.json` is touched every few seconds, because containers may share `home` and can't see
- * each other's processes.
+ * each other's processes. Only its owner can read the folder.
  *
  * @param onLost called once the folder is gone, or belongs to another run
  */
-export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_MS): Promise<Run> {
+export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_MS) {
   const owner = thisProcess(randomBytes(8).toString('hex'));
   const folder = folderOf(home, owner.run);
   await mkdir(home, { recursive: true });
@@ -50,8 +43,7 @@ export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_
   const beat = async () => {
     for await (const _ of setInterval(everyMs, undefined, { ref: false, signal: ended.signal })) {
       const isOurs = (await ownerOf(home, owner.run))?.run === owner.run;
-      const touched = isOurs && utimes(fileIn(folder), Date.now() / 1_000, Date.now() / 1_000);
-      const isGone = !touched || (await touched.catch(() => true));
+      const isGone = !isOurs || (await utimes(fileIn(folder), new Date(), new Date()).catch(() => true));
       // The run may have ended meanwhile, and removed its folder itself.
       if (isGone) return ended.signal.aborted ? undefined : onLost();
     }
@@ -61,7 +53,7 @@ export async function beginRun(home: string, onLost: () => void, everyMs = BEAT_
   return {
     owner,
     folder,
-    close() {
+    close(): Promise<void> {
       ended.abort();
       return rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },

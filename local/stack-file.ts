@@ -20,20 +20,14 @@ const FILE = /^stack(-\d+)?(-[\da-f]{16})?\.json$/;
 const portOf = ({ apiUrl }: Pick<StackFacts, 'apiUrl'>): string => new URL(apiUrl).port;
 
 /**
- * The file with a stack's facts: `stack.json` for the first running stack, `stack-<port>.json` for each further one.
+ * Writes a stack's file, which only its owner can read: `stack.json` for the first running stack, `stack-<port>.json`
+ * for each further one. Resolves to its path, and to the PORT that `npm run token` needs to find this stack, if any.
  */
-export interface StackFile {
-  readonly path: string;
-  /** The PORT that `npm run token` needs to find this stack. Undefined if it finds the stack without PORT. */
-  readonly port: string | undefined;
-}
-
-/** Writes a stack's file, which only its owner can read. The files of other stacks stay as they are. */
 export async function writeStackFile(
   home: string,
   stack: Pick<Stack, (typeof FACTS)[number]>,
   owner: Owner,
-): Promise<StackFile> {
+): Promise<{ readonly path: string; readonly port: string | undefined }> {
   const facts = Object.fromEntries(FACTS.map((name) => [name, stack[name]]));
   const text = `${JSON.stringify({ ...facts, ...owner }, null, 2)}\n`;
   const port = portOf(stack);
@@ -49,28 +43,22 @@ export async function writeStackFile(
   throw new Error(`${home} has a file of this run already`);
 }
 
-async function readFacts(path: string): Promise<StackFacts | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The stacks that run in this place. The stack with `stack.json` comes first. */
-async function runningStacks(home: string): Promise<StackFacts[]> {
-  const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));
-  names.sort((a, b) => a.length - b.length);
-  const found = await Promise.all(names.map((name) => readFacts(join(home, name))));
-  return found.filter((facts) => facts !== undefined).filter(isHere);
-}
+/** Undefined if the file can't be read. */
+const readFacts = (path: string): Promise<StackFacts | undefined> =>
+  readFile(path, 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
 
 /**
- * The stack that runs at a port. If no port or port 0 is named, the first running stack. Undefined if there is no such
- * stack.
+ * The stack that runs in this place at a port. If no port or port 0 is named, the first running stack. Undefined if
+ * there is no such stack.
  */
 export async function runningStack(home: string, port?: string): Promise<StackFacts | undefined> {
-  const stacks = await runningStacks(home);
+  const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));
+  // The stack with `stack.json` comes first.
+  names.sort((a, b) => a.length - b.length);
+  const files = await Promise.all(names.map((name) => readFacts(join(home, name))));
+  const stacks = files.filter((facts) => facts !== undefined).filter(isHere);
   return !port || port === '0' ? stacks[0] : stacks.find((facts) => portOf(facts) === port);
 }
 

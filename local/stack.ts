@@ -1,21 +1,12 @@
-/**
- * The one-machine stack. The file is long because it starts all stand-ins in their order. Each stand-in has a folder of
- * its own.
- */
+/** The one-machine stack: starts all stand-ins in their order. Each stand-in has a folder of its own. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
-import {
-  functionSettings,
-  functionStartedBy,
-  RETRY_PAUSES_MS,
-  settingsOf,
-} from '../lib/function-settings.ts';
+import { functionStartedBy, RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
@@ -26,24 +17,24 @@ import {
   routes as serviceRoutes,
 } from '../lib/routes.ts';
 import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
-import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
-import type { AthenaCall } from './athena/protocol.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
-import { createFaults, type Faults, startFaultControl } from './faults/faults.ts';
+import { createFaults, startFaultControl } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type EventQueue, eventQueue, objectCreatedEvent } from './gateway/async-invocation.ts';
-import { type Route, startGateway } from './gateway/gateway.ts';
-import { createSandbox, type Log, type Sandbox } from './gateway/lambda-sandbox.ts';
-import { answerSamplePartners } from './gateway/sample-partners.ts';
+import { type GatewayOptions, type Route, startGateway } from './gateway/gateway.ts';
 import {
-  type Client,
-  type IdentityProvider,
-  startIdentityProvider,
-} from './identity-provider/identity-provider.ts';
-import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
+  createSandbox,
+  type EventQueue,
+  eventQueue,
+  type Log,
+  objectCreatedEvent,
+  type Sandbox,
+} from './gateway/lambda.ts';
+import { answerSamplePartners } from './gateway/sample-partners.ts';
+import { type Client, startIdentityProvider } from './identity-provider/identity-provider.ts';
+import { startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {
@@ -57,20 +48,13 @@ export interface StackOptions {
   readonly port: number;
   /** The module of a function: its source, or its bundle. */
   readonly functionModule?: (functionName: string) => URL;
-  /**
-   * The rate at which the gateway takes requests, like a deployed stage's throttling. If left out, there is no limit.
-   */
+  /** The rate at which the gateway takes requests, like a stage's throttling. If left out, there is no limit. */
   readonly throttling?: CallRate;
   /** Athena's quotas. If left out, they are those of a new account. If false, there are none. */
   readonly athenaQuotas?: AthenaOptions['quotas'];
-  /** How many queries are RUNNING at a time. The number may be higher than the engine's own. */
-  readonly maxRunning?: number | undefined;
   /** The pause before each retry of an event whose function failed. If left out, the pauses are Lambda's. */
   readonly asyncRetryPausesMs?: readonly number[];
-  /**
-   * The partners that may fetch tokens. The first one is the stack's own client. If left out, they are the sample
-   * partners.
-   */
+  /** The partners that may fetch tokens, the stack's own client first. If left out, they are the sample partners. */
   readonly partners?: readonly LocalPartner[] | undefined;
   /** The last day with events, `YYYY-MM-DD`. If left out, it is today. */
   readonly lastDay?: () => Promise<string>;
@@ -87,30 +71,7 @@ export interface StackOptions {
 }
 
 /** Everything that a client needs, and what only a test needs. */
-export interface Stack {
-  readonly apiUrl: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly scope: string;
-  readonly storageUrl: string;
-  readonly athenaUrl: string;
-  /** The address of the fault control, to inject faults by hand. */
-  readonly faultsUrl: string;
-  readonly faults: Faults;
-  /** The latest calls of Athena, throttled calls included, the oldest first. */
-  athenaCalls(): readonly AthenaCall[];
-  /** The functions' sandboxes, by the function's name. A test may kill one of them. */
-  readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
-  readonly identityProvider: IdentityProvider;
-  /** The clients that may fetch tokens. */
-  readonly clients: readonly Client[];
-  /** The environment variables of the functions. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Replaces a client's record in the register. Removes the record if `record` is undefined. */
-  register(client: string, record: unknown): Promise<void>;
-  close(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 const API_SCOPE = 'api://performance-reports';
 
@@ -122,9 +83,6 @@ const EVENTS_BUCKET = 'performance-reports-events';
 const PARTNERS_BUCKET = 'performance-reports-partners';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
-
-/** The prefixes under which the bucket's policy denies unconditional writes. */
-const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
 /** The route of waiting URLs. */
 const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
@@ -145,7 +103,7 @@ function pageIn(directory: string): string {
  * with one clear message if the engine can't read the events, or with the system's error if the port is busy. Before
  * it rejects, it stops everything that it has started.
  */
-export async function startStack(options: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions) {
   const {
     directory,
     openEngine,
@@ -159,14 +117,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     hasDownloadsEdge = false,
     log,
   } = options;
-  const clients = partners.map(
-    ({ record, secret = randomBytes(20).toString('hex') }): Client => ({
-      clientId: record.client,
-      clientSecret: secret,
-    }),
-  );
+  const clients = partners.map(({ record, secret }): Client => {
+    return { clientId: record.client, clientSecret: secret ?? randomBytes(20).toString('hex') };
+  });
   const [own] = clients as [Client];
   await using started = new AsyncDisposableStack();
+  const close = async (one: { close(): unknown }) => void (await one.close());
   // The owner's alone: it holds the reports and the register.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
@@ -174,11 +130,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const faults = createFaults();
   // The queue is set once the publishing function exists. Nothing is published before.
   let publications: EventQueue | undefined;
-  const store: ObjectStore = await startObjectStore({
+  const starting = startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET, PARTNERS_BUCKET],
     unlisted: [PARTNERS_BUCKET],
-    createOnlyPrefixes: WRITTEN_ONCE,
+    createOnlyPrefixes: [RESULTS_PREFIX.reports],
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     corsRules: { [BUCKET]: DOWNLOAD_CORS },
@@ -186,40 +142,25 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
   });
-  started.defer(() => store.close());
-  const s3 = new S3Client({
-    endpoint: store.url,
-    region: store.region,
-    credentials: store.credentials,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  started.defer(async () => s3.destroy());
-  const register = async (client: string, record: unknown) => {
-    const object = { Bucket: PARTNERS_BUCKET, Key: partnerKey(client) };
-    if (record === undefined) await s3.send(new DeleteObjectCommand(object));
-    else await s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(record) }));
-  };
+  const store = started.adopt(await starting, close);
+  const register = async (client: string, record: unknown): Promise<void> =>
+    store.put({ bucket: PARTNERS_BUCKET, key: partnerKey(client) }, JSON.stringify(record));
   for (const { record } of partners) await register(record.client, record);
-  const engine = await openEngine({ database: DATABASE, scratchDirectory: join(directory, 'scratch') });
-  started.defer(() => engine.close());
-  const athena = await startAthena({
+  const place = { database: DATABASE, scratchDirectory: join(directory, 'scratch') };
+  const engine = started.adopt(await openEngine(place), close);
+  const athenaOptions = {
     engine,
     results: store,
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
     database: DATABASE,
     workgroup: WORKGROUP,
     quotas: options.athenaQuotas,
-    maxRunning: options.maxRunning,
     faults,
-  });
-  started.defer(() => athena.close());
-  const edge = hasDownloadsEdge ? await startDownloadsEdge(store.url) : undefined;
-  if (edge) started.defer(() => edge.close());
-  const faultControl = await startFaultControl(faults);
-  started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients });
-  started.defer(() => identityProvider.close());
+  };
+  const athena = started.adopt(await startAthena(athenaOptions), close);
+  const edge = hasDownloadsEdge ? started.adopt(await startDownloadsEdge(store.url), close) : undefined;
+  const faultControl = started.adopt(await startFaultControl(faults), close);
+  const identityProvider = started.adopt(await startIdentityProvider({ clients }), close);
 
   const env: Record<string, string> = {
     // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
@@ -250,33 +191,23 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
-  const create = (name: string) => {
-    const timeoutMs = settingsOf(name).timeoutSeconds * 1_000;
-    const sandbox = createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
-    sandboxes.set(name, sandbox);
-    started.defer(() => sandbox.kill());
-    return sandbox;
-  };
+  /** The function's sandbox, made for its first caller. */
   const sandboxOf = (name: string): Sandbox => {
-    const sandbox = sandboxes.get(name);
-    if (!sandbox) throw new TypeError(`nothing runs the function ${name}`);
+    const timeoutMs = settingsOf(name).timeoutSeconds * 1_000;
+    const sandbox =
+      sandboxes.get(name) ?? createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
+    if (!sandboxes.has(name)) started.defer(() => sandbox.kill());
+    sandboxes.set(name, sandbox);
     return sandbox;
   };
-  for (const [name, { trigger }] of functionSettings) if (trigger === 'request') create(name);
-  const publish = create(functionStartedBy('publication'));
-  const abandon = create(functionStartedBy('abandoned-publication'));
-  const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
-  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs, log });
-  started.defer(() => abandoned.close());
-  const published = eventQueue({
-    name: 'publish',
-    sandbox: publish,
-    retryPausesMs,
-    onFailure: abandoned.send,
-    log,
-  });
-  started.defer(() => published.close());
-  publications = published;
+  /** The queue of the events that start a function. */
+  const queueOf = (trigger: 'publication' | 'abandoned-publication', onFailure?: EventQueue['send']) => {
+    const name = functionStartedBy(trigger);
+    const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
+    const queue = eventQueue({ name, sandbox: sandboxOf(name), retryPausesMs, onFailure, log });
+    return started.adopt(queue, close);
+  };
+  publications = queueOf('publication', queueOf('abandoned-publication').send);
   const isForPages = corsOrigins.length > 0;
   const routes = serviceRoutes.map(
     ({ functionName, path, report }): Route => ({
@@ -286,50 +217,46 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       purpose: path === WAITING_ROOM ? 'waiting' : report && 'new',
     }),
   );
-  const admission = createAdmission({
-    utilizations: [
-      utilizationOf(() => performance.eventLoopUtilization),
-      ...routes.filter(({ purpose }) => purpose).map(({ sandbox }) => sandbox.utilization),
-    ],
-    queuedQueries: athena.queued,
-    maxQueued: 2 * engine.maxRunning,
-  });
-  started.defer(async () => admission.close());
-  const samplePartners = {
-    partners: partners.map((partner) => ({ clientId: partner.record.client, sees: describeRows(partner) })),
-    lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
-    token: (clientId: string) => {
-      const client = clients.find((one) => one.clientId === clientId);
-      if (!client) throw new TypeError(`There is no client ${clientId}.`);
-      return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
-    },
-  };
-  const gateway = await startGateway(routes, port, {
+  const needed = routes.filter(({ purpose }) => purpose).map(({ sandbox }) => sandbox.utilization);
+  const utilizations = [utilizationOf(() => performance.eventLoopUtilization), ...needed];
+  const room = { utilizations, queuedQueries: athena.queued, maxQueued: 2 * engine.maxRunning };
+  const admission = started.adopt(createAdmission(room), close);
+  const { tokenUrl } = identityProvider;
+  const samplePartners = clients.map((client, index) => ({
+    ...{ tokenUrl, ...client, scope: SCOPE },
+    sees: describeRows(partners[index] as LocalPartner),
+  }));
+  const { lastDay = async () => utcDay(Date.now()) } = options;
+  const gatewayOptions: GatewayOptions = {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
     notFound: sandboxOf(PUBLIC_FUNCTION),
     isForPages,
-    answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
+    answerLocalPath: (...asked) => answerSamplePartners(samplePartners, lastDay, ...asked),
     log,
-  });
-  started.defer(() => gateway.close());
+  };
+  const gateway = started.adopt(await startGateway(routes, port, gatewayOptions), close);
 
   const running = started.move();
   return {
     apiUrl: gateway.url,
-    tokenUrl: identityProvider.tokenUrl,
+    tokenUrl,
     ...own,
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
+    /** The address of the fault control, to inject faults by hand. */
     faultsUrl: faultControl.url,
     faults,
-    athenaCalls: athena.calls,
-    sandboxes,
+    /** The functions' sandboxes, by the function's name. A test may kill one of them. */
+    sandboxes: sandboxes as ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>,
     identityProvider,
+    /** The clients that may fetch tokens. */
     clients,
-    environment: env,
+    /** The environment variables of the functions. */
+    environment: env as Readonly<Record<string, string>>,
+    /** Replaces a client's record in the register. Removes the record if `record` is undefined. */
     register,
-    close: () => running.disposeAsync(),
+    close: (): Promise<void> => running.disposeAsync(),
   };
 }

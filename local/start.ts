@@ -1,26 +1,25 @@
 /** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { ENV, MOST_FINAL_AFTER_HOURS } from '../lib/names.ts';
-import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
+import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
+import { aboutSetting, OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal/progress.ts';
-import { chooseEngine } from './choose-engine.ts';
+import { duckDbOn } from './athena/duckdb-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
-import { exampleCurl, lastScreen } from './last-screen.ts';
 import { beginRun } from './run-folder.ts';
-import { startStack } from './stack.ts';
+import { type StackOptions, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
+import { clusterOf, trinoOn } from './trino/trino-engine.ts';
 
-/**
- * About five times the rate that the stage `prod` allows on all its report routes together. A client should need less.
- * A client in a retry loop sends more, and so gets 429.
- */
+/** About five times the rate of all report routes of the stage `prod`. A client in a retry loop gets 429. */
 const THROTTLING = { perSecond: 200, burst: 400 };
-
-const say = (text: string) => process.stdout.write(`${text}\n`);
 
 function portOf(text = '8080'): number {
   const port = Number(text);
@@ -87,11 +86,8 @@ async function start(): Promise<AsyncDisposable> {
   using told = repeatedProgress(showProgress(process.stdout));
   // The port is tried before the sample events are made, because making them takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
-  const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(
-    process.env,
-    () => sampleEvents(told.onProgress),
-    told.onProgress,
-  );
+  const { hasSampleEvents = false, ...engine } = await chooseEngine(told.onProgress);
+  const { lastDay = async () => utcDay(Date.now()) } = engine;
   await using started = new AsyncDisposableStack();
   const run = await beginRun(LOCAL_DIR, () => {
     process.stderr.write(`${run.folder} is gone, and the service can't go on. Start it again.\n`);
@@ -100,32 +96,99 @@ async function start(): Promise<AsyncDisposable> {
   });
   started.defer(() => run.close());
   const stack = await startStack({
-    openEngine,
-    eventsDirectory,
+    ...engine,
     partners: partners ?? (hasSampleEvents ? PARTNERS_OF_SAMPLE_EVENTS : undefined),
     hasDownloadsEdge,
     ...(finalAfterHours && { functionEnv: { [ENV.finalAfterHours]: finalAfterHours } }),
     directory: join(run.folder, 'stack'),
     port,
-    lastDay,
     throttling: THROTTLING,
   }).catch((error) => faultOfPort(error, port));
   started.defer(() => stack.close());
   const file = await writeStackFile(LOCAL_DIR, stack, run.owner);
   started.defer(() => rm(file.path, { force: true }));
-  const curl = exampleCurl(stack, await lastDay(), {
-    LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR),
-    PORT: file.port,
-  });
-  say(lastScreen({ apiUrl: stack.apiUrl, curl, stackFile: relative('', file.path) }));
+  const settings = { LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR), PORT: file.port };
+  process.stdout.write(`
+Ready at ${stack.apiUrl}. Ctrl-C stops the service.
+
+The page, where you build a report by looking: ${stack.apiUrl}/
+Your own program: docs/clients.md. Your own events, partners and faults: docs/local.md. All documents: docs/README.md.
+Addresses and credentials are in ${relative('', file.path)}.
+
+A report in a shell, to paste:
+
+${exampleCurl(stack.apiUrl, await lastDay(), settings)}
+
+`);
   return started.move();
 }
 
-const sampleEvents = (onProgress: OnProgress): Promise<string> =>
-  makeSampleEvents({
-    directory: join(LOCAL_DIR, 'events'),
-    onProgress: (done, total) => onProgress('Making sample events, once', done, total),
-  });
+const DAY_MS = 86_400_000;
+
+/**
+ * A command for a POSIX shell in the directory of `npm start`, in one line. It fetches a token, and then the report of
+ * the week that ends with `lastDay` (`YYYY-MM-DD`). `settings` are those that `npm run token` needs to find a stack
+ * that is not the usual one.
+ */
+function exampleCurl(
+  apiUrl: string,
+  lastDay: string,
+  settings: Readonly<Record<string, string | undefined>>,
+): string {
+  const end = Date.parse(`${lastDay}T00:00:00Z`) + DAY_MS;
+  const query = [
+    'requestedFields=Day,ServedAds,Opens,Clicks,Revenue',
+    `startInclusive=${formatUtcTime(end - 7 * DAY_MS)}`,
+    `endExclusive=${formatUtcTime(end)}`,
+    'api-version=1.0',
+  ];
+  const named = Object.entries(settings).map(([name, value]) => (value ? `${name}='${value}' ` : ''));
+  const token = `${named.join('')}npm run --silent token`;
+  const url = `${apiUrl}${reportPath(publisherReport)}?${query.join('&')}`;
+  return `curl -L -H "Authorization: Bearer $(${token})" '${url}'`;
+}
+
+type ChosenEngine = Pick<StackOptions, 'openEngine' | 'eventsDirectory' | 'lastDay'>;
+
+/** The engine that the environment asks for: a Trino cluster, or DuckDB on EVENTS_DIR or on sample events. */
+async function chooseEngine(
+  onProgress: OnProgress,
+): Promise<ChosenEngine & { readonly hasSampleEvents?: boolean }> {
+  const own = process.env['EVENTS_DIR'];
+  const cluster = await aboutSetting('TRINO_URL', () => clusterOf(process.env));
+  if (cluster && own)
+    throw new OperatorFault("TRINO_URL: can't be set beside EVENTS_DIR. Unset one of them.");
+  if (cluster) return { openEngine: (place) => aboutSetting('TRINO_URL', () => trinoOn(cluster)(place)) };
+  const eventsDirectory =
+    own ||
+    (await makeSampleEvents({
+      directory: join(LOCAL_DIR, 'events'),
+      onProgress: (done, total) => onProgress('Making sample events, once', done, total),
+    }));
+  // Warnings are about events that are served nevertheless.
+  const onWarning = (line: string) => void process.stderr.write(`EVENTS_DIR: ${line}\n`);
+  return {
+    openEngine: (place) =>
+      aboutSetting('EVENTS_DIR', () => duckDbOn(eventsDirectory, { onWarning, onProgress })(place)),
+    eventsDirectory,
+    hasSampleEvents: !own,
+    lastDay: () => lastPartition(eventsDirectory),
+  };
+}
+
+/** The newest day of all tables. A lake may hold only one of the tables. */
+async function lastPartition(eventsDirectory: string): Promise<string> {
+  const names = await Promise.all(
+    tables.map(({ name }) => readdir(join(eventsDirectory, name)).catch((): string[] => [])),
+  );
+  const days = names.flat().filter((name) => name.startsWith(`${PARTITION_COLUMN}=`));
+  return (
+    days
+      .sort()
+      .at(-1)
+      ?.slice(PARTITION_COLUMN.length + 1) ?? utcDay(Date.now())
+  );
+}
 
 // A closed pipe or a full disk under the log must not end the service. Later lines are written again if they can be.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { Log } from '../local/gateway/lambda-sandbox.ts';
+import type { Log } from '../local/gateway/lambda.ts';
 
 const kept: string[] = [];
 

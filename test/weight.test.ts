@@ -13,14 +13,14 @@ const AT_MOST: Readonly<Record<string, number>> = {
   functions: 112,
   lib: 8_050,
   'files of lib': 78,
-  infra: 3_601,
-  local: 6_185,
+  infra: 3_397,
+  local: 5_283,
   'lake-check': 1_950,
   tools: 5_869,
   page: 8_595,
   connectors: 2_096,
   bench: 3_179,
-  test: 47_985,
+  test: 48_116,
   docs: 5_600,
 };
 

@@ -8,15 +8,13 @@ import type { TokenIssuer } from '../identity/identity-stack.ts';
 import { logSettings } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { CustomDomain } from './custom-domain.ts';
 import { makeDownloadsEdge } from './downloads-edge.ts';
-import { Firewall } from './firewall.ts';
+import { addFirewall } from './firewall.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
-import { makeProbe, type ProbeClient } from './probe.ts';
+import { addReleaseGate, makeProbe, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
-import { addReleaseGate } from './release-gate.ts';
-import { ReportsApi } from './rest-api.ts';
+import { makeDomain, ReportsApi } from './rest-api.ts';
 import {
   abandon,
   publicFunction,
@@ -60,15 +58,13 @@ export class ApiStack extends Stack {
         partnersBucket: Bucket.fromBucketName(this, 'Partners', bucketNames.partners),
       }),
     };
-    const edge = stage.downloads && makeDownloadsEdge(this, 'EdgeForDownloads', { names, resultsBucket });
+    const edge = stage.downloads && makeDownloadsEdge(this, 'EdgeForDownloads', names, resultsBucket);
     const edgeOrigin = edge && `https://${edge.distributionDomainName}`;
     const environment = functionEnvironment({
       stage,
       names,
       tokenIssuer,
-      resultsBucketName: bucketNames.results,
-      eventsBucketName: bucketNames.events,
-      partnersBucketName: bucketNames.partners,
+      bucketNames,
       downloadsEdgeOrigin: edgeOrigin,
       commit: release.name,
     });
@@ -106,23 +102,18 @@ export class ApiStack extends Stack {
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
       notFound: functionOf(publicFunction.name),
     });
-    new Firewall(this, 'Firewall', {
-      name: names.service,
-      resourceArn: reportsApi.api.deploymentStage.stageArn,
+    addFirewall(this, names.service, reportsApi.api.deploymentStage.stageArn, {
       maxRequestsPerAddress: stage.maxRequestsPerAddress,
       isForPages: stage.corsOrigins.length > 0,
     });
-    if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
+    if (stage.domain) makeDomain(this, 'Domain', reportsApi.api, stage.domain);
 
     const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
     const puller = { release, service, stage, client: probeClient, serviceUrl };
     const probe = stage.probe && makeProbe(this, stage.probe.everyMinutes, puller);
-    const gate = addReleaseGate(this, {
-      isOpen,
-      asked: new Map(requestedFunctions.map(({ name }) => [name, functionOf(name)])),
-      functions: [...functions.values(), ...(probe ? [probe] : [])],
-      puller,
-    });
+    const asked = new Map(requestedFunctions.map(({ name }) => [name, functionOf(name)]));
+    const gated = [...functions.values(), ...(probe ? [probe] : [])];
+    const gate = addReleaseGate(this, isOpen, asked, gated, puller);
     new CfnOutput(this, 'GateOutcome', { value: gate.getAttString(GATE.outcome) });
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });

@@ -15,11 +15,6 @@ import type { Construct } from 'constructs';
 import { DOWNLOADS_EDGE, EDGE_ERRORS } from '../../lib/downloads-edge.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
-export interface DownloadsEdgeProps {
-  readonly names: ResourceNames;
-  readonly resultsBucket: IBucket;
-}
-
 const { key, ttlSeconds, errorTtlSeconds, compresses } = DOWNLOADS_EDGE;
 
 /**
@@ -29,7 +24,8 @@ const { key, ttlSeconds, errorTtlSeconds, compresses } = DOWNLOADS_EDGE;
 export function makeDownloadsEdge(
   scope: Construct,
   id: string,
-  { names, resultsBucket }: DownloadsEdgeProps,
+  names: ResourceNames,
+  resultsBucket: IBucket,
 ): IDistribution {
   const cachePolicy = new CachePolicy(scope, `${id}CachePolicy`, {
     // No name is set: a policy's name is unique in the account over all regions, and CDK's default name contains the

@@ -78,64 +78,61 @@ export const firewallRules = ({
     },
     visibilityConfig: visibility('requests-per-address'),
   },
-  {
-    name: 'core',
-    priority: 1,
-    statement: {
-      managedRuleGroupStatement: {
-        vendorName: 'AWS',
-        name: 'AWSManagedRulesCommonRuleSet',
-        ruleActionOverrides: Object.keys(COUNTED_CORE_RULES).map((name) => ({
-          name,
-          actionToUse: { count: {} },
-        })),
-      },
-    },
-    overrideAction: { none: {} },
-    visibilityConfig: visibility('core'),
-  },
-  {
-    name: 'known-bad-inputs',
-    priority: 2,
-    statement: {
-      managedRuleGroupStatement: { vendorName: 'AWS', name: 'AWSManagedRulesKnownBadInputsRuleSet' },
-    },
-    overrideAction: { none: {} },
-    visibilityConfig: visibility('known-bad-inputs'),
-  },
+  managed('core', 1, {
+    name: 'AWSManagedRulesCommonRuleSet',
+    ruleActionOverrides: Object.keys(COUNTED_CORE_RULES).map((name) => ({
+      name,
+      actionToUse: { count: {} },
+    })),
+  }),
+  managed('known-bad-inputs', 2, { name: 'AWSManagedRulesKnownBadInputsRuleSet' }),
 ];
+
+/** A rule with a group of rules that AWS keeps. */
+const managed = (
+  name: string,
+  priority: number,
+  group: Omit<CfnWebACL.ManagedRuleGroupStatementProperty, 'vendorName'>,
+): CfnWebACL.RuleProperty => ({
+  name,
+  priority,
+  statement: { managedRuleGroupStatement: { vendorName: 'AWS', ...group } },
+  overrideAction: { none: {} },
+  visibilityConfig: visibility(name),
+});
 
 /** Samples of requests help to recognise honest requests that a rule matches. The web ACL limits what they show. */
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true };
 }
 
-interface FirewallProps extends RuleSettings {
-  readonly name: string;
-  /** ARN of the API's stage, which the firewall protects. */
-  readonly resourceArn: string;
-}
-
-/** AWS WAF in front of the API: the managed core rules, known bad inputs, and a limit per address. */
-export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { name, resourceArn, ...settings }: FirewallProps) {
-    super(scope, id);
-    const acl = new CfnWebACL(this, 'Acl', {
-      name,
-      scope: 'REGIONAL',
-      defaultAction: { allow: {} },
-      rules: firewallRules(settings),
-      customResponseBodies: { ...responseBodies },
-      visibilityConfig: visibility(name),
-      // The console shows samples of requests. Tokens and query values are removed from them, as from our own logs. AWS
-      // WAF can't remove the path, which holds a ticket in the waiting room.
-      dataProtectionConfig: {
-        dataProtections: [
-          { action: 'SUBSTITUTION', field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] } },
-          { action: 'SUBSTITUTION', field: { fieldType: 'QUERY_STRING' } },
-        ],
-      },
-    });
-    new CfnWebACLAssociation(this, 'Association', { webAclArn: acl.attrArn, resourceArn });
-  }
+/**
+ * Puts AWS WAF in front of the API: the managed core rules, known bad inputs, and a limit per address.
+ *
+ * @param resourceArn the API's stage
+ */
+export function addFirewall(
+  scope: Construct,
+  name: string,
+  resourceArn: string,
+  settings: RuleSettings,
+): void {
+  const firewall = new Construct(scope, 'Firewall');
+  const acl = new CfnWebACL(firewall, 'Acl', {
+    name,
+    scope: 'REGIONAL',
+    defaultAction: { allow: {} },
+    rules: firewallRules(settings),
+    customResponseBodies: { ...responseBodies },
+    visibilityConfig: visibility(name),
+    // The console shows samples of requests. Tokens and query values are removed from them, as from our own logs. AWS
+    // WAF can't remove the path, which holds a ticket in the waiting room.
+    dataProtectionConfig: {
+      dataProtections: [
+        { action: 'SUBSTITUTION', field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] } },
+        { action: 'SUBSTITUTION', field: { fieldType: 'QUERY_STRING' } },
+      ],
+    },
+  });
+  new CfnWebACLAssociation(firewall, 'Association', { webAclArn: acl.attrArn, resourceArn });
 }

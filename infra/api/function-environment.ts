@@ -1,6 +1,7 @@
 import { QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { ENV, METRIC_NAMESPACE } from '../../lib/names.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
+import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
@@ -9,24 +10,11 @@ import { requestsForAReport } from './method-limits.ts';
 /** Every variable that `lib/config.ts` knows must be listed. For undefined, `lib/config.ts` uses the default. */
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
-export interface EnvironmentParts {
-  readonly stage: Pick<
-    Stage,
-    | 'access'
-    | 'apiScope'
-    | 'corsOrigins'
-    | 'downloads'
-    | 'entitlements'
-    | 'events'
-    | 'executions'
-    | 'queries'
-    | 'reports'
-  >;
+interface EnvironmentParts {
+  readonly stage: Stage;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
-  readonly resultsBucketName: string;
-  readonly eventsBucketName: string;
-  readonly partnersBucketName: string;
+  readonly bucketNames: BucketNames;
   /** Set if the stage has an edge in front of the results bucket. */
   readonly downloadsEdgeOrigin: string | undefined;
   /** The deployed commit, for logs, answers and the OpenAPI document. */
@@ -34,38 +22,31 @@ export interface EnvironmentParts {
 }
 
 /** The environment of the functions: the same for all. */
-export function functionEnvironment({
-  stage: { access, apiScope, corsOrigins, downloads, entitlements, events, executions, queries, reports },
-  names,
-  tokenIssuer,
-  resultsBucketName,
-  eventsBucketName,
-  partnersBucketName,
-  downloadsEdgeOrigin,
-  commit,
-}: EnvironmentParts): Record<string, string> {
+export function functionEnvironment(parts: EnvironmentParts): Record<string, string> {
+  const { stage, names, tokenIssuer, bucketNames, downloadsEdgeOrigin, commit } = parts;
+  const { access, corsOrigins, downloads, entitlements, events, queries, reports } = stage;
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {
     [ENV.commit]: commit,
     [ENV.tokenIssuer]: tokenIssuer.issuer,
     [ENV.tokenJwksUri]: tokenIssuer.jwksUri,
-    [ENV.apiScope]: apiScope,
+    [ENV.apiScope]: stage.apiScope,
     [ENV.requiredClaim]: tokenIssuer.requiredClaim?.name,
     [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
-    [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
+    [ENV.partnersBucket]: entitlements.by === 'partners' ? bucketNames.partners : undefined,
     // If an owner has no claim, its value here is undefined, and JSON leaves the owner out.
     [ENV.companyClaims]: claims && JSON.stringify(byOwner((owner) => claims[owner])),
     [ENV.everyCompanyValue]: claims?.everyCompanyValue,
     [ENV.athenaDatabase]: names.database,
     [ENV.athenaWorkgroup]: names.service,
-    [ENV.resultsBucket]: resultsBucketName,
-    [ENV.eventsBucket]: eventsBucketName,
+    [ENV.resultsBucket]: bucketNames.results,
+    [ENV.eventsBucket]: bucketNames.events,
     [ENV.eventsPrefix]: events.prefix,
     [ENV.listingSeconds]: String(reports.listingSeconds),
     [ENV.maxBytesScanned]: String(bytesOf(queries.maxGigabytesScanned)),
     [ENV.queriesPerPartner]: String(queries.underWayPerPartner),
-    [ENV.requestsPerSecond]: String(requestsForAReport(executions)),
+    [ENV.requestsPerSecond]: String(requestsForAReport(stage.executions)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
@@ -81,8 +62,8 @@ export function functionEnvironment({
     // The page's files are in the bundle, beside the function.
     [ENV.pageFiles]: undefined,
   };
-  const given = Object.entries(variables).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
+  const given = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
   );
   return {
     ...Object.fromEntries(given),

@@ -1,10 +1,17 @@
-import { join } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import {
+  type IRole,
+  PolicyDocument,
+  PolicyStatement,
+  type PolicyStatementProps,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import {
   Alias,
   ApplicationLogLevel,
   Architecture,
-  Code,
+  type Code,
   type IFunction,
   type IVersion,
   Function as LambdaFunction,
@@ -17,26 +24,16 @@ import type { Construct } from 'constructs';
 import { settingsOf } from '../../lib/function-settings.ts';
 import { type LogSettings, RETAIN_EXCEPT_ON_CREATE } from '../kept-resources.ts';
 import { LIVE_ALIAS } from '../resource-names.ts';
-import { makeFunctionRole } from './function-role.ts';
-import { runtimePermissions, type ServiceResources } from './permissions.ts';
+import { type Permission, runtimePermissions, type ServiceResources } from './permissions.ts';
 import type { ServiceFunction } from './service-functions.ts';
 
-/** Finds a function's code by the function's name. */
-export type FunctionCode = (functionName: string) => Code;
-
-/** A release: the code of its functions, and its name (`infra/release-name.ts`). */
+/** A release: the code of each function, and the release's name (`infra/release-name.ts`). */
 export interface Release {
-  readonly code: FunctionCode;
+  readonly code: (functionName: string) => Code;
   readonly name: string;
 }
 
-/** Takes the bundles from a folder that `bundleFunctions` has written. */
-export const bundlesIn =
-  (folder: string): FunctionCode =>
-  (functionName) =>
-    Code.fromAsset(join(folder, functionName));
-
-export interface LambdaFunctionProps {
+interface LambdaFunctionProps {
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly service: ServiceResources;
@@ -96,3 +93,42 @@ export const makeLive = (made: LambdaFunction): LiveFunction =>
     aliasName: LIVE_ALIAS,
     version: made.currentVersion as IVersion,
   }) as LiveFunction;
+
+/** Makes a function's role with these permissions only. CDK can't add others. */
+function makeFunctionRole(scope: Construct, id: string, permissions: readonly Permission[]): IRole {
+  const role = new Role(scope, id, {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    inlinePolicies: { permissions: new PolicyDocument({ statements: permissions.map(statement) }) },
+  });
+  for (const { resources, wildcard } of permissions) {
+    if (!wildcard) continue;
+    Validations.of(role).acknowledge(
+      ...resources.map((resource) => ({
+        id: `AwsSolutions-IAM5[Resource::${flat(Stack.of(role).resolve(resource))}]`,
+        reason: wildcard,
+      })),
+    );
+  }
+  return role.withoutPolicyUpdates();
+}
+
+const statement = ({ sid, actions, resources, conditions }: Permission) =>
+  new PolicyStatement({
+    sid,
+    actions: [...actions],
+    resources: [...resources],
+    ...(conditions && { conditions: conditions as NonNullable<PolicyStatementProps['conditions']> }),
+  });
+
+/** A CloudFormation value, in the form that `AwsSolutions-IAM5` uses in its findings. */
+function flat(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const [[name, argument] = ['', '']] = Object.entries(value);
+  if (name === 'Fn::Join') {
+    const [separator, parts] = argument as [string, unknown[]];
+    return parts.map(flat).join(separator);
+  }
+  if (name === 'Fn::ImportValue') return String(argument);
+  if (name === 'Ref') return `<${argument}>`;
+  return JSON.stringify(value);
+}

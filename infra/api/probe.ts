@@ -1,14 +1,14 @@
-import { Duration } from 'aws-cdk-lib';
+import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { functionStartedBy } from '../../lib/function-settings.ts';
-import { ENV, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
+import { functionStartedBy, settingsOf } from '../../lib/function-settings.ts';
+import { ENV, GATE, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
 import { type LiveFunction, makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
-import type { Permission, ServiceResources } from './permissions.ts';
+import { type Permission, qualifiedArn, type ServiceResources } from './permissions.ts';
 
 /** Name of the probe's file in `functions/` and of its bundle's folder. */
 export const PROBE = functionStartedBy('schedule');
@@ -37,7 +37,7 @@ const readClient = ({ secretArn }: ProbeClient): Permission => ({
 });
 
 /** Makes a function that pulls a report as the probe's client, and has these further permissions. */
-export const makePuller = (
+const makePuller = (
   scope: Construct,
   puller: { readonly name: string; readonly description: string },
   { release, service, stage, client, serviceUrl }: PullerProps,
@@ -83,4 +83,55 @@ export function makeProbe(scope: Construct, everyMinutes: number, props: PullerP
     targets: [new FunctionTarget(live, { retryAttempts: 0 })],
   });
   return live;
+}
+
+/** Name of the check's file in `functions/` and of its bundle's folder. */
+const RELEASE_CHECK = functionStartedBy('release');
+
+/** How much longer CloudFormation waits for the check's answer than the check may run, for a start that is throttled. */
+const SPARE_SECONDS = 120;
+
+/**
+ * Puts a gate between the new versions and the aliases that lead callers to them: a custom resource, which the function
+ * `release-check` serves (lib/probe/release-gate.ts). If it refuses the release, the deployment fails before any alias
+ * has moved. It is in every stage and in every deployment, because its creation passes unchecked.
+ *
+ * @param isOpen whether this deployment passes the gate without a check
+ * @param asked the functions whose new versions the gate asks, by name
+ * @param functions every function with an alias; no alias moves before the gate has passed
+ */
+export function addReleaseGate(
+  scope: Construct,
+  isOpen: boolean,
+  asked: ReadonlyMap<string, LiveFunction>,
+  functions: readonly LiveFunction[],
+  puller: PullerProps,
+): CustomResource {
+  const description =
+    'Asks the versions of a new release, and pulls a report from them, before any alias moves';
+  const check = makePuller(scope, { name: RELEASE_CHECK, description }, puller, [
+    {
+      sid: 'AskNewRelease',
+      actions: ['lambda:InvokeFunction'],
+      resources: [...asked.keys()].map((name) => qualifiedArn(puller.service, name, '*')),
+      wildcard: 'The number of a version is known only when it is published.',
+    },
+  ]);
+  const versions = [...asked].map(([name, { version }]) => [name, version.functionArn]);
+  const gate = new CustomResource(scope, 'ReleaseGate', {
+    resourceType: 'Custom::ReleaseGate',
+    serviceToken: check.functionArn,
+    serviceTimeout: Duration.seconds(settingsOf(RELEASE_CHECK).timeoutSeconds + SPARE_SECONDS),
+    // There is nothing to delete. And a deployment that goes back to a release without the gate would ask that
+    // release's `release-check`, which gives CloudFormation no answer.
+    removalPolicy: RemovalPolicy.RETAIN,
+    properties: {
+      [GATE.release]: puller.release.name,
+      [GATE.versions]: Object.fromEntries(versions),
+      // A property: if the resource were left out, the next deployment would create it, and pass unchecked too.
+      [GATE.isOpen]: isOpen,
+    },
+  });
+  for (const alias of functions) alias.node.addDependency(gate);
+  return gate;
 }

@@ -33,16 +33,9 @@ export function publishOnRequest(
   { publish, abandon, resultsBucket, names }: PublicationTriggerProps,
 ): void {
   const lostEvents = makeLostEventsQueue(scope, names);
-  publish.configureAsyncInvoke({
-    retryAttempts: 2,
-    maxEventAge: LONGEST_TRY,
-    onFailure: new LambdaDestination(abandon),
-  });
-  abandon.configureAsyncInvoke({
-    retryAttempts: 2,
-    maxEventAge: LONGEST_TRY,
-    onFailure: new SqsDestination(lostEvents),
-  });
+  const tries = { retryAttempts: 2, maxEventAge: LONGEST_TRY };
+  publish.configureAsyncInvoke({ ...tries, onFailure: new LambdaDestination(abandon) });
+  abandon.configureAsyncInvoke({ ...tries, onFailure: new SqsDestination(lostEvents) });
   new Rule(scope, 'PublicationRequested', {
     ruleName: names.publicationRule,
     description: 'Publishes a large result that a caller waits for',
@@ -55,18 +48,9 @@ export function publishOnRequest(
       },
     },
     // These tries only deliver the event to Lambda, which accepts it within seconds unless it throttles.
-    targets: [
-      new LambdaFunction(publish, {
-        retryAttempts: 20,
-        maxEventAge: LONGEST_TRY,
-        deadLetterQueue: lostEvents,
-      }),
-    ],
+    targets: [new LambdaFunction(publish, { ...tries, retryAttempts: 20, deadLetterQueue: lostEvents })],
   });
 }
-
-/** The longest time that SQS allows: time to remove the cause, and to send the events again. */
-const LOST_EVENTS_KEPT = Duration.days(14);
 
 /** Makes the queue of events that no function handled. The runbook says how to send them again. */
 function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
@@ -74,7 +58,8 @@ function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
     queueName: names.lostEvents,
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
-    retentionPeriod: LOST_EVENTS_KEPT,
+    // The longest time that SQS allows: time to remove the cause, and to send the events again.
+    retentionPeriod: Duration.days(14),
   });
   Validations.of(queue).acknowledge({
     id: 'AwsSolutions-SQS3',

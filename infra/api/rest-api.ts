@@ -1,23 +1,37 @@
-import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
+  type CfnDomainName,
   type CfnRestApi,
+  DomainName,
   EndpointType,
   type IResource,
   LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
   Resource,
+  ResponseType,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { CfnPermission, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lib/function-settings.ts';
+import {
+  type GatewayProblem,
+  gatewayProblems,
+  otherGatewayProblems,
+  refusedByFirewall,
+} from '../../lib/problems/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
+import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 import { MIN_GZIP_BYTES, PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
 import type { LogSettings } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
-import { addGatewayAnswers } from './gateway-answers.ts';
+import type { Stage } from '../stage.ts';
 import { limitOfOthers, limitsOfRoutes, type MethodLimit } from './method-limits.ts';
 
 /**
@@ -61,7 +75,7 @@ export interface ReportsApiProps {
 }
 
 /** TLS 1.2 or later, also at a domain, where the API's own policy counts. BASIC must come before STRICT. */
-export const TLS = {
+const TLS = {
   securityPolicy: 'SecurityPolicy_TLS13_1_2_2021_06',
   endpointAccessMode: 'BASIC',
 } as const;
@@ -178,5 +192,83 @@ export class ReportsApi extends Construct {
           'The role is the account’s, for all of its APIs, and API Gateway checks that it may do what this policy of AWS’s says.',
       },
     );
+  }
+}
+
+const { notFound } = gatewayProblems;
+
+/**
+ * Answers that only the real gateway gives. Its other kinds of answers can't occur, because the API has no authorizers,
+ * API keys or validators.
+ */
+const furtherProblems: readonly GatewayProblem[] = [
+  // No method uses AWS signatures. But on an unknown route, the gateway expects a signature, and takes a bearer token
+  // for an invalid signature.
+  { ...notFound, responseType: 'INVALID_SIGNATURE' },
+  { ...notFound, responseType: 'EXPIRED_TOKEN' },
+  // The limit per address has an answer of its own, in `firewall.ts`.
+  refusedByFirewall,
+  ...Object.values(otherGatewayProblems),
+];
+
+/** Every answer that the gateway gives by itself, except 413, which can't be customised. */
+const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
+
+/**
+ * Makes the gateway answer in the shape of the service's own problem documents.
+ *
+ * @param isForPages whether pages of all other origins may read these answers, which hold nothing private
+ */
+export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
+  for (const problem of gatewayAnswers) {
+    api.addGatewayResponse(problem.responseType, {
+      type: ResponseType.of(problem.responseType),
+      statusCode: String(problem.status),
+      responseHeaders: {
+        'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`,
+        'Cache-Control': "'no-store'",
+        ...quoted(COMMON_HEADERS),
+        ...(problem.retryAfterSeconds !== undefined && { 'Retry-After': `'${problem.retryAfterSeconds}'` }),
+        ...(isForPages && { 'Access-Control-Allow-Origin': "'*'" }),
+      },
+      // The gateway falls back to the template `application/json`, whatever the request accepts. It sends the
+      // Content-Type above.
+      templates: { 'application/json': JSON.stringify(problemDocument(problem, '$context.requestId')) },
+    });
+  }
+}
+
+/** API Gateway takes a value in single quotes for a constant, and a value without them for an expression. */
+const quoted = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
+
+/**
+ * Makes the operator's own host name for the API. Its DNS record is made too if the stage names the zone.
+ */
+export function makeDomain(
+  scope: Construct,
+  id: string,
+  api: RestApi,
+  domain: NonNullable<Stage['domain']>,
+): void {
+  const construct = new Construct(scope, id);
+  const domainName = new DomainName(construct, 'Name', {
+    domainName: domain.name,
+    certificate: Certificate.fromCertificateArn(construct, 'Certificate', domain.certificateArn),
+    endpointType: EndpointType.REGIONAL,
+  });
+  Object.assign(domainName.node.defaultChild as CfnDomainName, TLS);
+  domainName.addBasePathMapping(api, { stage: api.deploymentStage });
+  if (domain.hostedZone) {
+    new ARecord(construct, 'Record', {
+      zone: HostedZone.fromHostedZoneAttributes(construct, 'Zone', {
+        hostedZoneId: domain.hostedZone.id,
+        zoneName: domain.hostedZone.name,
+      }),
+      recordName: `${domain.name}.`,
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(domainName)),
+    });
+  } else {
+    new CfnOutput(construct, 'RecordTarget', { value: domainName.domainNameAliasDomainName });
   }
 }

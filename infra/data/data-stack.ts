@@ -1,13 +1,14 @@
 import { CfnOutput, Duration, Fn, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { makePrivateBucket } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
-import type { Stage } from '../stage.ts';
-import { EventsTables } from './events-tables.ts';
-import { PartnersBackup } from './partners-backup.ts';
-import { makePrivateBucket } from './private-bucket.ts';
+import { bytesOf, type Stage } from '../stage.ts';
+import { makeEventsTables } from './events-tables.ts';
+import { backUpPartners } from './partners-backup.ts';
 import { makeResultsBucket } from './results-bucket.ts';
-import { Workgroup } from './workgroup.ts';
 
 export interface DataStackProps extends StackProps {
   readonly stage: Pick<Stage, 'keepData' | 'events' | 'queries'>;
@@ -50,18 +51,9 @@ export class DataStack extends Stack {
       versioned: true,
       lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_RECORD_DAYS) }],
     });
-    if (keepData) new PartnersBackup(this, 'PartnersBackup', { service: names.service, partnersBucket });
-    new EventsTables(this, 'Tables', {
-      databaseName: names.database,
-      bucket: eventsBucket,
-      prefix: events.prefix,
-      firstDay: events.firstDay,
-    });
-    new Workgroup(this, 'Workgroup', {
-      name: names.service,
-      resultsBucket,
-      maxGigabytesScanned: queries.maxGigabytesScanned,
-    });
+    if (keepData) backUpPartners(this, names.service, partnersBucket);
+    makeEventsTables(this, names.database, eventsBucket, events);
+    this.#makeWorkgroup(names.service, resultsBucket, queries.maxGigabytesScanned);
 
     const exported = (id: string, exportName: string, { bucketName }: IBucket) => {
       new CfnOutput(this, id, { value: bucketName, exportName });
@@ -73,5 +65,28 @@ export class DataStack extends Stack {
       results: exported('ResultsBucket', names.exported('results-bucket'), resultsBucket),
       partners: exported('PartnersBucket', names.exported('partners-bucket'), partnersBucket),
     };
+  }
+
+  /** Makes the workgroup in which the reports' queries run. Its settings override the settings of a query. */
+  #makeWorkgroup(name: string, resultsBucket: IBucket, maxGigabytesScanned: number): void {
+    new CfnWorkGroup(new Construct(this, 'Workgroup'), 'Resource', {
+      name,
+      description: 'Queries of the performance reports',
+      state: 'ENABLED',
+      // The named queries and the history are deleted with the workgroup. They are not needed: the results are in the
+      // bucket, and the cost is on the bill.
+      recursiveDeleteOption: true,
+      workGroupConfiguration: {
+        enforceWorkGroupConfiguration: true,
+        engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
+        publishCloudWatchMetricsEnabled: true,
+        bytesScannedCutoffPerQuery: bytesOf(maxGigabytesScanned),
+        requesterPaysEnabled: false,
+        resultConfiguration: {
+          outputLocation: resultsBucket.s3UrlForObject(RESULTS_PREFIX.athena),
+          encryptionConfiguration: { encryptionOption: 'SSE_S3' },
+        },
+      },
+    });
   }
 }

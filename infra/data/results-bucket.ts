@@ -3,7 +3,7 @@ import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { DOWNLOAD_CORS, REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
-import { makePrivateBucket } from './private-bucket.ts';
+import { makePrivateBucket } from '../kept-resources.ts';
 
 /** For objects that matter only while a caller waits. A caller waits an hour and a half at most. */
 const WAITING_DAYS = 2;
@@ -47,17 +47,10 @@ export function makeResultsBucket(scope: Construct, id: string, keepData: boolea
       expiration: Duration.days(KEPT_DAYS[name as keyof typeof RESULTS_PREFIX]),
     })),
   });
-  bucket.addToResourcePolicy(reportsAreWrittenOnce(bucket));
-  return bucket;
-}
-
-/**
- * No role may overwrite a report, because somebody may be downloading it. The requests that start a multipart upload
- * and upload its parts can't carry a condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce
- * conditional writes on Amazon S3 buckets", example 1).
- */
-const reportsAreWrittenOnce = (bucket: IBucket) =>
-  new PolicyStatement({
+  // No role may overwrite a report, because somebody may be downloading it. The requests that start a multipart upload
+  // and upload its parts can't carry a condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce
+  // conditional writes on Amazon S3 buckets", example 1).
+  const reportsAreWrittenOnce = new PolicyStatement({
     sid: 'ReportsAreWrittenOnce',
     effect: Effect.DENY,
     principals: [new AnyPrincipal()],
@@ -68,3 +61,6 @@ const reportsAreWrittenOnce = (bucket: IBucket) =>
       Bool: { 's3:ObjectCreationOperation': 'true' },
     },
   });
+  bucket.addToResourcePolicy(reportsAreWrittenOnce);
+  return bucket;
+}

@@ -11,13 +11,11 @@ import type { Construct } from 'constructs';
 import type { ProbeClient } from '../api/probe.ts';
 import { RETAIN_EXCEPT_ON_CREATE, uniquePart } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
+import type { Stage } from '../stage.ts';
 
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
-  readonly apiScope: string;
-  readonly keepData: boolean;
-  /** Whether the probe gets a client of its own. */
-  readonly isProbed: boolean;
+  readonly stage: Pick<Stage, 'apiScope' | 'keepData' | 'probe'>;
 }
 
 /**
@@ -27,13 +25,10 @@ export interface IdentityStackProps extends StackProps {
 export class IdentityStack extends Stack {
   /** Other stacks read the issuer. While they do, CloudFormation refuses to replace the user pool. */
   readonly tokenIssuer: TokenIssuer;
+  /** Set if the stage has a probe. */
   readonly probeClient: ProbeClient | undefined;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { names, apiScope, keepData, isProbed, ...props }: IdentityStackProps,
-  ) {
+  constructor(scope: Construct, id: string, { names, stage, ...props }: IdentityStackProps) {
     super(scope, id, props);
     const pool = new UserPool(this, 'Partners', {
       userPoolName: names.service,
@@ -47,7 +42,7 @@ export class IdentityStack extends Stack {
       },
       // The pool is protected only if the stack is: the rollback of a first deployment can't remove a protected pool.
       deletionProtection: this.terminationProtection === true,
-      removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
+      removalPolicy: stage.keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
     });
     const noUsers = 'The pool has machine clients and no users: there is no sign-in to protect.';
     Validations.of(pool).acknowledge(
@@ -61,7 +56,7 @@ export class IdentityStack extends Stack {
       scopeDescription: 'Read performance reports',
     });
     const server = pool.addResourceServer('Api', {
-      identifier: apiScope,
+      identifier: stage.apiScope,
       userPoolResourceServerName: names.service,
       scopes: [api],
     });
@@ -69,36 +64,36 @@ export class IdentityStack extends Stack {
     const domain = pool.addDomain('Domain', {
       cognitoDomain: { domainPrefix: `${names.service}-${uniquePart()}` },
     });
-    const addClient = (id: string, userPoolClientName: string) =>
-      pool.addClient(id, {
-        userPoolClientName,
+    const exported = (id: string, exportName: string, value: string) => {
+      new CfnOutput(this, id, { value, exportName });
+      return Fn.importValue(exportName);
+    };
+    const tokenUrl = exported('TokenUrl', names.exported('token-url'), `${domain.baseUrl()}/oauth2/token`);
+    if (stage.probe) {
+      const client = pool.addClient('Probe', {
+        userPoolClientName: 'probe',
         generateSecret: true,
         authFlows: {},
         oAuth: { flows: { clientCredentials: true }, scopes: [OAuthScope.resourceServer(server, api)] },
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-    const tokenUrlExport = names.exported('token-url');
-    new CfnOutput(this, 'TokenUrl', {
-      value: `${domain.baseUrl()}/oauth2/token`,
-      exportName: tokenUrlExport,
-    });
-    const tokenUrl = Fn.importValue(tokenUrlExport);
-    this.probeClient = isProbed ? this.#keepSecret(addClient('Probe', 'probe'), tokenUrl, names) : undefined;
+      const secret = this.#keepSecret(client, `${names.service}-probe`);
+      const secretArn = exported('ProbeClient', names.exported('probe-client'), secret.ref);
+      this.probeClient = { tokenUrl, secretArn };
+    }
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
-    const exportName = names.exported('issuer');
-    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl, exportName });
-    const issuer = Fn.importValue(exportName);
+    const issuer = exported('Issuer', names.exported('issuer'), pool.userPoolProviderUrl);
     this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json`, tokenUrl };
   }
 
   /**
    * Puts the probe's credentials into a secret that its function can read. No template and no environment shows them.
    */
-  #keepSecret(client: UserPoolClient, tokenUrl: string, names: ResourceNames): ProbeClient {
+  #keepSecret(client: UserPoolClient, name: string): CfnSecret {
     const { ref, attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     const secret = new CfnSecret(this, 'ProbeSecret', {
-      name: `${names.service}-probe`,
+      name,
       description: 'The client by which the probe pulls reports',
       secretString: `{"clientId":"${ref}","clientSecret":"${attrClientSecret}"}`,
     });
@@ -106,9 +101,7 @@ export class IdentityStack extends Stack {
       id: 'AwsSolutions-SMG4',
       reason: 'Cognito makes the secret. A new one comes with a new client.',
     });
-    const secretExport = names.exported('probe-client');
-    new CfnOutput(this, 'ProbeClient', { value: secret.ref, exportName: secretExport });
-    return { tokenUrl, secretArn: Fn.importValue(secretExport) };
+    return secret;
   }
 }
 

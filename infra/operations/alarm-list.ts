@@ -10,22 +10,23 @@ import { type StageMetrics, sumOf } from './metrics.ts';
 export type Severity = 'page' | 'ticket';
 
 /**
- * One alarm. It fires if the metric is at or above the threshold (or below it, with `fires: 'below'`) in
- * `periodsToAlarm` of the last `periods`.
+ * One alarm. It fires if the metric is at or above the threshold (or below it, with `fires: 'below'`) in some of the
+ * last periods.
  */
 export interface AlarmDefinition {
   readonly name: string;
-  readonly severity: Severity;
+  /** If left out, `ticket`. */
+  readonly severity?: Severity;
   /** What the alarm means for partners. The person on call reads this sentence first. */
   readonly impact: string;
-  /** Anchor of the alarm's entry in `docs/runbook.md`. */
-  readonly anchor: string;
+  /** Anchor of the alarm's entry in `docs/runbook.md`. If left out, it is the name. */
+  readonly anchor?: string;
   readonly metric: IMetric;
   /** `below`: fires below the threshold, and without data. Left out: fires at the threshold or above. */
   readonly fires?: 'below';
   readonly threshold: number;
-  readonly periods: number;
-  readonly periodsToAlarm: number;
+  /** How many of how many periods must breach the threshold. If left out, 1 of 1. */
+  readonly periods?: readonly [breached: number, last: number];
 }
 
 const QUARTER = { period: Duration.minutes(15) };
@@ -68,118 +69,83 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
   return [
     {
       name: 'reports-are-slow',
-      severity: 'ticket',
       impact: 'One request in twenty takes 20 seconds or more: partners wait, and their clients may give up.',
-      anchor: 'reports-are-slow',
       metric: metrics.gateway('Latency', { statistic: 'p95' }),
       threshold: SLOW_MS,
-      periods: 3,
-      periodsToAlarm: 3,
+      periods: [3, 3],
     },
     {
       name: 'queries-fail',
-      severity: 'ticket',
       impact: 'Queries fail or are stopped: partners may not get these reports.',
-      anchor: 'queries-fail',
       metric: metrics.own('failedQueries', QUARTER),
       threshold: 3,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'engine-is-saturated',
-      severity: 'ticket',
       impact:
         'Partners are answered 503: AWS throttles the service, queries take too long, or a partner requests more reports at a time than it has slots for.',
-      anchor: 'engine-is-saturated',
       metric: metrics.own('unavailable', QUARTER),
       threshold: 3,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'queries-are-throttled',
-      severity: 'ticket',
       impact: 'Athena lets the service start fewer queries than partners ask for: their reports come later.',
       anchor: 'engine-is-saturated',
       metric: metrics.own('throttledStarts'),
       threshold: MANY_THROTTLES,
-      periods: 3,
-      periodsToAlarm: 2,
+      periods: [2, 3],
     },
     {
       name: 'functions-are-throttled',
-      severity: 'ticket',
       impact:
         'The account runs as many functions as it may, again and again: partners are answered 500 or 502 at once.',
-      anchor: 'functions-are-throttled',
       metric: sumOf(throttles, 'throttled invocations'),
       threshold: MANY_THROTTLES,
-      periods: 3,
-      periodsToAlarm: 2,
+      periods: [2, 3],
     },
     {
       name: 'requests-are-throttled',
-      severity: 'ticket',
       impact: 'Partners are answered 429: they ask for more than the stage allows them.',
-      anchor: 'requests-are-throttled',
       metric: metrics.answers('throttled'),
       threshold: 20,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'callers-are-refused',
       severity: 'page',
       impact:
         'One request in four is answered 401 or 403: partners lose their access, or somebody tries to get in.',
-      anchor: 'callers-are-refused',
       metric: metrics.refusedShare(QUARTER.period, LEAST_REQUESTS),
       threshold: 0.25,
-      periods: 3,
-      periodsToAlarm: 2,
+      periods: [2, 3],
     },
     {
       name: 'large-reports-fail',
-      severity: 'ticket',
       impact:
         'A report too large to publish at once was given up after three tries: its partner was told so.',
-      anchor: 'large-reports-fail',
       metric: sumOf(givenUp, 'given up', QUARTER.period),
       threshold: 1,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'publishing-fails',
-      severity: 'ticket',
       impact: 'Publishing a large report failed three times in an hour: partners wait long for theirs.',
       anchor: 'large-reports-fail',
       metric: metrics.lambda(publish.name, 'Errors', { period: Duration.hours(1) }),
       threshold: 3,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'events-are-lost',
       severity: 'page',
       impact:
         'No function handled the request to publish a large report: its partner waits, and is answered 503 in the end.',
-      anchor: 'events-are-lost',
       metric: sumOf(lost, 'events that nothing took'),
       threshold: 1,
-      periods: 1,
-      periodsToAlarm: 1,
     },
     {
       name: 'much-is-scanned',
       severity: 'page',
       impact: 'Queries read more than is usual in an hour: partners notice nothing, but Athena costs more.',
-      anchor: 'much-is-scanned',
       metric: metrics.scannedInAnHour(),
       threshold: gigabytesScannedPerHour * 1_000_000_000,
-      periods: 1,
-      periodsToAlarm: 1,
     },
   ];
 }
@@ -196,37 +162,83 @@ export function probeAlarms(
       name: 'probe-gets-no-report',
       severity: 'page',
       impact: 'Three times in a row, the probe did not get its report: partners may get none either.',
-      anchor: 'probe-gets-no-report',
       metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
       fires: 'below',
       threshold: 1,
-      periods: 3,
-      periodsToAlarm: 3,
+      periods: [3, 3],
     },
     {
       name: 'no-data-came',
       severity: 'page',
       impact: 'A report of yesterday has no rows: partners get empty reports.',
-      anchor: 'no-data-came',
       metric: metrics.own('probeRows', { period: Duration.hours(1), statistic: 'Minimum' }),
       fires: 'below',
       threshold: 1,
-      periods: 2,
-      periodsToAlarm: 2,
+      periods: [2, 2],
     },
     ...(finalAfterHours === undefined
       ? []
       : [
           {
             name: 'yesterday-is-not-final',
-            severity: 'ticket' as const,
             impact: `A day is not final ${finalAfterHours} hours after its end, as partners were promised.`,
-            anchor: 'yesterday-is-not-final',
             metric: metrics.own('lateDays', { period: Duration.hours(1), statistic: 'Maximum' }),
             threshold: 1,
-            periods: 1,
-            periodsToAlarm: 1,
           },
         ]),
   ];
 }
+
+/**
+ * The error budget: the share of a month's reports that may fail. A report is delivered, or fails through a fault of
+ * the service (5xx). Three things count as neither: a report refused for the caller's fault (4xx), a redirect to the
+ * next hop of the waiting room, and a download.
+ */
+const BUDGET = 0.005;
+
+/**
+ * A rate at which the error budget is used up. The alarm fires if the share of failed reports reaches `share` in both
+ * windows. The long window shows that the failures matter, the short one that they still go on.
+ */
+export interface BurnRate {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly impact: string;
+  /** A window is in alarm if this share of its reports, or more, has failed. */
+  readonly share: number;
+  readonly windows: readonly [BurnWindow, BurnWindow];
+}
+
+interface BurnWindow {
+  readonly period: Duration;
+  /**
+   * A window with fewer reports is never in alarm, because a single failure would be a large share. Then only the probe
+   * watches.
+   */
+  readonly leastReports: number;
+}
+
+/** At the first rate, a budget for thirty days is used up in two days; at the second one, in five. */
+export const burnRates: readonly BurnRate[] = [
+  {
+    name: 'reports-fail-fast',
+    severity: 'page',
+    impact: 'For an hour, one report in fourteen has failed: partners are answered 5xx.',
+    share: 14.4 * BUDGET,
+    windows: [
+      { period: Duration.hours(1), leastReports: 20 },
+      { period: Duration.minutes(5), leastReports: 2 },
+    ],
+  },
+  {
+    name: 'reports-fail-slowly',
+    // At this rate the budget lasts for five days, so the alarm can wait for the morning.
+    severity: 'ticket',
+    impact: 'For six hours, one report in thirty-three has failed: some partners are answered 5xx.',
+    share: 6 * BUDGET,
+    windows: [
+      { period: Duration.hours(6), leastReports: 60 },
+      { period: Duration.minutes(30), leastReports: 5 },
+    ],
+  },
+];

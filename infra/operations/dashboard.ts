@@ -22,6 +22,9 @@ export interface DashboardProps {
 
 const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
 
+const logWidget = (title: string, logGroupNames: string[], queryLines: readonly string[]) =>
+  new LogQueryWidget({ title, logGroupNames, queryLines: [...queryLines], width: 24, height: 6 });
+
 /**
  * Makes the dashboard: what partners see, what the queries scan, the state of the functions and of the firewall, who
  * pulled what, and the last faults.
@@ -30,6 +33,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
   const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
     serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));
+  const percentiles = ['p50', 'p95', 'p99'].map((statistic) => ({ statistic, label: statistic }));
   new Dashboard(stack, 'Dashboard', {
     dashboardName: names.service,
     defaultInterval: Duration.days(1),
@@ -48,7 +52,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
         ]),
         graph(
           'Latency, ms',
-          ['p50', 'p95', 'p99'].map((statistic) => gateway('Latency', { statistic, label: statistic })),
+          percentiles.map((options) => gateway('Latency', options)),
         ),
         graph('Reports', [
           own('reports', { label: 'delivered' }),
@@ -60,7 +64,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
       [
         graph(
           'Queries, ms',
-          ['p50', 'p95', 'p99'].map((statistic) => own('queryDuration', { statistic, label: statistic })),
+          percentiles.map((options) => own('queryDuration', options)),
         ),
         graph('Queries that failed, and starts that Athena throttled', [
           own('failedQueries'),
@@ -78,28 +82,18 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           firewall('BlockedRequests', stack.region),
         ]),
       ],
-      ...partnerQueries.map(({ title, ofAll }) => [
-        new LogQueryWidget({
-          title,
-          logGroupNames: partnerLogs(names),
-          queryLines: [...ofAll],
-          width: 24,
-          height: 6,
-        }),
-      ]),
+      ...partnerQueries.map(({ title, ofAll }) => [logWidget(title, partnerLogs(names), ofAll)]),
       [
-        new LogQueryWidget({
-          title: 'The last requests that failed through a fault of the service',
-          logGroupNames: serviceFunctions.map(({ name }) => names.functionLog(name)),
-          queryLines: [
+        logWidget(
+          'The last requests that failed through a fault of the service',
+          serviceFunctions.map(({ name }) => names.functionLog(name)),
+          [
             'fields @timestamp, requestId, report, status, error.message',
             'filter level = "ERROR"',
             'sort @timestamp desc',
             'limit 20',
           ],
-          width: 24,
-          height: 6,
-        }),
+        ),
       ],
     ],
   });

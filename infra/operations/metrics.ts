@@ -33,49 +33,30 @@ export type AnswerKind = keyof typeof ANSWER_KINDS;
  */
 const FINAL_STATES = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'];
 
-/** The metrics of one stage. Counts are sums over five minutes unless a comment says otherwise. */
-export interface StageMetrics {
-  readonly own: (name: keyof typeof METRIC, options?: MetricOptions) => Metric;
-  readonly gateway: (name: '5XXError' | '4XXError' | 'Count' | 'Latency', options?: MetricOptions) => Metric;
-  readonly lambda: (
-    functionName: string,
-    name:
-      | 'Duration'
-      | 'Errors'
-      | 'Throttles'
-      | 'Invocations'
-      | 'AsyncEventsDropped'
-      | 'DestinationDeliveryFailures',
-    options?: MetricOptions,
-  ) => Metric;
-  /** A metric of the rule that starts the publishing function. */
-  readonly rule: (name: 'FailedInvocations' | 'InvocationsFailedToBeSentToDlq') => Metric;
-  /** The maximum number of events in the dead-letter queue, which wait for the operator. */
-  readonly lostEvents: () => Metric;
-  readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
-  /** Bytes that the whole workgroup processed, by the final state of its queries. Athena itself counts them. */
-  readonly scannedByState: () => MathExpression;
-  /** Bytes that the whole workgroup processed in an hour, by queries in any final state. Athena charges for them. */
-  readonly scannedInAnHour: () => MathExpression;
-  /** The share of failed reports among those delivered or failed; 0 if there were fewer than `leastReports`. */
-  readonly failedShare: (period: Duration, leastReports: number) => MathExpression;
-  /** The share of requests that were answered 401, or 403 by another than the firewall; 0 if there were fewer than `leastRequests`. */
-  readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
-  /** Answers of one kind, counted in the access log. */
-  readonly answers: (kind: AnswerKind) => Metric;
-  readonly answersName: (kind: AnswerKind) => string;
-}
+type GatewayMetric = '5XXError' | '4XXError' | 'Count' | 'Latency';
 
-export function stageMetrics(names: ResourceNames, stageName: string): StageMetrics {
+type LambdaMetric =
+  | 'Duration'
+  | 'Errors'
+  | 'Throttles'
+  | 'Invocations'
+  | 'AsyncEventsDropped'
+  | 'DestinationDeliveryFailures';
+
+export type StageMetrics = ReturnType<typeof stageMetrics>;
+
+/** The metrics of one stage. Counts are sums over five minutes unless a comment says otherwise. */
+export function stageMetrics(names: ResourceNames, stageName: string) {
   const make =
     (namespace: string, dimensionsMap: Record<string, string>) =>
     (metricName: string, { statistic = 'Sum', period = Duration.minutes(5), label }: MetricOptions = {}) =>
       new Metric({ namespace, metricName, dimensionsMap, statistic, period, ...(label && { label }) });
   const own = make(METRIC_NAMESPACE, { [METRIC_DIMENSION]: names.service });
-  const gateway = make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName });
+  const gateway = (name: GatewayMetric, options?: MetricOptions) =>
+    make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName })(name, options);
   const athena = (QueryState: string) =>
     make('AWS/Athena', { QueryState, QueryType: 'DML', WorkGroup: names.service });
-  const lambda: StageMetrics['lambda'] = (functionName, name, options) =>
+  const lambda = (functionName: string, name: LambdaMetric, options?: MetricOptions) =>
     make('AWS/Lambda', { FunctionName: names.functionName(functionName) })(name, {
       label: functionName,
       ...options,
@@ -85,37 +66,36 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
     `${kind[0]?.toUpperCase()}${kind.slice(1)}Requests-${names.service}`;
   const answers = (kind: AnswerKind, options?: MetricOptions) =>
     make(METRIC_NAMESPACE, {})(answersName(kind), options);
-  const share = (part: Metric, label: string, period: Duration, leastRequests: number) =>
-    new MathExpression({
-      expression: `IF(requests >= ${leastRequests}, FILL(part, 0) / requests, 0)`,
-      usingMetrics: { part, requests: gateway('Count', { statistic: 'SampleCount', period }) },
-      label,
-      period,
-    });
   return {
-    own: (name, options) => own(METRIC[name], options),
+    own: (name: keyof typeof METRIC, options?: MetricOptions) => own(METRIC[name], options),
     gateway,
     lambda,
-    rule: (name) => make('AWS/Events', { RuleName: names.publicationRule })(name),
+    /** A metric of the rule that starts the publishing function. */
+    rule: (name: 'FailedInvocations' | 'InvocationsFailedToBeSentToDlq') =>
+      make('AWS/Events', { RuleName: names.publicationRule })(name),
+    /** The maximum number of events in the dead-letter queue, which wait for the operator. */
     lostEvents: () =>
       make('AWS/SQS', { QueueName: names.lostEvents })('ApproximateNumberOfMessagesVisible', {
         statistic: 'Maximum',
         label: 'waiting in the queue',
       }),
-    firewall: (name, region) =>
+    firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) =>
       make('AWS/WAFV2', { WebACL: names.service, Region: region, Rule: 'ALL' })(name),
+    /** Bytes that the whole workgroup processed, by the final state of its queries. Athena itself counts them. */
     scannedByState: () =>
       new MathExpression({
         expression: `SEARCH('{AWS/Athena,QueryState,QueryType,WorkGroup} MetricName="ProcessedBytes" WorkGroup="${names.service}"', 'Sum', 3600)`,
         period: Duration.hours(1),
         label: '',
       }),
+    /** Bytes that the whole workgroup processed in an hour, by queries in any final state. Athena charges for them. */
     scannedInAnHour: () => {
       const period = Duration.hours(1);
       const states = FINAL_STATES.map((state) => athena(state)('ProcessedBytes', { period }));
       return sumOf(states, 'bytes', period);
     },
-    failedShare: (period, leastReports) => {
+    /** The share of failed reports among those delivered or failed; 0 if there were fewer than `leastReports`. */
+    failedShare: (period: Duration, leastReports: number) => {
       // After a crash, a time-out or a throttle, no handler can count the failure. Lambda's own metrics count it.
       const failures = [
         own(METRIC.failedReports, { period }),
@@ -136,8 +116,21 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
         period,
       });
     },
-    refusedShare: (period, leastRequests) =>
-      share(answers('refused', { period }), 'share of 401 and 403', period, leastRequests),
+    /**
+     * The share of requests that were answered 401, or 403 by another than the firewall; 0 if there were fewer than
+     * `leastRequests`.
+     */
+    refusedShare: (period: Duration, leastRequests: number) =>
+      new MathExpression({
+        expression: `IF(requests >= ${leastRequests}, FILL(part, 0) / requests, 0)`,
+        usingMetrics: {
+          part: answers('refused', { period }),
+          requests: gateway('Count', { statistic: 'SampleCount', period }),
+        },
+        label: 'share of 401 and 403',
+        period,
+      }),
+    /** Answers of one kind, counted in the access log. */
     answers,
     answersName,
   };

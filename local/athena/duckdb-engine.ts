@@ -4,11 +4,14 @@ import { join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { tables } from '../../lib/report/tables.ts';
-import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type OpenedEvents, openEvents } from '../events/open-events.ts';
-import { evaluateParameters } from './duckdb-parameters.ts';
-import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
-import { type ErrorName, QueryFailure } from './query-engine.ts';
+import { type Events, openEvents } from '../events/open-events.ts';
+import {
+  type ErrorName,
+  type OpenEngine,
+  type Query,
+  QueryFailure,
+  type QueryOutcome,
+} from './query-engine.ts';
 
 const CORES = availableParallelism();
 
@@ -21,73 +24,76 @@ const MAX_RUNNING = Math.max(1, Math.min(CORES, THREADS - 2));
 /** Athena's CSV: all values but NULL are quoted, timestamps have milliseconds. */
 const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%g'`;
 
-/** Opens DuckDB as the engine of one database. Rejects with an OperatorFault if the events can't be served. */
-export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> {
-  const { instance, events } = await openInstance(options);
-  const scratchDirectory = resolve(options.scratchDirectory);
-  let running = 0;
-  /**
-   * A query that runs alone uses all cores. If several queries run, each uses one core: to split a query over cores
-   * costs a tenth of the query's time.
-   */
-  const setThreads = (connection: DuckDBConnection) =>
-    connection.run(`SET GLOBAL threads = ${running > 1 ? 1 : CORES}`);
-  return {
-    maxRunning: MAX_RUNNING,
-    close: () => instance.closeSync(),
-    async run(query) {
-      const connection = await instance.connect();
-      const csvPath = join(scratchDirectory, `${query.id}.csv`);
-      running += 1;
-      try {
-        await setThreads(connection);
-        using _interrupting = interruptOn(query.signal, connection);
-        await connection.run(`USE ${quoteName(options.database)}`);
-        for (let tries = 1; ; tries++)
-          try {
-            await events.follow(connection, query.sql);
-            return await copyResult(connection, query, csvPath);
-          } catch (error) {
-            // A file was removed after it was listed.
-            if (tries === TRIES || !/No files found that match/.test((error as Error).message)) throw error;
-          }
-      } catch (error) {
-        await rm(csvPath, { force: true });
-        throw failureOf(error as Error);
-      } finally {
-        running -= 1;
-        connection.closeSync();
-      }
-    },
-  };
-}
-
-/** DuckDB on a directory of events, as the engine of a stack. */
+/**
+ * DuckDB on a directory of events, as the engine of a stack. To open it rejects with an OperatorFault if the events
+ * can't be served.
+ */
 export const duckDbOn =
-  (eventsDirectory: string, told: Pick<DuckDbOptions, 'onWarning' | 'onProgress'> = {}): OpenEngine =>
-  (options) =>
-    openDuckDb({ ...options, eventsDirectory, ...told });
+  (directory: string, told: Pick<Events, 'onWarning' | 'onProgress'> = {}): OpenEngine =>
+  async (place) => {
+    const scratchDirectory = resolve(place.scratchDirectory);
+    const { instance, events } = await openInstance({ ...place, ...told, directory, scratchDirectory });
+    let running = 0;
+    return {
+      maxRunning: MAX_RUNNING,
+      close: () => instance.closeSync(),
+      async run(query) {
+        const connection = await instance.connect();
+        const csvPath = join(scratchDirectory, `${query.id}.csv`);
+        running += 1;
+        try {
+          // A query that runs alone uses all cores. If several queries run, each uses one core: to split a query over
+          // cores costs a tenth of the query's time.
+          await connection.run(`SET GLOBAL threads = ${running > 1 ? 1 : CORES}`);
+          using _interrupting = interruptOn(query.signal, connection);
+          await connection.run(`USE ${quoteName(place.database)}`);
+          for (let tries = 1; ; tries++)
+            try {
+              await events.follow(connection, query.sql);
+              return await copyResult(connection, query, csvPath);
+            } catch (error) {
+              // A file was removed after it was listed.
+              if (tries === TRIES || !/No files found that match/.test((error as Error).message)) throw error;
+            }
+        } catch (error) {
+          await rm(csvPath, { force: true });
+          throw failureOf(error as Error);
+        } finally {
+          running -= 1;
+          connection.closeSync();
+        }
+      },
+    };
+  };
 
 async function copyResult(
   connection: DuckDBConnection,
   query: Query,
   csvPath: string,
 ): Promise<QueryOutcome> {
-  const startedAt = performance.now();
   const sql = query.sql.replace(/;\s*$/, '');
   // The SQL is parsed by itself first: inside `COPY (…)`, a text with a closing bracket could run another statement.
   const { count } = await connection.extractStatements(sql);
   if (count !== 1) throw new QueryFailure('INVALID_FUNCTION_ARGUMENT', 'Only one SQL statement is allowed');
   const profilePath = `${csvPath}.profile.json`;
   try {
-    await profileInto(connection, profilePath);
-    const copy = await connection.prepare(`COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`);
-    const { values, types } = await evaluateParameters(connection, query.parameters, copy.parameterCount);
-    if (values.length > 0) copy.bind(values, types);
-    const planningMs = performance.now() - startedAt;
+    // Each statement writes its profile to the file, in place of the previous one. The order of the settings matters:
+    // DuckDB checks the file's extension against the format that is already set.
+    await connection.run(
+      `SET enable_profiling = 'json';
+       SET profiling_output = ${quoteText(profilePath)};
+       SET custom_profiling_settings = '{"TOTAL_BYTES_READ": "true"}'`,
+    );
+    const copy = `COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`;
+    await connection.run(`PREPARE copy_result AS ${copy}`);
     query.signal.throwIfAborted();
-    await copy.run();
-    return { csvPath, bytesScanned: await bytesRead(profilePath), planningMs };
+    // As in Athena, a statement that takes no parameters ignores them. The line break ends a comment at the end of an
+    // expression. Without it, the comment would contain the bracket.
+    const parameters = sql.includes('?') ? query.parameters.map((text) => `(${text}\n)`) : [];
+    const list = parameters.length > 0 ? `(${parameters.join(', ')})` : '';
+    await connection.run(`EXECUTE copy_result${list}`);
+    const profile = JSON.parse(await readFile(profilePath, 'utf8'));
+    return { csvPath, bytesScanned: profile.total_bytes_read };
   } finally {
     await rm(profilePath, { force: true });
   }
@@ -121,44 +127,13 @@ function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposa
 /** The settings that a connection changes to have its queries profiled. */
 const PROFILING_SETTINGS = ['enable_profiling', 'profiling_output', 'custom_profiling_settings'] as const;
 
-/** After this, every statement of the connection writes its profile to the file, in place of the previous profile. */
-async function profileInto(connection: DuckDBConnection, path: string): Promise<void> {
-  // The order matters: DuckDB checks the file's extension against the format that is already set.
-  await connection.run(
-    `SET enable_profiling = 'json';
-     SET profiling_output = ${quoteText(path)};
-     SET custom_profiling_settings = '{"TOTAL_BYTES_READ": "true"}'`,
-  );
-}
-
-/** The bytes that the profiled statement read from files. */
-async function bytesRead(path: string): Promise<number> {
-  const profile = JSON.parse(await readFile(path, 'utf8')) as { total_bytes_read: number };
-  return profile.total_bytes_read;
-}
-
-export interface DuckDbOptions {
-  /** The directory of the Parquet files, in the layout of the data contract. */
-  readonly eventsDirectory: string;
-  /** The schema that holds the tables. */
-  readonly database: string;
-  /** Called with each warning about events that are served nevertheless. */
-  readonly onWarning?: (line: string) => void;
-  /** Called with the progress of reading the events' footers. */
-  readonly onProgress?: OnProgress;
-  /** The directory for unfinished results, and for data that DuckDB spills from memory. It is created if missing. */
-  readonly scratchDirectory: string;
-}
-
 /**
- * Opens DuckDB on a directory of events. Sets DuckDB to behave like Trino where the two would silently differ. Locks
- * DuckDB, so that a query can reach only the events and the scratch directory. Rejects with an OperatorFault if the
- * events can't be served.
+ * Opens DuckDB on a directory of events, and creates the scratch directory, which is also for data that DuckDB spills
+ * from memory. Sets DuckDB to behave like Trino where the two would silently differ. Locks DuckDB, so that a query can
+ * reach only the events and the scratch directory. Rejects with an OperatorFault if the events can't be served.
  */
-async function openInstance(
-  options: DuckDbOptions,
-): Promise<{ readonly instance: DuckDBInstance; readonly events: OpenedEvents }> {
-  const scratchDirectory = resolve(options.scratchDirectory);
+async function openInstance(options: Events) {
+  const { directory, scratchDirectory } = options;
   await mkdir(scratchDirectory, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:', {
     // In Trino, the quotient of two integers is an integer.
@@ -175,16 +150,9 @@ async function openInstance(
     // DuckDB counts the bytes of Parquet data only if it reads them ahead. By default, it does not read local files
     // ahead.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
-    const { eventsDirectory, database, onWarning, onProgress } = options;
-    const events = await openEvents(connection, {
-      directory: eventsDirectory,
-      database,
-      scratchDirectory,
-      ...(onWarning && { onWarning }),
-      ...(onProgress && { onProgress }),
-    });
+    const events = await openEvents(connection, options);
     // DuckDB judges by real paths. The folders of the lake and of its tables may be links.
-    const folders = ['.', ...tables.map(({ name }) => name)].map((name) => resolve(eventsDirectory, name));
+    const folders = ['.', ...tables.map(({ name }) => name)].map((name) => resolve(directory, name));
     const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
     const reachable = [...real, scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
@@ -201,10 +169,7 @@ async function openInstance(
   }
 }
 
-/**
- * DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. The
- * first kind that matches is used.
- */
+/** DuckDB's kinds of errors, by the beginning of their messages: the binding for Node.js passes on nothing else. */
 const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Parser Error: /, 'SYNTAX_ERROR'],
   [/^Catalog Error: (?=.*\bFunction\b)/, 'FUNCTION_NOT_FOUND'],
@@ -214,6 +179,8 @@ const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Out of Range Error: /, 'NUMERIC_VALUE_OUT_OF_RANGE'],
   // The views of the events throw this error.
   [/^Invalid Input Error: HIVE_BAD_DATA: /, 'HIVE_BAD_DATA'],
+  [/^Invalid Input Error: (?=Values were not provided|Parameter argument)/, 'INVALID_PARAMETER_USAGE'],
+  [/^Invalid Input Error: (?=Only scalar parameters)/, 'SYNTAX_ERROR'],
   [/^Invalid Input Error: /, 'INVALID_FUNCTION_ARGUMENT'],
   [/^Not implemented Error: /, 'NOT_SUPPORTED'],
   [/^Permission Error: /, 'PERMISSION_DENIED'],

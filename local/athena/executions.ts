@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { QueryExecutionState } from '@aws-sdk/client-athena';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { InvalidRequest, TooManyQueries } from './protocol.ts';
-import { QueryFailure } from './query-engine.ts';
-import { type QueryRun, QueryScanLimitExceeded, type RunFigures, type RunQuery } from './run-query.ts';
-import type { StartRequest } from './start-request.ts';
+import { type QueryEngine, QueryFailure, QueryScanLimitExceeded } from './query-engine.ts';
+
+/** A StartQueryExecution that is within the documented limits. */
+export interface StartRequest {
+  readonly token: string;
+  readonly sql: string;
+  readonly parameters: readonly string[];
+  readonly workgroup: string;
+  readonly database: string | undefined;
+  readonly catalog: string | undefined;
+}
 
 /** How an execution ended. It ends only once: later events do not change its state. */
 type Ending =
@@ -13,54 +23,48 @@ type Ending =
   | { readonly state: 'CANCELLED'; readonly reason: string };
 
 /** One execution: QUEUED until `startedAt`, then RUNNING until `ended`. Times are milliseconds since 1970. */
-export interface Execution extends QueryRun {
+export interface Execution {
+  readonly id: string;
+  readonly request: StartRequest;
+  /** `s3://bucket/key` */
+  readonly outputLocation: string;
   readonly submittedAt: number;
   startedAt?: number;
   ended?: Ending & { readonly at: number };
-  figures: RunFigures;
+  bytesScanned: number;
+  engineMs: number;
 }
 
-export interface Executions {
-  /**
-   * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
-   * request, even if that execution has ended. Throws if another request came with this token, or if the maximum
-   * number of queries is queued or running.
-   */
-  start(request: StartRequest): Execution;
-  find(id: string): Execution;
-  /** The executions that were started last, the newest first. */
-  latest(most: number): readonly Execution[];
-  /** How many executions wait for the engine. */
-  queued(): number;
-  /** Ends an execution as CANCELLED, unless it has ended already. */
-  stop(id: string): void;
-  /** Stops everything. Resolves when no query is running any more. */
-  close(): Promise<void>;
-}
+export type Executions = ReturnType<typeof createExecutions>;
 
-const NO_FIGURES: RunFigures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
-
-export interface Queue {
-  /** `s3://bucket/prefix/` for the result files. */
+export interface ExecutionOptions {
+  /** `engine.maxRunning` queries are RUNNING at a time; the others stay QUEUED. */
+  readonly engine: QueryEngine;
+  /** The only database. */
+  readonly database: string;
+  readonly results: ResultStore;
+  /** The workgroup's location for results: `s3://bucket/prefix/`. */
   readonly resultsUri: string;
-  readonly maxRunning: number;
-  /** The maximum number of queries that are queued or running. A further query is refused. */
-  readonly maxActive?: number;
-  /** The minimum time that a query stays QUEUED, in milliseconds. */
-  readonly queuedMs?: (request: StartRequest) => number;
 }
+
+type ResultStore = Pick<ObjectStore, 'putFile'>;
 
 /** How many ended executions are kept. Athena keeps each for 45 days. */
 const REMEMBERED = 1_000;
 
-/** Keeps executions from their start, and runs those that wait, the oldest first. */
+/**
+ * Keeps executions from their start, and runs those that wait, the oldest first.
+ *
+ * @param maxActive the maximum number of queries that are queued or running; a further query is refused
+ * @param queuedMs the minimum time that a query stays QUEUED, in milliseconds
+ */
 export function createExecutions(
-  run: RunQuery,
-  { resultsUri, maxRunning, maxActive = Number.POSITIVE_INFINITY, queuedMs = () => 0 }: Queue,
-): Executions {
+  options: ExecutionOptions,
+  maxActive: number,
+  queuedMs: (request: StartRequest) => number,
+) {
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
-  const active = new Set<Execution>();
   /** The ended executions. The one that ended first comes first. */
   const ended = new Set<Execution>();
   const waiting = new Set<Execution>();
@@ -69,7 +73,6 @@ export function createExecutions(
   const end = (execution: Execution, ending: Ending): void => {
     if (execution.ended) return;
     execution.ended = { ...ending, at: Date.now() };
-    active.delete(execution);
     ended.add(execution);
     const [oldest] = ended;
     if (!oldest || ended.size <= REMEMBERED) return;
@@ -80,7 +83,7 @@ export function createExecutions(
 
   const runWaiting = (): void => {
     for (const execution of waiting) {
-      if (running.size >= maxRunning) return;
+      if (running.size >= options.engine.maxRunning) return;
       waiting.delete(execution);
       const abort = new AbortController();
       running.set(execution, { abort, done: runOne(execution, abort.signal) });
@@ -90,11 +93,10 @@ export function createExecutions(
   const runOne = async (execution: Execution, signal: AbortSignal): Promise<void> => {
     execution.startedAt = Date.now();
     try {
-      execution.figures = await run(execution, signal);
+      await runQuery(options, execution, signal);
       end(execution, { state: 'SUCCEEDED' });
     } catch (error) {
-      if (error instanceof QueryScanLimitExceeded)
-        execution.figures = { ...NO_FIGURES, bytesScanned: error.bytesScanned };
+      if (error instanceof QueryScanLimitExceeded) execution.bytesScanned = error.bytesScanned;
       end(execution, endingOf(error));
     }
     running.delete(execution);
@@ -116,9 +118,16 @@ export function createExecutions(
 
   return {
     find,
+    /** How many executions wait for the engine. */
     queued: () => waiting.size,
-    latest: (most) => [...byId.values()].reverse().slice(0, most),
-    start(request) {
+    /** The executions that were started last, the newest first. */
+    latest: (most: number) => [...byId.values()].reverse().slice(0, most),
+    /**
+     * Starts an execution. If the same request came before with the same token, returns the execution of the earlier
+     * request, even if that execution has ended. Throws if another request came with this token, or if the maximum
+     * number of queries is queued or running.
+     */
+    start(request: StartRequest): Execution {
       const known = byToken.get(request.token);
       if (known) {
         // Athena is said not to compare the parameters. Here they are compared, to find a client that uses one token
@@ -126,18 +135,14 @@ export function createExecutions(
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }
-      if (active.size >= maxActive) throw new TooManyQueries(maxActive);
+      if (byId.size - ended.size >= maxActive) throw new TooManyQueries(maxActive);
       const id = randomUUID();
-      const outputLocation = `${resultsUri}${id}.csv`;
+      const outputLocation = `${options.resultsUri}${id}.csv`;
       const execution: Execution = {
-        id,
-        request,
-        outputLocation,
-        submittedAt: Date.now(),
-        figures: NO_FIGURES,
+        ...{ id, request, outputLocation },
+        ...{ submittedAt: Date.now(), bytesScanned: 0, engineMs: 0 },
       };
       byId.set(id, execution);
-      active.add(execution);
       byToken.set(request.token, execution);
       const enqueue = () => {
         if (!execution.ended) waiting.add(execution);
@@ -148,7 +153,9 @@ export function createExecutions(
       else enqueue();
       return execution;
     },
-    stop: (id) => cancel(find(id)),
+    /** Ends an execution as CANCELLED, unless it has ended already. */
+    stop: (id: string) => cancel(find(id)),
+    /** Stops everything. Resolves when no query is running any more. */
     async close() {
       for (const execution of byId.values()) cancel(execution);
       await Promise.all([...running.values()].map(({ done }) => done));
@@ -165,57 +172,39 @@ function endingOf(error: unknown): Ending {
   return { state: 'FAILED', failure };
 }
 
-/** An execution as GetQueryExecution describes it. Times are seconds since 1970, as in JSON 1.1. */
-export function executionDocument({ id, request, outputLocation, ...progress }: Execution): object {
-  return {
-    QueryExecutionId: id,
-    Query: request.sql,
-    StatementType: 'DML',
-    SubstatementType: 'SELECT',
-    ResultConfiguration: { OutputLocation: outputLocation },
-    ResultReuseConfiguration: { ResultReuseByAgeConfiguration: { Enabled: false } },
-    QueryExecutionContext: { Database: request.database, Catalog: request.catalog },
-    ...(request.parameters.length > 0 && { ExecutionParameters: request.parameters }),
-    Status: statusOf(progress),
-    Statistics: statisticsOf(progress),
-    WorkGroup: request.workgroup,
-    EngineVersion: {
-      SelectedEngineVersion: 'AUTO',
-      EffectiveEngineVersion: 'Athena engine version 3',
-    },
-  };
+/** Runs the query, notes its figures and puts its result in S3. Rejects as the engine does, or with a QueryFailure. */
+async function runQuery(
+  { engine, database, results }: ExecutionOptions,
+  execution: Execution,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, request, outputLocation } = execution;
+  const { sql, parameters, database: schema } = request;
+  if (schema === undefined)
+    throw new QueryFailure('SCHEMA_NOT_FOUND', 'Schema must be specified when session schema is not set');
+  if (schema !== database) throw new QueryFailure('SCHEMA_NOT_FOUND', `Schema '${schema}' does not exist`);
+  const startedAt = performance.now();
+  const { csvPath, bytesScanned } = await engine.run({ id, sql, parameters, signal });
+  const engineMs = performance.now() - startedAt;
+  try {
+    signal.throwIfAborted();
+    putResult(results, id, csvPath, outputLocation);
+    Object.assign(execution, { bytesScanned, engineMs });
+  } finally {
+    for (const path of [csvPath, `${csvPath}.metadata`]) await rm(path, { force: true });
+  }
 }
 
-type Progress = Omit<Execution, 'id' | 'request' | 'outputLocation'>;
-
-function statusOf({ submittedAt, startedAt, ended }: Progress): object {
-  const state: QueryExecutionState = ended?.state ?? (startedAt === undefined ? 'QUEUED' : 'RUNNING');
-  return {
-    State: state,
-    SubmissionDateTime: submittedAt / 1000,
-    ...(ended && { CompletionDateTime: ended.at / 1000 }),
-    ...(ended?.state === 'CANCELLED' && { StateChangeReason: ended.reason }),
-    ...(ended?.state === 'FAILED' && {
-      StateChangeReason: ended.failure.message,
-      AthenaError: {
-        ErrorCategory: ended.failure.category,
-        ErrorType: ended.failure.type,
-        ErrorMessage: ended.failure.message,
-        Retryable: ended.failure.retryable,
-      },
-    }),
-  };
-}
-
-function statisticsOf({ submittedAt, startedAt, ended, figures }: Progress): object {
-  const until = ended?.at ?? Date.now();
-  return {
-    DataScannedInBytes: figures.bytesScanned,
-    EngineExecutionTimeInMillis: Math.round(figures.engineMs),
-    QueryPlanningTimeInMillis: Math.round(figures.planningMs),
-    QueryQueueTimeInMillis: (startedAt ?? until) - submittedAt,
-    ServiceProcessingTimeInMillis: Math.round(figures.publishingMs),
-    TotalExecutionTimeInMillis: until - submittedAt,
-    ResultReuseInformation: { ReusedPreviousResult: false },
-  };
+/** Puts a query's result at its location, and beside it the binary `.metadata` file, as Athena does. */
+function putResult(results: ResultStore, id: string, csvPath: string, outputLocation: string): void {
+  const { hostname: bucket, pathname } = new URL(outputLocation);
+  const key = pathname.slice(1);
+  try {
+    // Athena's file is a Protocol Buffers message that begins with the query's id as field 1.
+    writeFileSync(`${csvPath}.metadata`, Buffer.from(`\n${String.fromCharCode(id.length)}${id}`));
+    results.putFile({ bucket, key }, csvPath);
+    results.putFile({ bucket, key: `${key}.metadata` }, `${csvPath}.metadata`);
+  } catch (cause) {
+    throw new QueryFailure('RESULT_WRITE_ERROR', `Failed to write ${outputLocation}: ${cause}`, { cause });
+  }
 }

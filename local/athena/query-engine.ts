@@ -16,10 +16,12 @@ export interface QueryOutcome {
    */
   readonly csvPath: string;
   readonly bytesScanned: number;
-  readonly planningMs: number;
 }
 
-/** An engine that runs queries in one database. `run` rejects with a QueryFailure if the query itself can't be run. */
+/**
+ * An engine that runs queries in one database. `run` rejects with a QueryFailure if the query itself can't be run, or
+ * with a QueryScanLimitExceeded.
+ */
 export interface QueryEngine {
   /** How many queries the engine runs at a time. */
   readonly maxRunning: number;
@@ -37,34 +39,21 @@ export type OpenEngine = (options: {
   readonly scratchDirectory: string;
 }) => Promise<OpenedEngine>;
 
-/** Wraps an engine so that at most `maxRunning` queries run on it at a time. Further queries wait. */
-export function limitEngine<E extends QueryEngine>(engine: E): E {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return {
-    ...engine,
-    async run(query) {
-      while (running >= engine.maxRunning) await new Promise<void>((resolve) => waiting.push(resolve));
-      running += 1;
-      try {
-        query.signal.throwIfAborted();
-        return await engine.run(query);
-      } finally {
-        running -= 1;
-        waiting.shift()?.();
-      }
-    },
-  };
+/** The query scanned more bytes than the workgroup allows. Athena calls such a query cancelled, not failed. */
+export class QueryScanLimitExceeded extends Error {
+  readonly bytesScanned: number;
+
+  constructor(bytesScanned: number) {
+    super('Bytes scanned limit was exceeded');
+    this.bytesScanned = bytesScanned;
+  }
 }
 
 /** In Athena's catalogue of error types, types from 1000 on are the user's errors. Lower types are the system's. */
 const FIRST_USER_TYPE = 1000;
 const CATEGORY = { system: 1, user: 2 } as const;
 
-/**
- * The error types of Athena's catalogue that occur in this stand-in. If Trino has a name for an error, the error has
- * that name here.
- */
+/** The error types of Athena's catalogue that occur in this stand-in, by Trino's names where it has one. */
 const ERROR_TYPE = {
   EXCEEDED_LOCAL_MEMORY_LIMIT: 0,
   GENERIC_INTERNAL_ERROR: 200,
@@ -88,13 +77,10 @@ export type ErrorName = keyof typeof ERROR_TYPE;
 const OTHER_TYPE = { system: 200, user: 1000 } as const;
 
 /** Errors after which the same query may succeed. */
-const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
-  'EXCEEDED_LOCAL_MEMORY_LIMIT',
-  'RESULT_WRITE_ERROR',
-]);
+const RETRYABLE: readonly string[] = ['EXCEEDED_LOCAL_MEMORY_LIMIT', 'RESULT_WRITE_ERROR'];
 
 /** What an engine knows of an error. `fault` is used only if the catalogue does not list the error. */
-export interface FailureOptions extends ErrorOptions {
+interface FailureOptions extends ErrorOptions {
   readonly fault?: keyof typeof OTHER_TYPE;
   readonly retryable?: boolean;
 }
@@ -110,7 +96,7 @@ export class QueryFailure extends Error {
     super(`${errorName}: ${detail}`, options);
     this.type = isListed(errorName) ? ERROR_TYPE[errorName] : OTHER_TYPE[fault];
     this.category = this.type < FIRST_USER_TYPE ? CATEGORY.system : CATEGORY.user;
-    this.retryable = options.retryable ?? RETRYABLE.has(errorName);
+    this.retryable = options.retryable ?? RETRYABLE.includes(errorName);
   }
 }
 

@@ -16,8 +16,7 @@ import {
   type EdgeSettings,
   LARGEST_EDGE_FILE,
 } from '../../lib/downloads-edge.ts';
-import { OTHER_HOSTS } from '../object-store/listen-on-other-host.ts';
-import { type Listener, serve } from '../serve.ts';
+import { type Listener, OTHER_HOSTS, serve } from '../serve.ts';
 
 /** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {
@@ -28,18 +27,13 @@ interface Answer {
   readonly freshUntil: number;
 }
 
-/**
- * How long CloudFront waits for the first or the next byte of a bucket's answer. CloudFront then retries twice. This
- * stand-in does not retry.
- */
+/** How long CloudFront waits for the first or the next byte of a bucket's answer. This stand-in does not retry. */
 const ORIGIN_MS = 30_000;
 
 /**
  * Stands in for one edge location of CloudFront, in front of the object store. It follows the developer guide in all
- * that affects our downloads. It caches answers and errors. It sends one answer to all clients that request the same
- * file at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid each
- * of these. It has one origin and no TLS. It serves no ranges from the cache. Its address replaces the bucket's origin in
- * a presigned URL.
+ * that affects our downloads (docs/local.md, "What is emulated"). The settings and the origin's headers decide what it
+ * caches and shares. Its address replaces the bucket's origin in a presigned URL.
  */
 export async function startDownloadsEdge(
   origin: string,
@@ -47,15 +41,12 @@ export async function startDownloadsEdge(
 ): Promise<Listener> {
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
-  /**
-   * The requests to the origin that are under way, by cache key. Each resolves to the answer for the clients that wait
-   * for it, or to undefined if they must ask the origin themselves.
-   */
+  /** The requests under way, by cache key. Each resolves to undefined if the clients that wait must ask themselves. */
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
   /** Asks the origin. Aborts if the client disconnects, or if the origin sends nothing for ORIGIN_MS. */
   const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, kept?: Answer) => {
-    const { method, url: path, headers } = incoming;
+    const { method, url: path } = incoming;
     const condition = kept?.headers.etag === undefined ? {} : { 'if-none-match': kept.headers.etag };
     const outgoing = requestOf({
       ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, path, method },
@@ -68,8 +59,7 @@ export async function startDownloadsEdge(
     const [answered] = (await once(outgoing, 'response')) as [IncomingMessage];
     // The reader of the answer gets later errors too. Without this listener, they would end the process.
     outgoing.on('error', () => {});
-    const isAskedAgain = kept !== undefined && headers['if-none-match'] === undefined;
-    return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
+    return answered;
   };
 
   /**
@@ -81,30 +71,26 @@ export async function startDownloadsEdge(
     response: ServerResponse,
     kept?: Answer,
   ): Promise<Answer | IncomingMessage> => {
-    const asked = await askOrigin(incoming, response, kept).catch((error: unknown) => {
-      if (kept) return undefined;
-      throw error;
-    });
-    const { statusCode: status = 502, headers } = asked?.answered ?? {};
-    if (kept && (!asked || asked.isUnchanged || status >= 500)) {
-      asked?.answered.resume();
+    const asking = askOrigin(incoming, response, kept);
+    const answered = await (kept ? asking.catch(() => kept) : asking);
+    if ('body' in answered) return answered;
+    const { statusCode: status = 502, headers } = answered;
+    const isUnchanged = status === 304 && incoming.headers['if-none-match'] === undefined;
+    if (kept && (isUnchanged || status >= 500)) {
+      answered.resume();
       return kept;
     }
-    const { answered } = asked as { answered: IncomingMessage };
-    if (Number(headers?.['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
+    if (Number(headers['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
     // A GET with the same key needs a body, which the answer to a successful HEAD does not have. But an error answer to
     // a HEAD is also used for such a GET, as in CloudFront.
     const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
-    if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
-      return answered;
-    const seconds = keptSeconds(status, answered.headers, settings);
-    const answer = {
-      ...{ status, headers: answered.headers, body: await buffer(answered) },
-      freshUntil: Date.now() + (seconds ?? 0) * 1_000,
-    };
+    if (!isWhole || incoming.headers.range !== undefined || !isShared(headers, settings)) return answered;
+    const seconds = keptSeconds(status, headers, settings);
+    const body = await buffer(answered);
+    const answer = { status, headers, body, freshUntil: Date.now() + (seconds ?? 0) * 1_000 };
     if (seconds !== undefined) cache.set(keyOf(incoming, settings), answer);
     return answer;
   };
@@ -120,10 +106,7 @@ export async function startDownloadsEdge(
     if (shared) return give(incoming, response, shared, 'Hit');
     const fetched = fetchAnswer(incoming, response, kept);
     if (isKeyed) {
-      const told = fetched.then(
-        (got) => ('body' in got ? got : undefined),
-        () => undefined,
-      );
+      const told = fetched.then((got) => ('body' in got ? got : undefined)).catch(() => undefined);
       underWay.set(key, told);
       void told.then(() => underWay.get(key) === told && underWay.delete(key));
     }
@@ -166,19 +149,11 @@ function keyOf({ url = '', headers }: IncomingMessage, { key }: EdgeSettings): s
   return JSON.stringify([path, key.query === 'all' ? url.slice(path.length) : '', ...values]);
 }
 
-const shownHeaders = (
-  {
-    connection,
-    'keep-alive': keepAlive,
-    'transfer-encoding': transferEncoding,
-    ...headers
-  }: IncomingHttpHeaders,
-  cacheStatus: string,
-): OutgoingHttpHeaders => ({
-  ...headers,
-  via: '1.1 edge.local (CloudFront)',
-  'x-cache': `${cacheStatus} from cloudfront`,
-});
+function shownHeaders(headers: IncomingHttpHeaders, cacheStatus: string): OutgoingHttpHeaders {
+  const own = { via: '1.1 edge.local (CloudFront)', 'x-cache': `${cacheStatus} from cloudfront` };
+  const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...shown } = headers;
+  return { ...shown, ...own };
+}
 
 function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html', 'x-cache': 'Error from cloudfront' });
@@ -208,11 +183,7 @@ const isShared = (headers: IncomingHttpHeaders, { ttlSeconds }: EdgeSettings): b
  * but asks the origin each time whether it has changed. Undefined: it does not cache the answer. See the developer
  * guide, "Manage how long content stays in the cache" and "HTTP 4xx and 5xx status codes that CloudFront caches".
  */
-function keptSeconds(
-  status: number,
-  headers: IncomingHttpHeaders,
-  settings: EdgeSettings,
-): number | undefined {
+function keptSeconds(status: number, headers: IncomingHttpHeaders, settings: EdgeSettings) {
   const { minimum, default: byDefault, maximum } = settings.ttlSeconds;
   const maxAge = maxAgeOf(headers);
   if (status >= 400) {
@@ -229,7 +200,11 @@ function keptSeconds(
 /** The headers that CloudFront forwards under any policy ("HTTP request headers and CloudFront behavior"). */
 const ALWAYS_FORWARDED = [
   'range',
-  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
 ];
 
 /**

@@ -13,10 +13,7 @@ export const DRAW_MACROS = `
   CREATE MACRO below(drawn, bound) AS CAST((drawn * bound) >> 32 AS BIGINT);
 `;
 
-/**
- * SQL for the random number of a row, or of another SQL expression `of`. The same purpose and row always give the same
- * number.
- */
+/** SQL for the random number of a row, or of another SQL expression `of`. It is always the same for a purpose. */
 export const draw = (purpose: string, of = 'n'): string =>
   `draw(${of}, ${createHash('sha256').update(purpose).digest().readUInt32BE()})`;
 

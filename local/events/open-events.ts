@@ -10,15 +10,14 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type CheckedFiles, checkFiles, unreadFiles } from './check-files.ts';
-import { emptySelect, tableSelect } from './table-select.ts';
+import { type CheckedFiles, checkFiles, emptySelect, tableSelect, unreadFiles } from './table-files.ts';
 
 export interface Events {
   /** Holds `publisher_events/day=YYYY-MM-DD/<Parquet files>` and `advertiser_events/…`. */
   readonly directory: string;
   /** The schema of the tables. */
   readonly database: string;
-  /** A directory for files that stand for what can't be read. */
+  /** A directory for unfinished results, and for files that stand for what can't be read. */
   readonly scratchDirectory: string;
   /** Called with each warning about events that are served nevertheless. */
   readonly onWarning?: (line: string) => void;
@@ -26,21 +25,14 @@ export interface Events {
   readonly onProgress?: OnProgress;
 }
 
-/** The tables of a directory as views. The views follow the changes of the directory. */
-export interface OpenedEvents {
-  /**
-   * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
-   * lost its last one, or has files with other types than before.
-   */
-  follow(connection: DuckDBConnection, sql: string): Promise<void>;
-}
+export type OpenedEvents = Awaited<ReturnType<typeof openEvents>>;
 
 /**
  * Checks a directory of events by the footers of its files, and makes a view of each table. The views are in a schema
  * named after the database. If files or days are added later, the next query sees them. Throws an OperatorFault that
  * names every fault and its cure. The sessions have to be in UTC.
  */
-export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
+export async function openEvents(connection: DuckDBConnection, events: Events) {
   const directory = resolve(events.directory);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
@@ -70,7 +62,11 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.
   let looked: Promise<void> = Promise.resolve();
   return {
-    follow(on, sql) {
+    /**
+     * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
+     * lost its last one, or has files with other types than before.
+     */
+    follow(on: DuckDBConnection, sql: string): Promise<void> {
       const look = looked.then(() => lookAgain(on, sql));
       looked = look.catch(() => {});
       return look;
@@ -82,8 +78,6 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
 const viewFacts = (files: CheckedFiles): string =>
   JSON.stringify([...files].map(([path, entry]) => [path, { ...entry, stamp: undefined }]));
 
-const today = () => utcDay(Date.now());
-
 /** Throws if reports of the chosen tables would fail or be wrong. */
 async function assertUsable(
   connection: DuckDBConnection,
@@ -93,7 +87,7 @@ async function assertUsable(
 ): Promise<void> {
   const lake = await readLake(connection, folderSource(directory, true), {
     depth: 'footers',
-    today: today(),
+    today: utcDay(Date.now()),
     ...(onProgress && { onProgress }),
   });
   const findings = judge({ ...lake, tables: lake.tables.filter(isLookedAt) });

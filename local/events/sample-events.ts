@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { dayFolder, SUCCESS_MARKER } from '../../lake-check/layout.ts';
 import { reports } from '../../lib/report/catalogue.ts';
+import { quoteText } from '../../lib/report/quote-sql.ts';
+import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { isAlive, thisPlace } from '../run-folder.ts';
 import { DRAW_MACROS } from './draws.ts';
-import { sampleDays, sampleRows } from './sample-rows.ts';
-import { markClosedDays, type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
+import { isOpenDay, LATE_COLUMN, sampleDays, sampleRows } from './sample-rows.ts';
 
 export interface SampleEvents {
   /** The directory for sample events. Each set of events has a directory of its own in it. */
@@ -33,8 +36,8 @@ export async function makeSampleEvents({
   hasAwkwardTexts = false,
   onProgress = () => {},
 }: SampleEvents): Promise<string> {
-  const files = sampleFiles((table) => recordsOf[table] ?? records, hasAwkwardTexts);
-  const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
+  const batches = batchesOf((table) => recordsOf[table] ?? records, hasAwkwardTexts);
+  const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(batches)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
   await mkdir(directory, { recursive: true });
   await removeInterrupted(directory);
@@ -42,17 +45,11 @@ export async function makeSampleEvents({
 
   // The set has another name until it is complete, so a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${target}-partial-${process.pid}-${thisPlace}-`);
-  const total = files.reduce((count, { days }) => count + days.length, 0);
+  const total = batches.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
   onProgress(done, total);
   try {
-    await writeSampleFiles(partial, files, () => onProgress(++done, total));
-    const tables = reports.map(({ table }) => table);
-    await markClosedDays(
-      partial,
-      tables,
-      sampleDays(0).map(({ day }) => day),
-    );
+    await writeBatches(partial, batches, () => onProgress(++done, total));
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
@@ -80,13 +77,21 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/**
- * About how many records one statement makes. They stay in memory, at some 170 bytes each, until their files are
- * written.
- */
+/** About how many records one statement makes. Until their files are written, they take some 170 bytes each. */
 const RECORDS_A_STATEMENT = 250_000;
 
-const sampleFiles = (recordsOf: (table: string) => number, hasAwkwardTexts: boolean): SampleFiles[] =>
+/**
+ * Several days of a table, whose records one statement makes: DuckDB takes longer to plan such a long statement than to
+ * make one day's records.
+ */
+interface Batch {
+  readonly table: string;
+  readonly days: readonly { readonly day: string; readonly isRestated: boolean }[];
+  /** SQL for the records of these days, with the partition's column and LATE_COLUMN. */
+  readonly rows: string;
+}
+
+const batchesOf = (recordsOf: (table: string) => number, hasAwkwardTexts: boolean): Batch[] =>
   reports.flatMap((report, index) => {
     const all = sampleDays(recordsOf(report.table));
     const statements = Math.max(1, Math.ceil(recordsOf(report.table) / RECORDS_A_STATEMENT));
@@ -100,3 +105,64 @@ const sampleFiles = (recordsOf: (table: string) => number, hasAwkwardTexts: bool
       };
     });
   });
+
+/** The number of batches that are written at once: DuckDB uses only one core to make such a small file. */
+const AT_ONCE = 2;
+
+/**
+ * Writes the files of all batches below a directory. If that fails, it rejects only when no file is being written any
+ * more.
+ *
+ * @param onDay called after each day
+ */
+async function writeBatches(directory: string, batches: readonly Batch[], onDay: () => void): Promise<void> {
+  const instance = await DuckDBInstance.create();
+  const queue = [...batches];
+  const write = async () => {
+    const connection = await instance.connect();
+    try {
+      for (let next = queue.shift(); next; next = queue.shift())
+        await writeBatch(connection, directory, next, onDay);
+    } finally {
+      // If this writer has failed, the other one must not begin more files.
+      queue.length = 0;
+      connection.closeSync();
+    }
+  };
+  try {
+    const connection = await instance.connect();
+    await connection.run(DRAW_MACROS);
+    connection.closeSync();
+    for (const writer of await Promise.allSettled(Array.from({ length: AT_ONCE }, write)))
+      if (writer.status === 'rejected') throw writer.reason;
+  } finally {
+    instance.closeSync();
+  }
+}
+
+/**
+ * Writes the files of a batch. Each day gets a file, and a second one if it has late records. Each but the last day
+ * gets the marker of a complete day.
+ */
+async function writeBatch(
+  connection: DuckDBConnection,
+  directory: string,
+  { table, days, rows }: Batch,
+  onDay: () => void,
+) {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE drawn AS ${rows}`);
+  for (const { day, isRestated } of days) {
+    const path = join(directory, dayFolder(table, day));
+    await mkdir(path, { recursive: true });
+    const write = (file: string, condition: string) =>
+      connection.run(
+        `COPY (SELECT * EXCLUDE (${PARTITION_COLUMN}, ${LATE_COLUMN}) FROM drawn
+               WHERE ${PARTITION_COLUMN} = '${day}' AND ${condition})
+         TO ${quoteText(join(path, file))} (FORMAT parquet, COMPRESSION zstd)`,
+      );
+    await write('events.parquet', `NOT ${LATE_COLUMN}`);
+    if (isRestated) await write('late-events.parquet', LATE_COLUMN);
+    if (!isOpenDay(day)) await writeFile(join(path, SUCCESS_MARKER), '');
+    onDay();
+  }
+}

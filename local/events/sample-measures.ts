@@ -59,10 +59,7 @@ export function countOf(column: string, counts: readonly string[]): string {
   return `CASE WHEN is_rollup THEN ${several} WHEN kind BETWEEN ${from} AND ${from + rate - 1} THEN 1 ELSE 0 END`;
 }
 
-/**
- * SQL for the count of a coarser-level record, which has only this count. One in five of these records is
- * pre-aggregated. That is more than among the other records, but such a record holds fewer events.
- */
+/** SQL for the count of a coarser-level record, which has only this count. One in five is pre-aggregated. */
 export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
 /** How an amount of money follows from a record's counts. */
@@ -182,20 +179,11 @@ export const identifierOf = (column: string): string =>
 /** The texts of each column, the most frequent text first. NULL means that the value is not known. */
 const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
   device_or_proxy: [
-    'Mobile',
-    'Desktop',
-    'Apple Mail Privacy',
-    'Gmail Image Proxy',
-    'Tablet',
-    'Yahoo Mail Proxy',
+    ...['Mobile', 'Desktop', 'Apple Mail Privacy', 'Gmail Image Proxy', 'Tablet', 'Yahoo Mail Proxy'],
     null,
   ],
   demand_origin: [
-    'Direct',
-    'Open Exchange',
-    'Private Marketplace',
-    'Programmatic Guaranteed',
-    'Network',
+    ...['Direct', 'Open Exchange', 'Private Marketplace', 'Programmatic Guaranteed', 'Network'],
     null,
   ],
 };

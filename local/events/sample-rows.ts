@@ -95,28 +95,23 @@ const WEEKDAY_WEIGHTS = [50, 101, 112, 110, 106, 94, 56];
 const weightOf = (day: number): number =>
   (WEEKDAY_WEIGHTS[new Date(day).getUTCDay()] as number) * (3 * DAYS + (day - FIRST_DAY) / DAY_MS);
 
+/** The last day is open: its records may still come. */
+export const isOpenDay = (day: string): boolean => Date.parse(day) === FIRST_DAY + (DAYS - 1) * DAY_MS;
+
 /** The restated day. Its late records are in a file of their own. */
 const RESTATED_DAY = '2026-02-24';
 
 /** One in twelve of the restated day's records came late. */
 const ONE_LATE_IN = 12;
 
-export interface SampleDay {
-  readonly day: string;
-  /** The number of days since the first day. */
-  readonly dayIndex: number;
-  /** The day's midnight, in milliseconds since 1970. */
-  readonly start: number;
-  /** The number of the day's first record. */
-  readonly first: number;
-  /** The number of the day's last record, plus 1. */
-  readonly end: number;
-  /** The number of the first record that came late. It equals `end` if no record came late. */
-  readonly late: number;
-}
+export type SampleDay = ReturnType<typeof sampleDays>[number];
 
-/** Distributes a number of records over the days 2026-01-01 to 2026-02-28, by weekday and growth. */
-export function sampleDays(records: number): SampleDay[] {
+/**
+ * Distributes a number of records over the days 2026-01-01 to 2026-02-28, by weekday and growth. The records of a day
+ * have the numbers from `first` to `end - 1`, and those from `late` on came late. `start` is the day's midnight, in
+ * milliseconds since 1970.
+ */
+export function sampleDays(records: number) {
   const starts = Array.from({ length: DAYS }, (_, index) => FIRST_DAY + index * DAY_MS);
   const total = starts.map(weightOf).reduce((sum, weight) => sum + weight);
   let before = 0;

@@ -11,27 +11,7 @@ export interface Refusal {
   readonly retryAfterSeconds: number;
 }
 
-/** Lets requests in as fast as the machine can serve them. Refuses requests that would wait too long. */
-export interface Admission {
-  /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait will clearly be too long. */
-  enter(purpose: Purpose): Promise<Refusal | undefined>;
-  /** Stops the admission, and lets in every request that waits. */
-  close(): void;
-}
-
-export interface AdmissionOptions {
-  /** The utilizations of the threads that every request needs. */
-  readonly utilizations: readonly Utilization[];
-  /** How many queries wait for the engine. */
-  readonly queuedQueries: () => number;
-  /**
-   * From this number of queued queries on, no request for a new report is admitted. The number is high enough to keep
-   * the engine busy.
-   */
-  readonly maxQueued: number;
-  /** The clock, in milliseconds. */
-  readonly now?: () => number;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 /** A thread with a higher utilization has no room for another request. */
 const MAX_UTILIZATION = 0.85;
@@ -58,12 +38,22 @@ interface Waiting {
   readonly settle: (refusal?: Refusal) => void;
 }
 
+/** Lets requests in as fast as the machine can serve them. Refuses requests that would wait too long. */
 export function createAdmission({
   utilizations,
   queuedQueries,
   maxQueued,
   now = () => performance.now(),
-}: AdmissionOptions): Admission {
+}: {
+  /** The utilizations of the threads that every request needs. */
+  readonly utilizations: readonly Utilization[];
+  /** How many queries wait for the engine. */
+  readonly queuedQueries: () => number;
+  /** From this number of queued queries on, no request for a new report is admitted. It keeps the engine busy. */
+  readonly maxQueued: number;
+  /** The clock, in milliseconds. */
+  readonly now?: () => number;
+}) {
   const queues: Readonly<Record<Purpose, Waiting[]>> = { waiting: [], new: [] };
   /** The times of the admissions within the window. */
   let admitted: number[] = [];
@@ -115,7 +105,8 @@ export function createAdmission({
   };
 
   return {
-    enter(purpose) {
+    /** Resolves to undefined when the request may begin, or to a refusal as soon as its wait is clearly too long. */
+    enter(purpose: Purpose): Promise<Refusal | undefined> {
       if (!timer) {
         room = PER_LOOK;
         waitingSince = now();
@@ -129,7 +120,8 @@ export function createAdmission({
         queues[purpose].push({ since: now(), settle });
       });
     },
-    close() {
+    /** Stops the admission, and lets in every request that waits. */
+    close(): void {
       clearInterval(timer);
       for (const { settle } of [...queues.waiting, ...queues.new]) settle();
     },

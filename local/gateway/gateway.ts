@@ -14,7 +14,7 @@ import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
 import { type Listener, serve } from '../serve.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';
-import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda-sandbox.ts';
+import { FunctionFailed, failureLine, type Log, type Sandbox, toStderr } from './lambda.ts';
 import { proxyEvent, requestTarget } from './proxy-event.ts';
 
 export interface Route {
@@ -31,10 +31,7 @@ export interface GatewayOptions {
   readonly throttling?: CallRate | undefined;
   /** Decides which requests are let in. Without it, all requests are. */
   readonly admission?: Admission | undefined;
-  /**
-   * The function for requests that no route takes, like `{proxy+}` with `ANY`. Without it, the gateway answers them
-   * itself.
-   */
+  /** The function for requests that no route takes, like `{proxy+}` with `ANY`. Without it, the gateway answers. */
   readonly notFound?: Sandbox;
   /** Whether pages of other origins may read the gateway's own answers. */
   readonly isForPages?: boolean;
@@ -69,39 +66,29 @@ export async function startGateway(
   }: GatewayOptions = {},
 ): Promise<Listener> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
-  const answer = (
-    response: ServerResponse,
-    problem: Omit<GatewayProblem, 'responseType'>,
-    requestId: string,
-  ) => {
-    if (isForPages) response.setHeader('access-control-allow-origin', '*');
-    const { retryAfterSeconds } = problem;
-    response
-      .writeHead(problem.status, {
-        'content-type': PROBLEM_MEDIA_TYPE,
-        'cache-control': 'no-store',
-        ...COMMON_HEADERS,
-        ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-      })
-      .end(JSON.stringify(problemDocument(problem, requestId)));
-  };
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
+    const answer = (problem: Omit<GatewayProblem, 'responseType'>) => {
+      if (isForPages) response.setHeader('access-control-allow-origin', '*');
+      const { retryAfterSeconds: seconds } = problem;
+      if (seconds !== undefined) response.setHeader('retry-after', String(seconds));
+      const own = { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store', ...COMMON_HEADERS };
+      response.writeHead(problem.status, own).end(JSON.stringify(problemDocument(problem, requestId)));
+    };
     const target = requestTarget(request.url);
     // API Gateway refuses such a request before it reaches the API. The answer is therefore no problem document.
     if (target.isRefused) return response.writeHead(400).end();
-    if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
+    if (!isAdmitted()) return answer(gatewayProblems.throttled);
     const [found, pathParameters] = routeOf(routes, request.method, target.path);
     if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
-    const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
-      found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
-    if (!route) return answer(response, gatewayProblems.notFound, requestId);
+    const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound, purpose: undefined });
+    if (!route) return answer(gatewayProblems.notFound);
     // The event is made before admission, so that its request time is the time of arrival.
-    const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
+    const event = proxyEvent(request, target, requestId, route.path, pathParameters);
     const refusal = route.purpose && (await admission?.enter(route.purpose));
-    if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
+    if (refusal) return answer({ ...busy, ...refusal });
     // The caller has disconnected meanwhile.
     if (response.destroyed) return;
     try {
@@ -109,7 +96,7 @@ export async function startGateway(
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
       log(failureLine(route.path, error));
-      answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
+      answer(gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed']);
     }
   };
   return serve(handle, {
@@ -121,11 +108,14 @@ export async function startGateway(
   });
 }
 
-const tooLarge =
-  `HTTP/1.1 ${requestTooLarge.status} Content Too Large\r\nConnection: close\r\n` +
-  `Content-Type: ${requestTooLarge.mediaType}\r\n` +
-  `Content-Length: ${Buffer.byteLength(JSON.stringify(requestTooLarge.body))}\r\n\r\n` +
-  JSON.stringify(requestTooLarge.body);
+const tooLargeBody = JSON.stringify(requestTooLarge.body);
+const tooLarge = [
+  `HTTP/1.1 ${requestTooLarge.status} Content Too Large`,
+  'Connection: close',
+  `Content-Type: ${requestTooLarge.mediaType}`,
+  `Content-Length: ${Buffer.byteLength(tooLargeBody)}`,
+  `\r\n${tooLargeBody}`,
+].join('\r\n');
 
 /** The problem for requests that admission refuses. AWS has no counterpart: it scales instead. */
 const busy = {
@@ -144,13 +134,8 @@ function routeOf(
   for (const route of routes) {
     const pattern = RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
     const match = route.methods.includes(method ?? '') ? pattern.exec(path) : null;
-    if (match) {
-      const groups = Object.entries(match.groups ?? {});
-      return [
-        route,
-        groups.length > 0 ? Object.fromEntries(groups.map(([name, value]) => [name, decoded(value)])) : null,
-      ];
-    }
+    const values = Object.entries(match?.groups ?? {}).map(([name, value]) => [name, decoded(value)]);
+    if (match) return [route, values.length > 0 ? Object.fromEntries(values) : null];
   }
   return [undefined, { proxy: path.slice(1) }];
 }

@@ -1,7 +1,7 @@
 /** The inside of one Lambda execution environment: a thread with its own `process.env` and modules. */
 import { enableCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { functionArn, type Invocation, type Outcome } from './lambda-sandbox.ts';
+import { functionArn, type Invocation, type Outcome } from './lambda.ts';
 
 // A thread spends most of its start on reading the SDK's sources. With this cache, all functions share the result.
 enableCompileCache();
@@ -14,9 +14,6 @@ parentPort?.on('message', async ({ id, requestId, event, deadline }: Invocation)
     functionVersion: '$LATEST',
     invokedFunctionArn: functionArn(workerData.functionName),
     memoryLimitInMB: '1024',
-    logGroupName: `/aws/lambda/${workerData.functionName}`,
-    logStreamName: 'local',
-    callbackWaitsForEmptyEventLoop: true,
     getRemainingTimeInMillis: () => deadline - Date.now(),
   };
   const outcome: Outcome = await Promise.resolve()

@@ -8,9 +8,10 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 export function proxyEvent(
   request: IncomingMessage,
   { path, query: parameters }: RequestTarget,
-  route: { requestId: string; resource: string; pathParameters: Record<string, string> | null },
+  requestId: string,
+  resource: string,
+  pathParameters: Record<string, string> | null,
 ): APIGatewayProxyEvent {
-  const { requestId, resource, pathParameters } = route;
   const headers = requestHeaders(request);
   const names = new Set(parameters.keys());
   const query = Object.fromEntries([...names].map((name) => [name, parameters.getAll(name)]));
@@ -53,22 +54,21 @@ export function proxyEvent(
 const lastOfEach = (values: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.at(-1) ?? '']));
 
-/** The headers that the gateway sets itself. They replace the caller's. */
-const ownHeaders = ({ socket }: IncomingMessage): [name: string, value: string][] => [
-  ['X-Forwarded-Proto', 'http'],
-  ['X-Forwarded-Port', String(socket.localPort)],
-];
-
-/** All values of each header. A header's name has the case that the caller used first: API Gateway keeps the case. */
-function requestHeaders(request: IncomingMessage): Record<string, string[]> {
-  const own = ownHeaders(request);
-  const isOwn = (name: string) => own.some(([ownName]) => ownName.toLowerCase() === name.toLowerCase());
-  const pairs = request.rawHeaders.flatMap((name, index, all): [string, string][] =>
-    index % 2 === 0 && !isOwn(name) ? [[name, all[index + 1] ?? '']] : [],
+/**
+ * All values of each header. A header's name has the case that the caller used first: API Gateway keeps the case. Two
+ * headers are the gateway's own, which replace the caller's.
+ */
+function requestHeaders({ rawHeaders, socket }: IncomingMessage): Record<string, string[]> {
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && !/^x-forwarded-(proto|port)$/i.test(name) ? [[name, rawHeaders[index + 1] ?? '']] : [],
   );
-  const byName = Map.groupBy([...pairs, ...own], ([name]) => name.toLowerCase());
+  const own = [
+    ['X-Forwarded-Proto', 'http'],
+    ['X-Forwarded-Port', String(socket.localPort)],
+  ];
+  const byName = Map.groupBy([...pairs, ...own], ([name = '']) => name.toLowerCase());
   return Object.fromEntries(
-    [...byName.values()].map((same) => [same[0]?.[0] ?? '', same.map(([, value]) => value)]),
+    [...byName.values()].map((same) => [same[0]?.[0] ?? '', same.map(([, value = '']) => value)]),
   );
 }
 

@@ -1,29 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { accessToken, type TokenRequest } from '../access-token.ts';
 import { nameOf } from '../serve.ts';
 
 /** A sample partner of this machine, as the page lists it. */
-interface SamplePartner {
-  readonly clientId: string;
+export interface SamplePartner extends TokenRequest {
   /** The rows that the partner sees, in words. */
   readonly sees: string;
 }
 
-export interface SamplePartners {
-  readonly partners: readonly SamplePartner[];
-  /** The last day with events, `YYYY-MM-DD`. */
-  lastDay(): Promise<string>;
-  /** Resolves to an access token for the partner with this client id. */
-  token(clientId: string): Promise<string>;
-}
-
 const PATH = '/.local/partners';
 
+const THIS_MACHINE = ['127.0.0.1', 'localhost'];
+
 /**
- * Answers two requests that the page makes only on this machine. `GET /.local/partners` lists the sample partners.
- * `POST /.local/partners/{client id}/token` fetches a token for one partner. Resolves to whether it has answered.
+ * Answers two requests that the page makes only on this machine. `GET /.local/partners` lists the sample partners, and
+ * the last day with events (`YYYY-MM-DD`). `POST /.local/partners/{client id}/token` fetches a token for one partner.
+ * Resolves to whether it has answered.
  */
 export async function answerSamplePartners(
-  { partners, lastDay, token }: SamplePartners,
+  partners: readonly SamplePartner[],
+  lastDay: () => Promise<string>,
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
@@ -35,10 +31,9 @@ export async function answerSamplePartners(
     response.end(JSON.stringify(body));
     return true;
   };
-  if (request.method === 'GET' && path === PATH) return send({ partners, lastDay: await lastDay() });
+  const listed = partners.map(({ clientId, sees }) => ({ clientId, sees }));
+  if (request.method === 'GET' && path === PATH) return send({ partners: listed, lastDay: await lastDay() });
   const asked = partners.find(({ clientId }) => path === `${PATH}/${clientId}/token`);
   if (request.method !== 'POST' || !asked) return false;
-  return send({ accessToken: await token(asked.clientId) });
+  return send({ accessToken: await accessToken(asked) });
 }
-
-const THIS_MACHINE = ['127.0.0.1', 'localhost'];

@@ -3,33 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { unescape as percentDecode } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
-import { type Listener, serve } from '../serve.ts';
+import { serve } from '../serve.ts';
 
-export interface IdentityProvider extends Pick<Listener, 'close'> {
-  readonly issuer: string;
-  readonly tokenUrl: string;
-  readonly jwksUri: string;
-  /** Signs any token, even one that the token endpoint would never issue. */
-  readonly signToken: SignToken;
-}
+export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
 
 /**
  * Starts an OAuth 2.0 authorization server on a free port of this machine. It serves a key set, metadata, and a token
- * endpoint for `options.clients`.
+ * endpoint for `options.clients`. `signToken` signs any token, even one that the token endpoint would never issue.
  */
-export async function startIdentityProvider(options: {
-  readonly clients: readonly Client[];
-}): Promise<IdentityProvider> {
+export async function startIdentityProvider(options: { readonly clients: readonly Client[] }) {
   let issuer = '';
   const { signToken, publicKeys } = await makeSigner(() => issuer);
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     switch (`${request.method} ${request.url?.split('?')[0]}`) {
-      case 'POST /token': {
-        const form = new URLSearchParams(await text(request));
-        const { authorization } = request.headers;
-        return answerTokenRequest({ authorization, form }, options.clients, signToken);
-      }
+      case 'POST /token':
+        return answerTokenRequest(request, options.clients, signToken);
       case 'GET /jwks':
         return { status: 200, body: { keys: publicKeys } };
       case 'GET /.well-known/openid-configuration':
@@ -40,17 +29,11 @@ export async function startIdentityProvider(options: {
   };
 
   const { url, close } = await serve(async (request, response) => {
-    const failed = (error: unknown): Answer => ({
-      status: 500,
-      body: { error: 'server_error', error_description: String(error) },
+    const { status, headers, body } = await answer(request).catch((error: unknown): Answer => {
+      return { status: 500, body: { error: 'server_error', error_description: String(error) } };
     });
-    const { status, headers, body } = await answer(request).catch(failed);
-    response.writeHead(status, {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      ...headers,
-    });
-    response.end(JSON.stringify(body));
+    const own = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    response.writeHead(status, { ...own, ...headers }).end(JSON.stringify(body));
   });
   issuer = url;
   return { issuer, tokenUrl: `${issuer}/token`, jwksUri: `${issuer}/jwks`, signToken, close };
@@ -58,17 +41,12 @@ export async function startIdentityProvider(options: {
 
 /** The metadata of OpenID Connect Discovery 1.0 that clients of this grant read. */
 const metadata = (issuer: string): object => ({
-  issuer,
-  token_endpoint: `${issuer}/token`,
-  jwks_uri: `${issuer}/jwks`,
+  ...{ issuer, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` },
   grant_types_supported: ['client_credentials'],
   token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
 });
 
-/**
- * A client that may fetch tokens. `claims` are added to each token. They replace the token's own claims of the same
- * names.
- */
+/** A client that may fetch tokens. `claims` are added to each token, in place of its own claims of the same names. */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -84,13 +62,14 @@ interface Answer {
 
 /** Answers a request for a token by the client credentials grant (RFC 6749, 4.4 and 5). */
 async function answerTokenRequest(
-  { authorization, form }: { readonly authorization: string | undefined; readonly form: URLSearchParams },
+  request: IncomingMessage,
   clients: readonly Client[],
   signToken: SignToken,
 ): Promise<Answer> {
-  if (form.get('grant_type') !== 'client_credentials') {
+  const form = new URLSearchParams(await text(request));
+  const { authorization } = request.headers;
+  if (form.get('grant_type') !== 'client_credentials')
     return { status: 400, body: { error: 'unsupported_grant_type' } };
-  }
   const [id, secret] =
     authorization === undefined
       ? [form.get('client_id'), form.get('client_secret')]
@@ -101,23 +80,12 @@ async function answerTokenRequest(
     return { status: 401, headers, body: { error: 'invalid_client' } };
   }
   const scope = form.get('scope') || undefined;
-  const accessToken = await signToken({
-    scope,
-    client_id: client.clientId,
-    sub: client.clientId,
-    jti: randomUUID(),
-    ...client.claims,
-  });
-  return {
-    status: 200,
-    body: { access_token: accessToken, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope },
-  };
+  const own = { scope, client_id: client.clientId, sub: client.clientId, jti: randomUUID() };
+  const access_token = await signToken({ ...own, ...client.claims });
+  return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: EXPIRES_IN_SECONDS, scope } };
 }
 
-/**
- * The client's id and secret, which are form-encoded in the header (RFC 6749, 2.3.1). Both are empty if the header's
- * scheme is not Basic.
- */
+/** The client's id and secret, form-encoded in the header (RFC 6749, 2.3.1). Empty if the scheme is not Basic. */
 const basicCredentials = (authorization: string): string[] => {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');
@@ -159,15 +127,9 @@ export async function makeSigner(issuer: () => string) {
     const { alg, kid } = key.publicJwk;
     const now = Math.floor(Date.now() / 1000);
     // `nbf` is 10 s ago because clocks may differ by seconds.
-    const payload: JWTPayload = {
-      iss: issuer(),
-      iat: now,
-      nbf: now - 10,
-      exp: now + expiresInSeconds,
-      ...claims,
-    };
+    const own: JWTPayload = { iss: issuer(), iat: now, nbf: now - 10, exp: now + expiresInSeconds };
     const protectedHeader = { typ: 'JWT', kid, alg, ...header } as JWTHeaderParameters;
-    return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key.privateKey);
+    return new SignJWT({ ...own, ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey);
   };
   return { signToken, publicKeys: keys.map(({ publicJwk }) => publicJwk) };
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type BigIntStats, fstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
-import { utf8Order } from './s3-text.ts';
-import { openContent, type StoredFile } from './stored-file.ts';
+import type { KeyRange, ListedObject, ReadableBucket, StoredFile } from './read-bucket.ts';
+import { utf8Order } from './s3-protocol.ts';
+import { openContent, unlessVanished } from './stored-file.ts';
 
 /** Two changes within this time may get the same timestamp from the file system. */
 const TICK_MS = 20;
@@ -16,7 +16,7 @@ const MAX_SCANS = 10;
  * with `/`; many S3 tools create such objects. The entity tag of a folder's object comes from the folder's own time:
  * if a file was added and removed again, the listing still changes.
  */
-export class DirectoryBucket implements Listable {
+export class DirectoryBucket implements ReadableBucket {
   readonly #root: string;
   /** For each folder that the current scan has read: the time of its last change, taken before it was read. */
   #read = new Map<string, bigint>();
@@ -46,19 +46,15 @@ export class DirectoryBucket implements Listable {
     return unlessVanished(() => statSync(join(this.#root, folder), { bigint: true }))?.mtimeNs ?? 0n;
   }
 
-  keys(range: KeyRange): Iterable<string> {
-    return this.#keysIn('', range);
-  }
-
-  *#keysIn(folder: string, range: KeyRange): Generator<string> {
+  *keys(range: KeyRange, folder = ''): Generator<string> {
     for (const key of this.#children(folder)) {
       const isFolder = key.endsWith('/');
       if (key.startsWith(range.prefix)) {
         if (utf8Order(key, range.after) > 0) yield key;
       } else if (!(isFolder && range.prefix.startsWith(key))) continue;
-      if (!isFolder || range.isCollapsed(key)) continue;
+      if (!isFolder) continue;
       const mayHoldLaterKeys = utf8Order(key, range.after) > 0 || range.after.startsWith(key);
-      if (mayHoldLaterKeys) yield* this.#keysIn(key, range);
+      if (mayHoldLaterKeys) yield* this.keys(range, key);
     }
   }
 
@@ -124,15 +120,3 @@ const listed = (facts: BigIntStats): ListedObject => {
     lastModified: facts.mtime,
   };
 };
-
-const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
-
-/** Returns undefined if the file was removed meanwhile. Such a file counts as missing. */
-function unlessVanished<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (VANISHED.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}

@@ -1,11 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { S3Error } from './s3-error.ts';
-import type { ObjectFiles } from './stored-file.ts';
-import { type Content, type Metadata, openStoredFile, type Publish, writeStoredFile } from './stored-file.ts';
+import type { Metadata } from './read-bucket.ts';
+import { invalidArgument, S3Error } from './s3-protocol.ts';
+import {
+  type Content,
+  type ObjectFiles,
+  openStoredFile,
+  type Publish,
+  writeStoredFile,
+} from './stored-file.ts';
 
 // S3's limits: parts are numbered from 1 to 10,000, and all but the last have at least 5 MiB.
 const PART_NUMBER = /^([1-9]\d{0,3}|10000)$/;
@@ -35,12 +41,12 @@ export class MultipartUploads {
 
   /** Resolves to the part's entity tag. */
   async putPart(id: string, partNumber: string, bytes: Content['bytes']): Promise<string> {
-    if (!PART_NUMBER.test(partNumber)) {
-      throw new S3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
-        ArgumentName: 'partNumber',
-        ArgumentValue: partNumber,
-      });
-    }
+    if (!PART_NUMBER.test(partNumber))
+      throw invalidArgument(
+        'Part number must be an integer between 1 and 10000, inclusive',
+        'partNumber',
+        partNumber,
+      );
     const upload = this.#find(id);
     return writeStoredFile(upload, join(upload, partNumber), { bytes, metadata: {}, publish: renameSync });
   }
@@ -48,21 +54,14 @@ export class MultipartUploads {
   /** Makes the object from the upload's parts. Reads them one after the other. Resolves to the object's entity tag. */
   async complete(id: string, parts: readonly Part[], publish: Publish): Promise<string> {
     const upload = this.#find(id);
-    if (parts.some(({ number }, index) => number <= (parts[index - 1]?.number ?? 0))) {
+    if (parts.some(({ number }, index) => number <= (parts[index - 1]?.number ?? 0)))
       throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
-    }
     const { key, metadata } = JSON.parse(await readFile(join(upload, 'object.json'), 'utf8'));
     // As in S3, the entity tag of such an object is not the MD5 of its bytes; its suffix shows that.
-    const digest = createHash('md5')
-      .update(parts.map(({ etag }) => etag).join(''), 'hex')
-      .digest('hex');
-    const etag = `${digest}-${parts.length}`;
-    const written = await this.#objects.write(key, {
-      bytes: bytesOf(upload, parts),
-      metadata,
-      etag,
-      publish,
-    });
+    const tags = parts.map(({ etag }) => etag).join('');
+    const etag = `${hash('md5', Buffer.from(tags, 'hex'))}-${parts.length}`;
+    const bytes = bytesOf(upload, parts);
+    const written = await this.#objects.write(key, { bytes, metadata, etag, publish });
     await rm(upload, { recursive: true, force: true });
     return written;
   }
@@ -84,13 +83,14 @@ export class MultipartUploads {
 async function* bytesOf(upload: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
   for (const [index, part] of parts.entries()) {
     const file = openStoredFile(join(upload, String(part.number)));
-    const isTooSmall = file && file.size < MIN_PART_BYTES && index < parts.length - 1;
-    if (!file || isTooSmall || file.metadata['etag'] !== `"${part.etag}"`) file?.close();
-    if (file?.metadata['etag'] !== `"${part.etag}"`)
+    const isSame = file?.metadata['etag'] === `"${part.etag}"`;
+    const isLarge = index === parts.length - 1 || Number(file?.size) >= MIN_PART_BYTES;
+    if (!isSame || !isLarge) file?.close();
+    if (!isSame)
       throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
         PartNumber: part.number,
       });
-    if (isTooSmall)
+    if (!isLarge)
       throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
     const bytes = file.read(0, file.size - 1);
     if (bytes instanceof Readable) yield* bytes;

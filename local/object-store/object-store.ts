@@ -1,11 +1,11 @@
+import { renameSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Faults } from '../faults/faults.ts';
-import { clientGone } from '../faults/faults.ts';
-import { type Listener, serve } from '../serve.ts';
-import { OTHER_HOSTS } from './listen-on-other-host.ts';
+import type { DOWNLOAD_CORS } from '../../lib/names.ts';
+import { clientGone, type Faults } from '../faults/faults.ts';
+import { OTHER_HOSTS, serve } from '../serve.ts';
 import {
   CREATES_OBJECT,
   LISTING,
@@ -14,28 +14,31 @@ import {
   operations,
   readingOperations,
 } from './operations.ts';
-import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
-import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
+import {
+  accessDenied,
+  conditionalRequestConflict,
+  parameterOf,
+  readRequest,
+  S3Error,
+  type StoreAnswer,
+  type StoreRequest,
+} from './s3-protocol.ts';
 import { ObjectFiles } from './stored-file.ts';
 import { credentials, verifySignature } from './verify-signature.ts';
 
-export interface ObjectStore extends Listener {
-  readonly credentials: typeof credentials;
-  readonly region: string;
-  /**
-   * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket does
-   * not exist.
-   */
-  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
+export type ObjectStore = Awaited<ReturnType<typeof startObjectStore>>;
+
+interface ObjectName {
+  readonly bucket: string;
+  readonly key: string;
 }
 
 /** S3 ends a slow upload after less. A test on a busy machine may take seconds for an upload. */
 const LONGEST_UPLOAD_MS = 60_000;
 
 /**
- * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`. It has only `buckets`
- * and the buckets in `shown`. It has only the operations that the service uses. It answers `NotImplemented` to all
- * others.
+ * Starts a stand-in for S3 on a free port of this machine. It keeps its objects in `directory`, and has only `buckets`
+ * and those in `shown`. It answers `NotImplemented` to the operations that the service does not use.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
@@ -47,37 +50,25 @@ export async function startObjectStore(options: {
   /** Buckets that nobody may list. As in S3, a missing object in them gives `AccessDenied`, not `NoSuchKey`. */
   readonly unlisted?: readonly string[];
   /** Called for every object after its creation, as S3 sends an event to EventBridge. */
-  readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
+  readonly onObjectCreated?: (object: ObjectName) => void;
   readonly faults?: Faults;
   /** The CORS rules of the buckets that have one. Pages of other origins can't read any answer of the other buckets. */
-  readonly corsRules?: Readonly<Record<string, CorsRule>>;
-}): Promise<ObjectStore> {
-  const {
-    directory,
-    buckets,
-    shown = {},
-    createOnlyPrefixes = [],
-    unlisted = [],
-    onObjectCreated,
-    faults,
-    corsRules = {},
-  } = options;
+  readonly corsRules?: Readonly<Record<string, typeof DOWNLOAD_CORS>>;
+}) {
+  const { directory, buckets, onObjectCreated, faults, corsRules = {} } = options;
+  const { shown = {}, createOnlyPrefixes = [], unlisted = [] } = options;
   const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {
     const objects = new ObjectFiles(join(directory, bucket));
-    await objects.prepare();
     own.set(bucket, objects);
     operationsOf.set(bucket, operations(objects));
   }
   for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
 
   /** Answers a request. If a fault stalls it, resolves to undefined once the client has disconnected. */
-  const answer = async (
-    request: StoreRequest,
-    response: ServerResponse,
-  ): Promise<StoreAnswer | undefined> => {
-    verifySignature(request);
+  const answer = async (request: StoreRequest, response: ServerResponse) => {
+    await verifySignature(request);
     const { bucket, key, method } = request;
     const known = operationsOf.get(bucket);
     if (!known) throw noSuchBucket(bucket);
@@ -115,25 +106,35 @@ export async function startObjectStore(options: {
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const [, bucket = ''] = (incoming.url ?? '').split(/[/?]/);
     const corsRule = corsRules[bucket];
-    if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
     try {
+      if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
       const answered = await answer(readRequest(incoming), response);
       if (answered) await send(response, answered);
     } catch (error) {
       // It is too late for an error answer: the client has disconnected, or the file can't be read to its end.
       if (response.headersSent) response.destroy();
-      else await send(response, errorAnswer(error));
+      else await send(response, (error instanceof S3Error ? error : internalError()).toAnswer());
     }
   };
   return {
     ...(await serve(handle, { hosts: OTHER_HOSTS, longestRequestMs: LONGEST_UPLOAD_MS })),
     credentials,
     region: 'us-east-1',
-    putFile(object, path) {
+    /**
+     * Turns an existing file into an object by moving it. The file must be on the store's disk. Throws if the bucket
+     * does not exist.
+     */
+    putFile(object: ObjectName, path: string): void {
       const objects = own.get(object.bucket);
       if (!objects) throw noSuchBucket(object.bucket);
       objects.adopt(path, object.key);
       onObjectCreated?.(object);
+    },
+    /** Makes a text an object. Without a text, removes the object. */
+    async put({ bucket, key }: ObjectName, text: string | undefined): Promise<void> {
+      const metadata = { 'content-type': 'application/json' };
+      if (text === undefined) own.get(bucket)?.delete(key);
+      else await own.get(bucket)?.write(key, { bytes: Buffer.from(text), metadata, publish: renameSync });
     },
   };
 }
@@ -153,32 +154,19 @@ const noSuchBucket = (bucket: string) =>
 const internalError = () =>
   new S3Error('InternalError', 'We encountered an internal error. Please try again.');
 
-function errorAnswer(error: unknown): StoreAnswer {
-  const known = error instanceof S3Error ? error : internalError();
-  return { status: known.status, headers: { 'content-type': 'application/xml' }, body: known.toXml() };
-}
-
 /** The text in which a fault's `match` must occur: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
 const callName = (name: string, request: StoreRequest): string =>
   name === LISTING
     ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`
     : `${request.method} ${request.key}`;
 
-/** A bucket's CORS rule for any origin. */
-export interface CorsRule {
-  readonly methods: readonly string[];
-  readonly allowedHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
-  readonly maxAgeSeconds: number;
-}
-
 /**
- * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not. To the answer of
- * any other request, adds CORS headers if the rule allows the method, even if the answer is then a refusal. Returns
- * whether the request has been answered.
+ * Applies the rule as S3 does, to requests with an `Origin`. Answers every preflight, signed or not, or throws S3's
+ * refusal. To the answer of any other request, adds CORS headers if the rule allows the method, even if the answer is
+ * then a refusal. Returns whether the request has been answered.
  */
 function applyCorsRule(
-  { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,
+  { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: typeof DOWNLOAD_CORS,
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
@@ -190,10 +178,9 @@ function applyCorsRule(
   const isPreflight = request.method === 'OPTIONS';
   if (origin === undefined) return false;
   const known = allowedHeaders.map((name) => name.toLowerCase());
-  const wanted = isPreflight && names ? names.split(/\s*,\s*/).map((name) => name.toLowerCase()) : [];
-  const isAllowed =
-    methods.includes((isPreflight ? asked : request.method) ?? '') &&
-    wanted.every((name) => known.includes(name));
+  const wanted = isPreflight && names ? names.toLowerCase().split(/\s*,\s*/) : [];
+  const method = isPreflight ? asked : request.method;
+  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => known.includes(name));
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
@@ -205,12 +192,8 @@ function applyCorsRule(
   if (!isPreflight) return false;
   if (isAllowed) response.writeHead(200).end();
   else
-    response
-      .writeHead(403, { 'Content-Type': 'application/xml' })
-      .end(
-        '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessForbidden</Code><Message>CORSResponse: This CORS ' +
-          `request is not allowed.</Message>` +
-          '<ResourceType>OBJECT</ResourceType></Error>',
-      );
+    throw new S3Error('AccessForbidden', 'CORSResponse: This CORS request is not allowed.', {
+      ResourceType: 'OBJECT',
+    });
   return true;
 }

@@ -5,6 +5,7 @@ import {
   createReadStream,
   createWriteStream,
   fstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -13,13 +14,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Listable } from './list-objects.ts';
-import { S3Error } from './s3-error.ts';
-import { utf8Order } from './s3-text.ts';
+import type { Metadata, ReadableBucket, StoredFile } from './read-bucket.ts';
+import { S3Error, utf8Order } from './s3-protocol.ts';
 
 /**
  * A stored file holds an object's bytes, then the metadata as JSON, then the JSON's length in four bytes. One rename
@@ -34,11 +32,8 @@ const LENGTH_BYTES = 4;
 const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
-export type Metadata = Readonly<Record<string, string>>;
 
-/**
- * Publishes a finished file at its path, in one step: `renameSync` replaces an existing file, `linkSync` refuses to.
- */
+/** Publishes a finished file at its path, in one step: `renameSync` replaces a file, `linkSync` refuses to. */
 export type Publish = (from: string, to: string) => void;
 
 export interface Content {
@@ -85,14 +80,6 @@ export async function writeStoredFile(
   }
 }
 
-/** Makes a plain file on the same disk a stored file, by moving it. Its bytes are neither copied nor read. */
-function adoptFile(from: string, path: string): void {
-  // Like the entity tag of a multipart upload, this one is not the MD5 of the bytes; its suffix shows that.
-  const etag = `"${hash('md5', randomUUID())}-1"`;
-  appendFileSync(from, trailer({ 'content-type': 'application/octet-stream' }, etag));
-  renameSync(from, path);
-}
-
 function trailer(metadata: Metadata, etag: string): Buffer {
   const json = Buffer.from(JSON.stringify({ ...metadata, etag }));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -100,20 +87,10 @@ function trailer(metadata: Metadata, etag: string): Buffer {
   return Buffer.concat([json, length]);
 }
 
-/** An open file. Its bytes and metadata stay the same, even if the file is replaced or removed meanwhile. */
-export interface StoredFile {
-  readonly size: number;
-  readonly metadata: Metadata;
-  /** Returns the bytes from `start` to `end`, both inclusive, and closes the file after them. */
-  read(start: number, end: number): Buffer | Readable;
-  close(): void;
-}
-
 /** Opens the stored file at `path`. Returns undefined if there is none. */
 export function openStoredFile(path: string): StoredFile | undefined {
   // Most files that are looked up do not exist yet. `stat` reports that without creating an error.
-  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
-  const fd = openIfThere(path);
+  const fd = statSync(path, { throwIfNoEntry: false }) && unlessVanished(() => openSync(path, 'r'));
   if (fd === undefined) return undefined;
   const { size: fileSize, mtime } = fstatSync(fd);
   const tail = Buffer.allocUnsafe(Math.min(fileSize, SMALL_BYTES));
@@ -137,11 +114,14 @@ export function openStoredFile(path: string): StoredFile | undefined {
   return { size: fileSize - (tail.length - jsonStart), metadata, ...openContent(fd) };
 }
 
-function openIfThere(path: string): number | undefined {
+const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+
+/** Returns undefined if the file was removed meanwhile. Such a file counts as missing. */
+export function unlessVanished<T>(look: () => T): T | undefined {
   try {
-    return openSync(path, 'r');
+    return look();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (VANISHED.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }
@@ -165,17 +145,18 @@ const SUFFIX = '.object';
  * A bucket that the store writes itself. Its directory holds `objects` (one file for each object, without subfolders,
  * named by the encoded key), `incoming` (files that are being written) and `uploads` (multipart uploads).
  */
-export class ObjectFiles implements Listable {
-  readonly #directory: string;
-
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
+export class ObjectFiles implements ReadableBucket {
+  readonly #objects: string;
+  readonly #incoming: string;
+  readonly uploads: string;
 
   /** Creates the bucket. If it exists, removes the unfinished files of an earlier process. */
-  async prepare(): Promise<void> {
-    await rm(this.incoming, { recursive: true, force: true });
-    for (const path of [this.incoming, this.#objects]) await mkdir(path, { recursive: true });
+  constructor(directory: string) {
+    this.#objects = join(directory, 'objects');
+    this.#incoming = join(directory, 'incoming');
+    this.uploads = join(directory, 'uploads');
+    rmSync(this.#incoming, { recursive: true, force: true });
+    for (const path of [this.#incoming, this.#objects]) mkdirSync(path, { recursive: true });
   }
 
   *keys({ prefix }: { readonly prefix: string }): Iterable<string> {
@@ -196,28 +177,19 @@ export class ObjectFiles implements Listable {
   }
 
   write(key: string, content: Content): Promise<string> {
-    return writeStoredFile(this.incoming, this.#path(key), content);
+    return writeStoredFile(this.#incoming, this.#path(key), content);
   }
 
-  /** Makes a file on the same disk an object, by moving it. */
+  /** Makes a plain file on the same disk an object, by moving it. Its bytes are neither copied nor read. */
   adopt(from: string, key: string): void {
-    adoptFile(from, this.#path(key));
+    // Like the entity tag of a multipart upload, this one is not the MD5 of the bytes; its suffix shows that.
+    const etag = `"${hash('md5', randomUUID())}-1"`;
+    appendFileSync(from, trailer({ 'content-type': 'application/octet-stream' }, etag));
+    renameSync(from, this.#path(key));
   }
 
   delete(key: string): void {
     rmSync(this.#path(key), { force: true });
-  }
-
-  get incoming(): string {
-    return join(this.#directory, 'incoming');
-  }
-
-  get uploads(): string {
-    return join(this.#directory, 'uploads');
-  }
-
-  get #objects(): string {
-    return join(this.#directory, 'objects');
   }
 
   #path(key: string): string {

@@ -1,17 +1,27 @@
 /**
- * Checks AWS Signature Version 4, in the header and in presigned URLs. The file is long because it keeps all checks
- * together, in the order in which S3 makes them.
+ * Checks AWS Signature Version 4, in the header and in presigned URLs: signs the request once more with the AWS SDK's
+ * own signer, and compares. The checks have the order in which S3 makes them.
  */
-import { createHmac, hash, randomBytes } from 'node:crypto';
-import { accessDenied, S3Error } from './s3-error.ts';
-import { encodeUri } from './s3-text.ts';
-import type { StoreRequest } from './store-request.ts';
+import { randomBytes } from 'node:crypto';
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { accessDenied, encodeUri, invalidArgument, S3Error, type StoreRequest } from './s3-protocol.ts';
 
 /** The one account, drawn at each start: a web page that knows this source can't sign a request. */
 export const credentials = {
   accessKeyId: `LOCAL${randomBytes(8).toString('hex').toUpperCase()}`,
   secretAccessKey: randomBytes(20).toString('hex'),
 };
+
+// S3 takes the path as it is, without a second encoding. The region is the request's own.
+const signer = new SignatureV4({
+  credentials,
+  region: '',
+  service: 's3',
+  sha256: Sha256,
+  uriEscapePath: false,
+  applyChecksum: false,
+});
 
 // The maximum difference between a signer's clock and S3's.
 const MAX_SKEW_MS = 15 * 60 * 1000;
@@ -20,119 +30,95 @@ const MAX_EXPIRY_SECONDS = 604_800;
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** The header that CloudFront adds, unsigned, to its requests to an S3 origin. */
-const FROM_CLOUDFRONT = 'x-amz-cf-id';
-
 /** The signature of a request, from its `Authorization` header or its query. */
 interface Signature {
   /** `<access key>/<date>/<region>/<service>/aws4_request` */
   readonly credential: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
-  /** `20260131T103000Z` */
-  readonly time: string;
+  readonly signedAt: Date;
   readonly payloadHash: string;
 }
 
 /**
- * Throws S3's error unless the request carries exactly one valid and unexpired AWS Signature Version 4, in its
+ * Rejects with S3's error unless the request carries exactly one valid and unexpired AWS Signature Version 4, in its
  * `Authorization` header or in its query (presigned).
  */
-export function verifySignature(request: StoreRequest): void {
+export async function verifySignature(request: StoreRequest): Promise<void> {
   const { authorization } = request.headers;
   const query = new Map(request.parameters);
   const isPresigned = query.has('X-Amz-Algorithm');
   if (!isPresigned && authorization === undefined) throw accessDenied();
-  if (isPresigned && authorization !== undefined) {
-    throw new S3Error(
-      'InvalidArgument',
+  if (isPresigned && authorization !== undefined)
+    throw invalidArgument(
       'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string ' +
         'parameter or the Authorization header should be specified',
-      { ArgumentName: 'Authorization', ArgumentValue: authorization },
+      'Authorization',
+      authorization,
     );
-  }
-  const signed = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
+  const given = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
+  const { credential, signedHeaders, signature } = given;
+  // CloudFront adds x-amz-cf-id, unsigned, to its requests to an S3 origin.
   const unsigned = Object.keys(request.headers).filter(
-    (name) => name.startsWith('x-amz-') && name !== FROM_CLOUDFRONT && !signed.signedHeaders.includes(name),
+    (name) => /^x-amz-(?!cf-id$)/.test(name) && !signedHeaders.includes(name),
   );
   if (unsigned.length > 0)
     throw new S3Error('AccessDenied', 'There were headers present in the request which were not signed', {
       HeadersNotSigned: unsigned.join(', '),
     });
-  const [accessKeyId, ...scope] = signed.credential.split('/');
-  if (accessKeyId !== credentials.accessKeyId) {
+  if (credential.split('/')[0] !== credentials.accessKeyId)
     throw new S3Error(
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
     );
-  }
-  const stringToSign = [
-    ALGORITHM,
-    signed.time,
-    scope.join('/'),
-    hash('sha256', canonicalRequest(request, query, signed)),
-  ].join('\n');
-  if (createHmac('sha256', signingKey(scope)).update(stringToSign).digest('hex') !== signed.signature) {
+  const scope = `Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}`;
+  const expected = `${ALGORITHM} ${scope}, Signature=${signature}`;
+  if ((await authorizationOf(request, given)) !== expected)
     throw new S3Error(
       'SignatureDoesNotMatch',
       'The request signature we calculated does not match the signature you provided. Check your key and ' +
         'signing method.',
-      { StringToSign: stringToSign },
     );
-  }
 }
 
-function canonicalRequest(
+/**
+ * The header `Authorization` of this request, if the account signs the same headers at the same time. A presigned
+ * request is signed in the same way: its query, without the signature, is a part of what is signed.
+ */
+async function authorizationOf(
   { method, path, parameters, headers }: StoreRequest,
-  query: ReadonlyMap<string, string>,
-  { signedHeaders, payloadHash }: Signature,
-): string {
-  // The `X-Amz-*` parameters of the query count as headers.
-  const hoisted = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
-  const signedValue = (name: string) =>
-    String(headers[name] ?? (name.startsWith('x-amz-') ? hoisted.get(name) : undefined)).replace(/ +/g, ' ');
-  return [
-    method,
-    path
+  { credential, signedHeaders, signedAt, payloadHash }: Signature,
+): Promise<string | undefined> {
+  const [, , region = '', service = ''] = credential.split('/');
+  // The signer adds two headers, which a presigned request need not have signed.
+  const all = [...Object.keys(headers), 'x-amz-date', 'x-amz-content-sha256'];
+  const query = Object.groupBy(parameters, ([name]) => name);
+  delete query['X-Amz-Signature'];
+  const request = {
+    ...{ method, protocol: 'http:', hostname: '' },
+    path: path
       .split('/')
       .map((segment) => encodeUri(decodeURIComponent(segment)))
       .join('/'),
-    parameters
-      .filter(([name]) => name !== 'X-Amz-Signature')
-      .map(([name, value]) => `${encodeUri(name)}=${encodeUri(value)}`)
-      .sort()
-      .join('&'),
-    ...signedHeaders.map((name) => `${name}:${signedValue(name)}`),
-    '',
-    signedHeaders.join(';'),
-    payloadHash,
-  ].join('\n');
-}
-
-/** The signing key of the latest scope (day, region, service). Computing a key takes four digests. */
-const signingKeys = new Map<string, Buffer>();
-
-function signingKey(scope: readonly string[]): Buffer {
-  const name = scope.join('/');
-  const kept = signingKeys.get(name);
-  if (kept) return kept;
-  const [date = '', region = '', service = ''] = scope;
-  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
-    (secret, part) => createHmac('sha256', secret).update(part).digest(),
-    `AWS4${credentials.secretAccessKey}`,
-  ) as Buffer;
-  // Anybody may send any scope, so only the latest key is kept: the map must not grow.
-  signingKeys.clear();
-  signingKeys.set(name, key);
-  return key;
+    query: Object.fromEntries(
+      Object.entries(query).map(([name, pairs = []]) => [name, pairs.map(([, value]) => value)]),
+    ),
+    headers: { ...(headers as Record<string, string>), 'x-amz-content-sha256': payloadHash },
+  };
+  const signed = await signer.sign(request, {
+    signingDate: signedAt,
+    signingRegion: region,
+    signingService: service,
+    signableHeaders: new Set(signedHeaders),
+    unsignableHeaders: new Set(all.filter((name) => !signedHeaders.includes(name))),
+  });
+  return signed.headers['authorization'];
 }
 
 function presignedOf(query: ReadonlyMap<string, string>): Signature {
   const wrong = (message: string) => new S3Error('AuthorizationQueryParametersError', message);
-  const time = query.get('X-Amz-Date') ?? '';
-  const signedAt = timeOf(time);
-  if (Number.isNaN(signedAt))
-    throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+  const signedAt = timeOf(query.get('X-Amz-Date'));
+  if (!signedAt) throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
   const expiry = query.get('X-Amz-Expires') ?? '';
   if (!/^\d+$/.test(expiry)) throw wrong('X-Amz-Expires should be a number');
   if (Number(expiry) > MAX_EXPIRY_SECONDS)
@@ -148,7 +134,7 @@ function presignedOf(query: ReadonlyMap<string, string>): Signature {
       'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, ' +
         'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
     );
-  const expiresAt = signedAt + Number(expiry) * 1_000;
+  const expiresAt = signedAt.getTime() + Number(expiry) * 1_000;
   // For a presigned URL, S3 checks only the expiry, not the signer's clock.
   if (Date.now() > expiresAt)
     throw new S3Error('AccessDenied', 'Request has expired', {
@@ -157,35 +143,29 @@ function presignedOf(query: ReadonlyMap<string, string>): Signature {
       ServerTime: wholeSeconds(Date.now()),
     });
   const payloadHash = query.get('X-Amz-Content-Sha256') ?? 'UNSIGNED-PAYLOAD';
-  return { credential, signedHeaders: signedHeaders.split(';'), signature, time, payloadHash };
+  return { credential, signedHeaders: signedHeaders.split(';'), signature, signedAt, payloadHash };
 }
 
 function signedOf(headers: StoreRequest['headers'], authorization: string): Signature {
-  if (!authorization.startsWith(`${ALGORITHM} `)) {
-    throw new S3Error('InvalidArgument', 'Unsupported Authorization Type', {
-      ArgumentName: 'Authorization',
-      ArgumentValue: authorization,
-    });
-  }
-  const time = String(headers['x-amz-date'] ?? '');
-  const signedAt = timeOf(time);
-  if (Number.isNaN(signedAt))
+  if (!authorization.startsWith(`${ALGORITHM} `))
+    throw invalidArgument('Unsupported Authorization Type', 'Authorization', authorization);
+  const signedAt = timeOf(headers['x-amz-date']);
+  if (!signedAt)
     throw new S3Error('AccessDenied', 'AWS authentication requires a valid Date or x-amz-date header');
-  if (Math.abs(Date.now() - signedAt) > MAX_SKEW_MS) {
+  if (Math.abs(Date.now() - signedAt.getTime()) > MAX_SKEW_MS)
     throw new S3Error(
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
     );
-  }
   const payloadHash = headers['x-amz-content-sha256'];
   if (typeof payloadHash !== 'string')
     throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
   // A body that is signed chunk by chunk is refused: the stored object would contain the signatures.
   if (!/^(UNSIGNED-PAYLOAD|[0-9A-Fa-f]{64})$/.test(payloadHash))
-    throw new S3Error(
-      'InvalidArgument',
+    throw invalidArgument(
       'x-amz-content-sha256 must be UNSIGNED-PAYLOAD or a valid sha256 value.',
-      { ArgumentName: 'x-amz-content-sha256', ArgumentValue: payloadHash },
+      'x-amz-content-sha256',
+      payloadHash,
     );
   const component = (name: string): string => {
     const [, value] = new RegExp(`[ ,]${name}=([^, ]+)`).exec(authorization) ?? [];
@@ -200,13 +180,16 @@ function signedOf(headers: StoreRequest['headers'], authorization: string): Sign
     credential: component('Credential'),
     signedHeaders: component('SignedHeaders').split(';'),
     signature: component('Signature'),
-    time,
+    signedAt,
     payloadHash,
   };
 }
 
-/** The time in milliseconds since 1970. NaN if the text is not of the form `20260131T103000Z`. */
-const timeOf = (text: string): number =>
-  Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+/** The time of a text of the form `20260131T103000Z`. Undefined for any other text. */
+function timeOf(text: unknown): Date | undefined {
+  const iso = String(text).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? undefined : new Date(time);
+}
 
 const wholeSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accessToken } from '../../local/access-token.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack } from '../../local/stack.ts';
 import { spawnNode } from '../spawn-node.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 import { guideEvents } from './guide-events.ts';
 
 /** A running `npm start`, with the facts that it gives its user. */

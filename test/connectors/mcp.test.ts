@@ -10,10 +10,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { reportOf } from '../../lib/report/catalogue.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
 import { readProc } from '../linux-process.ts';
+import { writeEvents } from '../write-events.ts';
 import {
   type Agent,
   type Answer,

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack } from '../../local/stack.ts';
 import { folderTarget } from '../../tools/lake/store/folder-target.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { startService } from '../e2e/service.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 
 const TABLE = 'publisher_events';
 const DAY_MS = 86_400_000;

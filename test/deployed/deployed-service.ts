@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { ENV } from '../../lib/names.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
 import { startValidatingProxy } from '../e2e/validating-proxy.ts';
+import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
 import { faultsIn, SLOWNESS } from './emulator-faults.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
@@ -86,7 +86,6 @@ export async function startDeployed(
       clients: [],
       environment: { [ENV.athenaWorkgroup]: resourceNames(stage).service },
       register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
-      athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
   };

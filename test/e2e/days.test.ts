@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DayState } from '../../lib/lake/days-answer.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
+import { writeEvents } from '../write-events.ts';
 import { type Service, startService } from './service.ts';
 
 const DAY = { publisher: 'publisherperformance', advertiser: 'advertiserperformance' };

@@ -1,9 +1,9 @@
 import { DeleteObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
 import type { FaultInput } from '../../local/faults/faults.ts';
 import { s3Of } from '../s3-of.ts';
+import { writeEvents } from '../write-events.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';

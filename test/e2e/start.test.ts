@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { spawnNode } from '../spawn-node.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
-import { readFlags } from '../../infra/deployment-flags.ts';
+import { chooseStage, ownStages, readFlags } from '../../infra/choose-stage.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access/access-details.ts';
@@ -55,7 +54,7 @@ describe('the operator’s own stages', () => {
 
   it.each([
     ['nowhere.ts', /^There is no file .*nowhere\.ts, which `-c stages` names\.$/],
-    ['infra/deployment-flags.ts', /exports no stages\. It needs: export const stages/],
+    ['infra/choose-stage.ts', /exports no stages\. It needs: export const stages/],
   ])("are refused with one clear message if they can't be read from %s", async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
   });

@@ -6,7 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { afterAll } from 'vitest';
 import { addStage, type StageStacks } from '../../infra/add-stage.ts';
-import type { DeploymentFlags } from '../../infra/deployment-flags.ts';
+import type { DeploymentFlags } from '../../infra/choose-stage.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
 export interface Resource {

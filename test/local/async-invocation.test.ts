@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventQueue } from '../../local/gateway/async-invocation.ts';
-import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { createSandbox, eventQueue } from '../../local/gateway/lambda.ts';
 import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };

@@ -47,10 +47,8 @@ const write = async (key: string, text = key) => {
 const list = (more: Partial<ListObjectsV2CommandInput>) =>
   s3.send(new ListObjectsV2Command({ Bucket, ...more }));
 
-const keysOf = async (more: Partial<ListObjectsV2CommandInput>) => {
-  const { Contents = [], CommonPrefixes = [] } = await list(more);
-  return [...Contents.map(({ Key }) => Key), ...CommonPrefixes.map(({ Prefix }) => Prefix)];
-};
+const keysOf = async (more: Partial<ListObjectsV2CommandInput>) =>
+  (await list(more)).Contents?.map(({ Key }) => Key) ?? [];
 
 const entry = async (key: string) => (await list({ Prefix: key, MaxKeys: 1 })).Contents?.[0];
 

@@ -12,8 +12,8 @@ import { DRAW_MACROS } from '../../local/events/draws.ts';
 import { type OpenedEvents, openEvents } from '../../local/events/open-events.ts';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
 import { sampleDays, sampleRows } from '../../local/events/sample-rows.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { thisPlace } from '../../local/run-folder.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 
 const database = 'reports';
 const AT_NEW_DAY = { event_time: "TIMESTAMP '2026-02-01 00:00:00'" };

@@ -1,20 +1,26 @@
 import { expect, it } from 'vitest';
 import { createExecutions } from '../../local/athena/executions.ts';
-
-const figures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
+import type { Query } from '../../local/athena/query-engine.ts';
 
 it('the store of executions keeps the last thousand ended executions, and every running one', async () => {
-  const slow = Promise.withResolvers<typeof figures>();
+  const slow = Promise.withResolvers<never>();
+  const run = ({ sql }: Query) => (sql === 'slow' ? slow.promise : Promise.reject(new Error('over')));
   const executions = createExecutions(
-    ({ request }) => (request.sql === 'slow' ? slow.promise : Promise.resolve(figures)),
-    { resultsUri: 's3://results/athena/', maxRunning: 2 },
+    {
+      engine: { maxRunning: 2, run },
+      database: 'reports',
+      results: { putFile: () => {} },
+      resultsUri: 's3://results/athena/',
+    },
+    Number.POSITIVE_INFINITY,
+    () => 0,
   );
   const start = (token: string, sql = 'ends') =>
     executions.start({ token, sql, parameters: [], database: 'reports', catalog: 'c', workgroup: 'w' });
   const isRemembered = (id: string) => executions.latest(2_000).some((each) => each.id === id);
   const running = start('running', 'slow');
   const ended = Array.from({ length: 1_002 }, (_, index) => start(`token-${index}`));
-  await expect.poll(() => ended.at(-1)?.ended?.state).toBe('SUCCEEDED');
+  await expect.poll(() => ended.at(-1)?.ended?.state).toBe('FAILED');
 
   expect(executions.find(running.id)).toBe(running);
   expect(() => executions.find(ended[0]?.id ?? '')).toThrow('was not found');
@@ -24,7 +30,7 @@ it('the store of executions keeps the last thousand ended executions, and every 
   expect(executions.latest(2_000)).toHaveLength(1_002);
 
   // `running` was started first, and ends last.
-  slow.resolve(figures);
-  await expect.poll(() => running.ended?.state).toBe('SUCCEEDED');
+  slow.reject(new Error('over'));
+  await expect.poll(() => running.ended?.state).toBe('FAILED');
   expect(executions.find(running.id)).toBe(running);
 });

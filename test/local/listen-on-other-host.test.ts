@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listenOnOtherHost } from '../../local/object-store/listen-on-other-host.ts';
+import { listenOnOtherHost } from '../../local/serve.ts';
 
 // Addresses that are reserved for documentation (RFC 5737), so no machine has them.
 const NOBODYS = ['192.0.2.1', '198.51.100.1'];

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { createSandbox } from '../../local/gateway/lambda.ts';
 import { serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';

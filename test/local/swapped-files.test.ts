@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
-import { writeEvents } from '../../local/events/write-events.ts';
+import { writeEvents } from '../write-events.ts';
 
 /** The ids of two companies, which are equal as doubles. */
 const FIRST = 9_007_199_254_740_992n;
@@ -30,11 +30,7 @@ beforeEach(async () => {
     record('2026-01-31', SECOND, 100),
     record('2026-02-01', SECOND, 1_000),
   ]);
-  engine = await openDuckDb({
-    eventsDirectory: events,
-    database: 'reports',
-    scratchDirectory: join(home, 'scratch'),
-  });
+  engine = await duckDbOn(events)({ database: 'reports', scratchDirectory: join(home, 'scratch') });
 });
 
 afterEach(async () => {

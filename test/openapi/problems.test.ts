@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { GatewayResponse, RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { responseBodies } from '../../infra/api/firewall.ts';
-import { addGatewayAnswers } from '../../infra/api/gateway-answers.ts';
+import { addGatewayAnswers } from '../../infra/api/rest-api.ts';
 import * as problems from '../../lib/problems/problem.ts';
 import { causes, knownProblems } from '../../lib/problems/problem-response.ts';
 import { SCOPE } from '../../local/stack.ts';

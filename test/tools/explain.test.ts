@@ -158,6 +158,7 @@ describe('npm run explain', () => {
 
   it('shows the token’s client, the rows that it may see, the SQL, and whether the report is cached', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
+    service.stack.faults.set([{ on: 'athena' }]);
     const before = await explain(service.token, url);
     expect(before).toMatch(/^partner +house, active/m);
     expect(before).toMatch(/^publisherperformance +every row$/m);
@@ -165,7 +166,7 @@ describe('npm run explain', () => {
     expect(before).toMatch(/^data +version \w+$/m);
     const [, job = ''] = /^job +(\w{64})$/m.exec(before) ?? [];
     expect(before).toMatch(/^cached +none: a query would be run$/m);
-    expect(service.stack.athenaCalls()).toEqual([]);
+    expect(service.stack.faults.current()).toEqual([expect.objectContaining({ matched: 0 })]);
 
     await service.pull('publisherperformance', {
       fields: ['Day', 'Clicks'],

@@ -6,7 +6,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { createFaults } from '../../local/faults/faults.ts';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
-import { accessDenied } from '../../local/object-store/s3-error.ts';
+import { accessDenied } from '../../local/object-store/s3-protocol.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { bucketTarget } from '../../tools/lake/store/bucket-lake.ts';
 import { daysIn } from '../../tools/lake/store/lake-target.ts';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conditionalRequestConflict } from '../../local/object-store/s3-error.ts';
+import { conditionalRequestConflict } from '../../local/object-store/s3-protocol.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { DAY, type HoursWorld, startHoursWorld } from './hours-world.ts';
 

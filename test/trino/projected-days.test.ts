@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { trinoOn } from '../../local/trino/trino-engine.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
+import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
 import { askEngine } from './ask-engine.ts';
 import { declareTables } from './trino-tables.ts';
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack } from '../../local/stack.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf } from '../e2e/service.ts';
 import { spawnNode } from '../spawn-node.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 import { declareTables } from './trino-tables.ts';
 
 const trinoUrl = String(process.env['TEST_TRINO_URL']);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
-import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { knownEvents } from '../e2e/known-events.ts';
+import { type EventRow, writeEvents } from '../write-events.ts';
 import { trinoOver } from './trino-tables.ts';
 
 let home: string;

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type ColumnType, PARTITION_COLUMN, type Table, tables } from '../../lib/report/tables.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
-import { trinoOn } from '../../local/trino/trino-engine.ts';
-import type { TrinoCluster } from '../../local/trino/trino-statement.ts';
-import { pagesOf } from '../../local/trino/trino-statement.ts';
+import type { TrinoCluster } from '../../local/trino/trino-engine.ts';
+import { pagesOf, trinoOn } from '../../local/trino/trino-engine.ts';
 
 export const CATALOG = 'hive';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenOnOtherHost } from '../../../local/object-store/listen-on-other-host.ts';
+import { listenOnOtherHost } from '../../../local/serve.ts';
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {

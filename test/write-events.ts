@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { measureColumns } from '../../lake-check/report-columns.ts';
-import { reports } from '../../lib/report/catalogue.ts';
-import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/report/tables.ts';
+import { measureColumns } from '../lake-check/report-columns.ts';
+import { reports } from '../lib/report/catalogue.ts';
+import { quoteName, quoteText } from '../lib/report/quote-sql.ts';
+import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../lib/report/tables.ts';
 
 /**
  * The values of one record, by column. `event_time` is a text like `2026-01-31T23:59:59.999Z`, and money is a text

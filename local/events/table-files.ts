@@ -1,9 +1,60 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { escapeGlob } from '../../lake-check/read-footers.ts';
+import { fits } from '../../lake-check/column-types.ts';
+import { listDays } from '../../lake-check/lake-source.ts';
+import { escapeGlob, readFooters } from '../../lake-check/read-footers.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
-import type { CheckedFiles, TypeMismatch } from './check-files.ts';
+
+/** A file of a day, or a part of the day that can't be read. */
+interface CheckedFile {
+  readonly stamp: string;
+  /** The columns whose types can't be read as the table's, each with the name of its type in the file. */
+  readonly typeMismatches: readonly (readonly [column: string, found: string])[];
+  readonly unreadable?: string;
+}
+
+/** The files of a table's days, by path, as they were when they were last checked. */
+export type CheckedFiles = ReadonlyMap<string, CheckedFile>;
+
+/** The present files of a table. Nothing in them is read, so no type mismatch is known. */
+export async function unreadFiles(directory: string, { name }: Table): Promise<CheckedFiles> {
+  const listed = await listDays(directory, name);
+  return new Map(
+    listed.map(({ path, stamp = '', unreadable }) => [
+      join(directory, path),
+      { stamp, typeMismatches: [], ...(unreadable && { unreadable }) },
+    ]),
+  );
+}
+
+/** The present files of a table. Reads the footers of those that are new or changed since `before`. */
+export async function checkFiles(
+  directory: string,
+  table: Table,
+  before: CheckedFiles,
+): Promise<CheckedFiles> {
+  const now = new Map(await unreadFiles(directory, table));
+  const isSame = (path: string) => before.get(path)?.stamp === now.get(path)?.stamp;
+  const files = [...now].flatMap(([path, { unreadable }]) =>
+    unreadable || isSame(path) ? [] : [{ id: path, path }],
+  );
+  for (const [path, file] of now)
+    if (!file.unreadable && isSame(path)) now.set(path, before.get(path) ?? file);
+  for (const [path, footer] of await readFooters(files)) {
+    const stamp = now.get(path)?.stamp ?? '';
+    // A broken file fails the queries that read it. It is checked again before the next query: it may be half-written.
+    if ('found' in footer) now.set(path, { stamp: '', typeMismatches: [] });
+    else now.set(path, { stamp, typeMismatches: misfitsOf(footer.types, table) });
+  }
+  return now;
+}
+
+const misfitsOf = (types: ReadonlyMap<string, string>, { columns }: Table) =>
+  columns.flatMap(({ name, type }) => {
+    const found = types.get(name);
+    return found === undefined || fits(type, found) ? [] : [[name, found] as const];
+  });
 
 /**
  * SQL that reads these files of a table, and no others, as Athena does. Columns are found by name. A column that a file
@@ -24,7 +75,7 @@ export function tableSelect(
     unreadable ? standIn(inScratch, path.slice(inLake.length), unreadable) : path,
   );
   const list = paths.map((path) => quoteText(escapeGlob(path))).join(', ');
-  const read = columns.map((column) => guarded(column, misfitsIn(files)));
+  const read = columns.map((column) => guarded(column, files));
   const dayAfter = (prefix: string) => `substr(filename, ${[...prefix].length + 1}, ${DAY_LENGTH})`;
   const day = paths.some((path) => path.startsWith(inScratch))
     ? `CASE WHEN starts_with(filename, ${quoteText(inScratch)}) THEN ${dayAfter(inScratch)} ELSE ${dayAfter(inLake)} END`
@@ -35,10 +86,6 @@ export function tableSelect(
   return `SELECT ${read.join(', ')}, ${day} AS ${quoteName(PARTITION_COLUMN)}
     FROM read_parquet([${list}], filename = true, hive_partitioning = false, schema = ${schemaOf(columns)})`;
 }
-
-/** The columns of files whose type is not the contract's. */
-const misfitsIn = (files: CheckedFiles): TypeMismatch[] =>
-  [...files.values()].flatMap(({ typeMismatches }) => typeMismatches);
 
 /** Writes a file that is no Parquet file, in the place of a part of a day. Its name tells why the day can't be read. */
 function standIn(days: string, part: string, reason: string): string {
@@ -70,14 +117,13 @@ const schemaOf = (columns: readonly Column[]): string => {
  * the values instead, and a DOUBLE can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so
  * only columns with mismatches get it.
  */
-function guarded({ name, type }: Column, typeMismatches: readonly TypeMismatch[]): string {
+function guarded({ name, type }: Column, files: CheckedFiles): string {
   const quoted = quoteName(name);
-  const byType = Map.groupBy(
-    typeMismatches.filter(({ column }) => column === name),
-    ({ found }) => found,
+  const misfits = [...files].flatMap(([path, { typeMismatches }]) =>
+    typeMismatches.flatMap(([column, found]) => (column === name ? [{ path, found }] : [])),
   );
-  if (byType.size === 0) return quoted;
-  const cases = [...byType].map(([found, files]) => {
+  if (misfits.length === 0) return quoted;
+  const cases = [...Map.groupBy(misfits, ({ found }) => found)].map(([found, files]) => {
     const before = quoteText(`HIVE_BAD_DATA: Field ${name}'s type ${found} in parquet file `);
     const after = quoteText(` is incompatible with type ${type} defined in table schema`);
     const paths = files.map(({ path }) => quoteText(path)).join(', ');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { type Utilization, utilizationOf } from './admission.ts';
+import { utilizationOf } from './admission.ts';
 
 export interface Invocation {
   readonly id: string;
@@ -27,7 +28,13 @@ export class FunctionFailed extends Error {
   }
 }
 
-export interface FunctionSpec {
+export type Sandbox = ReturnType<typeof createSandbox>;
+
+/** Without this limit, V8 takes up to 100 MB more for each busy thread, and never frees the memory. */
+const YOUNG_GENERATION_MB = 16;
+
+/** Runs one function in a thread of its own, which the first invocation starts. It takes invocations concurrently. */
+export function createSandbox(spec: {
   readonly name: string;
   /** The module that exports `handler`: a source file or a bundle. */
   readonly entry: URL;
@@ -36,25 +43,7 @@ export interface FunctionSpec {
   readonly timeoutMs: number;
   /** Receives the function's output. Without it, this process prints the output. */
   readonly log?: Log | undefined;
-}
-
-export interface Sandbox {
-  /** Runs the handler on one event. Rejects with a FunctionFailed if that fails. */
-  invoke(event: unknown, requestId?: string): Promise<unknown>;
-  /** Ends the thread at once, as a crash would. The next invocation starts a new thread. */
-  kill(): Promise<void>;
-  /** How busy the function's thread is, from 0 to 1. */
-  readonly utilization: Utilization;
-}
-
-/** Without this limit, V8 takes up to 100 MB more for each busy thread, and never frees the memory. */
-const YOUNG_GENERATION_MB = 16;
-
-/**
- * Runs one function in a thread of its own. The first invocation starts the thread. The thread takes invocations
- * concurrently.
- */
-export function createSandbox(spec: FunctionSpec): Sandbox {
+}) {
   const { name, timeoutMs, log } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();
   let thread: Promise<Worker> | undefined;
@@ -87,14 +76,11 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
         for (const settle of waiting.values()) settle(ended);
       });
     });
-  const running = () => {
-    thread ??= start();
-    return thread;
-  };
-
   return {
-    async invoke(event, requestId = randomUUID()) {
-      const worker = await running();
+    /** Runs the handler on one event. Rejects with a FunctionFailed if that fails. */
+    async invoke(event: unknown, requestId: string = randomUUID()): Promise<unknown> {
+      thread ??= start();
+      const worker = await thread;
       const id = randomUUID();
       const outcome = await new Promise<Outcome | Error>((settle) => {
         const timer = setTimeout(() => settle(new FunctionFailed(`${name} timed out`, true)), timeoutMs);
@@ -109,8 +95,10 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
       if (outcome.error !== undefined) throw new FunctionFailed(outcome.error);
       return outcome.result;
     },
+    /** How busy the function's thread is, from 0 to 1. */
     utilization: utilizationOf(() => started?.performance.eventLoopUtilization),
-    async kill() {
+    /** Ends the thread at once, as a crash would. The next invocation starts a new thread. */
+    async kill(): Promise<void> {
       await (await thread)?.terminate();
     },
   };
@@ -127,3 +115,78 @@ export const failureLine = (of: string, error: unknown): string =>
 
 /** The stand-in for a function's ARN on this machine. */
 export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;
+
+/** A function's queue of events. Nobody waits for the outcome of an event. */
+export type EventQueue = ReturnType<typeof eventQueue>;
+
+/**
+ * Runs a function for each event, as Lambda does for asynchronous invocations. If the function fails, crashes or times
+ * out, the event is tried again after a pause. If the last try fails, the event goes to the on-failure destination.
+ */
+export function eventQueue(options: {
+  readonly name: string;
+  readonly sandbox: Pick<Sandbox, 'invoke'>;
+  /** The pauses before the further tries, in order. */
+  readonly retryPausesMs: readonly number[];
+  /** Receives the record that Lambda sends to an on-failure destination if the last try of an event fails. */
+  readonly onFailure?: ((record: object) => void) | undefined;
+  readonly log?: Log | undefined;
+}) {
+  const { name, sandbox, retryPausesMs, onFailure, log = toStderr } = options;
+  const closed = new AbortController();
+
+  const run = async (event: unknown): Promise<void> => {
+    // Lambda uses the same request id for all tries of an event.
+    const requestId = randomUUID();
+    let failure: unknown;
+    for (const pauseMs of [0, ...retryPausesMs]) {
+      await delay(pauseMs, undefined, { signal: closed.signal, ref: false });
+      try {
+        await sandbox.invoke(event, requestId);
+        return;
+      } catch (error) {
+        closed.signal.throwIfAborted();
+        failure = error;
+        log(failureLine(name, error));
+      }
+    }
+    onFailure?.({
+      version: '1.0',
+      timestamp: new Date().toISOString(),
+      requestContext: {
+        requestId,
+        functionArn: `${functionArn(name)}:$LATEST`,
+        condition: 'RetriesExhausted',
+        approximateInvokeCount: retryPausesMs.length + 1,
+      },
+      requestPayload: event,
+      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+      responsePayload: {
+        errorType: failure instanceof FunctionFailed && failure.timedOut ? 'Sandbox.Timedout' : 'Error',
+        errorMessage: failure instanceof Error ? failure.message : String(failure),
+      },
+    });
+  };
+
+  return {
+    send: (event: unknown): void =>
+      void run(event).catch((error) => {
+        if (!closed.signal.aborted) throw error;
+      }),
+    /** Forgets the events that wait for another try. */
+    close: () => closed.abort(),
+  };
+}
+
+/** EventBridge's event for an object that was created in S3. */
+export const objectCreatedEvent = ({ bucket, key }: { readonly bucket: string; readonly key: string }) => ({
+  version: '0',
+  id: randomUUID(),
+  'detail-type': 'Object Created',
+  source: 'aws.s3',
+  account: '000000000000',
+  time: new Date().toISOString(),
+  region: 'local',
+  resources: [`arn:aws:s3:::${bucket}`],
+  detail: { version: '0', bucket: { name: bucket }, object: { key } },
+});
