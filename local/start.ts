@@ -77,7 +77,15 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
 }
 
 /** Starts the stack. Resolves to what ends it and removes its files. */
+/** What the sample events' operator would set. */
+const SAMPLE_SETTINGS = { [ENV.currency]: 'EUR', [ENV.accessContact]: 'whoever started this service' };
+
 async function start(): Promise<AsyncDisposable> {
+  const [argument] = process.argv.slice(2);
+  if (argument !== undefined)
+    throw new OperatorFault(
+      `npm start takes no arguments, such as "${argument}". Its settings are variables, such as PORT: docs/local.md.`,
+    );
   const port = portOf(process.env['PORT']);
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const finalAfterHours = finalAfterHoursOf(process.env['FINAL_AFTER_HOURS']);
@@ -99,7 +107,10 @@ async function start(): Promise<AsyncDisposable> {
     ...engine,
     partners: partners ?? (hasSampleEvents ? PARTNERS_OF_SAMPLE_EVENTS : undefined),
     hasDownloadsEdge,
-    ...(finalAfterHours && { functionEnv: { [ENV.finalAfterHours]: finalAfterHours } }),
+    functionEnv: {
+      ...(hasSampleEvents && SAMPLE_SETTINGS),
+      ...(finalAfterHours && { [ENV.finalAfterHours]: finalAfterHours }),
+    },
     directory: join(run.folder, 'stack'),
     port,
     throttling: THROTTLING,

@@ -32,8 +32,8 @@ interface Run {
 }
 
 /** Starts the service as `npm start` does, with a state directory of this test file. */
-function run(env: Record<string, string>): Run {
-  const child = spawnNode(['local/start.ts'], {
+function run(env: Record<string, string>, ...args: string[]): Run {
+  const child = spawnNode(['local/start.ts', ...args], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
   });
   let output = '';
@@ -42,8 +42,8 @@ function run(env: Record<string, string>): Run {
   return { child, output: () => output, exitCode: once(child, 'close').then(([code]) => code) };
 }
 
-const failure = async (env: Record<string, string>) => {
-  const { exitCode, output } = run(env);
+const failure = async (env: Record<string, string>, ...args: string[]) => {
+  const { exitCode, output } = run(env, ...args);
   return { code: await exitCode, output: output() };
 };
 
@@ -227,5 +227,13 @@ describe('npm start', () => {
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(1);
+  });
+
+  it('refuses arguments, and says where settings go', async () => {
+    const { code, output } = await failure({}, '--port', '4711');
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^npm start takes no arguments, such as "--port"\. .*\n$/),
+    ]);
   });
 });
