@@ -14,13 +14,13 @@ const AT_MOST: Readonly<Record<string, number>> = {
   lib: 8_050,
   'files of lib': 78,
   infra: 3_397,
-  local: 5_283,
+  local: 5_294,
   'lake-check': 1_950,
   tools: 5_869,
   page: 8_595,
   connectors: 2_096,
   bench: 3_179,
-  test: 48_116,
+  test: 47_974,
   docs: 5_600,
 };
 
