@@ -52,6 +52,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
       elsewhere: 0,
       late: 0,
       gone: 0,
+      foreign: 0,
       tokensKeptMs: 3_600_000,
       ...engine,
     },

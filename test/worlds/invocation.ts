@@ -50,6 +50,8 @@ export interface Invocation {
   readonly written: Map<string, StoredObject>;
   /** When the function wrote a report's plain file. */
   plainFileAt?: number;
+  /** When the function first wrote a job's record. */
+  recordedAt?: number;
   /** The line that the function logged about its request. */
   line?: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,8 @@
-import type { QueryExecution, QueryExecutionStatus } from '@aws-sdk/client-athena';
+import {
+  InvalidRequestException,
+  type QueryExecution,
+  type QueryExecutionStatus,
+} from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import type { Invocation } from './invocation.ts';
 import {
@@ -82,6 +86,8 @@ export interface ModelledAthena {
   get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
   stop(id: string, by: Invocation): void;
   readonly active: () => readonly EngineQuery[];
+  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
+  readonly tokensOfOthers: ReadonlySet<string>;
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
   readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
@@ -119,10 +125,13 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     string,
     { readonly query: EngineQuery; readonly text: string; readonly until: number }
   >();
+  const tokensOfOthers = new Set<string>();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
   const onStop: ModelledAthena['onStop'] = [];
   let busy = 0;
+  /** Who was refused a token. A new token belongs to nobody. */
+  const refused = new WeakSet<Invocation>();
 
   const tell = ({ id }: EngineQuery, what: string) => world.tell?.('athena', `${id} ${what}`);
   const runNext = () => {
@@ -292,6 +301,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
 
   return {
     queries,
+    tokensOfOthers,
     onStart,
     onStop,
     active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
@@ -299,6 +309,17 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       const text = JSON.stringify([compiled.sql, compiled.parameters]);
       if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`no token: ${token}`);
       const known = byToken.get(token);
+      const isForeign =
+        namedDice(seed, `token ${startedBy.id}`)() < engine.foreign && !refused.has(startedBy);
+      if (!known && isForeign && troubles.happens('token is of another query', startedBy.id)) {
+        refused.add(startedBy);
+        tokensOfOthers.add(token);
+        throw new InvalidRequestException({
+          message: 'Idempotent parameters do not match',
+          AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
+          $metadata: { httpStatusCode: 400 },
+        });
+      }
       if (known && known.until > time.now()) {
         if (known.text !== text) {
           world.violate('token-reused', `token of ${known.query.id} is used with another query`);

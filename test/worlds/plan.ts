@@ -100,6 +100,8 @@ export interface Plan {
     readonly late: number;
     /** How often a result is removed seconds after its query's end. */
     readonly gone: number;
+    /** How often Athena knows a query's token for another query. */
+    readonly foreign: number;
     /**
      * After which time a query is put back into the queue, and how long it stays there. Undefined: after a second, for
      * some seconds.
@@ -204,6 +206,7 @@ export function planOf(
     elsewhere: engineTrouble(0.15, 0.5),
     late: !isMixed && !isCalm && chance(namedDice(seed, 'late results'), 0.07) ? 0.5 : 0,
     gone: !isMixed && !isCalm && chance(namedDice(seed, 'removed results'), 0.04) ? 0.4 : 0,
+    foreign: !isMixed && !isCalm && chance(namedDice(seed, 'tokens of others'), 0.03) ? 0.3 : 0,
     tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
   };
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
@@ -284,7 +287,11 @@ export function planOf(
     Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
     // Two clients with the same rows share their queries, and each has slots of its own.
-    if (isShared) Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
+    if (isShared) {
+      Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
+      Object.assign(engine, { runMs: [6_000, 28_000] });
+      Object.assign(faults, { rate: 0.02 });
+    }
   }
   const isShort =
     !isUnstoppable &&

@@ -93,6 +93,7 @@ export async function simulate(
   s3.onCreated.push((key, stored) => {
     const by = running.getStore();
     by?.written.set(key, stored);
+    if (by && key.startsWith('jobs/')) by.recordedAt ??= world.time.now();
     const { executionId = '' } = (stored.document ?? {}) as { readonly executionId?: string };
     if (by && key.startsWith('jobs/')) athena.queries.get(executionId)?.recordedBy.add(by);
   });

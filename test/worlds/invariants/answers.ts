@@ -2,7 +2,7 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
-import { noteDeath, waitingFault } from './calm.ts';
+import { isCalm, noteDeath, waitingFault } from './calm.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
 import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
@@ -44,6 +44,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     changesSeen(parts, request) > MOST_CHANGES + crossings(pull) ? 'data-changes-without-end' : undefined,
     waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
+    hasStoodStill(parts, request) ? 'stood-still' : undefined,
     leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
     invocation.faults.some(({ kind }) => kind === 'denied') && status !== 500 ? 'denial-untold' : undefined,
     waitingFault(parts, request),
@@ -107,6 +108,22 @@ const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation }, answeredAt }: 
     // A lease that ends at once keeps nobody from asking.
     return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
   });
+
+/** A hop that is alone takes the attempt over after its first reads. */
+const TAKEN_OVER_MS = 1_000;
+
+/** Whether a waiting hop, with nobody else to wait for, let its query alone at first. */
+const hasStoodStill = (
+  { world, pulls }: Parts,
+  { hop, pull, answer: { invocation } }: AnsweredRequest,
+): boolean =>
+  hop > 0 &&
+  isCalm(world) &&
+  !world.plan.isMixed &&
+  world.plan.settings.queriesPerPartner === 0 &&
+  !Number.isFinite(world.plan.settings.largeFromDays) &&
+  pulls.every((each) => each === pull || each.caller.days.join() !== pull.caller.days.join()) &&
+  (invocation.recordedAt ?? 0) - invocation.startedAt > TAKEN_OVER_MS;
 
 /** The ages of objects in S3 are whole seconds. */
 const LEASE_ERROR_MS = 1_000;

@@ -19,7 +19,7 @@ const LONGEST_LEASE_MS = 26_000;
 /** Release 1.0.0 has other records, two folders deep. */
 const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
-export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
+export function attemptsRule({ world, s3, athena }: Pick<Parts, 'world' | 's3' | 'athena'>): void {
   const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/')) return;
@@ -36,7 +36,8 @@ export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
     latest.set(key, { state, attempt, at });
     const isUnderWay = was?.state === 'under-way' && !isOfReleaseBefore(key);
     const mayRunMs = isUnderWay ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
-    if (was && attempt !== was.attempt && at - was.at < mayRunMs)
+    const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
+    if (was && !isForeign && attempt !== was.attempt && at - was.at < mayRunMs)
       world.violate('attempt-dropped', `${key}: ${was.attempt} may be under way, ${attempt} takes its place`);
   });
 }

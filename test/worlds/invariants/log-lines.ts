@@ -1,12 +1,15 @@
-/** Rule: no line of the log holds a ticket, a download link, or a value of a row. */
+/** Rules: no line of the log holds a ticket, a download link, or a value of a row. A query that it names exists. */
 import { ROW_VALUE } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 
 export function checkLine(
-  { world, s3 }: Pick<Parts, 'world' | 's3'>,
+  { world, s3, athena }: Pick<Parts, 'world' | 's3' | 'athena'>,
   message: string,
   facts: Readonly<Record<string, unknown>>,
 ): void {
+  const { queryExecutionId: id } = facts;
+  if (id !== undefined && !athena.queries.has(String(id)))
+    world.violate('no-such-query-in-log', `${message}: ${id}`);
   const text = JSON.stringify(facts, (_, value) =>
     value instanceof Error ? [value.name, value.message, value.stack, value.cause] : value,
   );
