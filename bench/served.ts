@@ -18,6 +18,8 @@ interface Used {
 /** A service in its own process. Callers follow redirects. After an error, they pause (`Retry-After`) and ask again. */
 export interface Served extends AsyncDisposable {
   pull(question: Question): Promise<void>;
+  /** How long a caller waits until a report of about a gigabyte, in this encoding, begins to come. */
+  gigabyteMs(question: Question, encoding: 'identity' | 'gzip'): Promise<number>;
   used(): Promise<Used>;
   /** How often each status was answered. An error without `Retry-After` counts as `<status> without`. */
   readonly statuses: ReadonlyMap<string, number>;
@@ -40,7 +42,8 @@ export async function serve(eventsDirectory: string): Promise<Served> {
     listening.abort();
     return message as T;
   };
-  const { apiUrl, authorization } = await heard<{ apiUrl: string; authorization: string }>();
+  const { apiUrl, authorization, faultsUrl } =
+    await heard<Record<'apiUrl' | 'authorization' | 'faultsUrl', string>>();
   const headers = { authorization, accept: 'text/csv', 'accept-encoding': 'identity' };
   const statuses = new Map<string, number>();
   return {
@@ -55,6 +58,18 @@ export async function serve(eventsDirectory: string): Promise<Served> {
         if (response.ok) return;
         await delay(1_000 * Number(retryAfter ?? 5));
       }
+    },
+    async gigabyteMs(question, encoding) {
+      const faults = JSON.stringify([{ on: 'query', resultBytes: 1e9, times: 1 }]);
+      await fetch(faultsUrl, { method: 'PUT', body: faults });
+      const began = performance.now();
+      const response = await fetch(apiUrl + pathOf(question), {
+        headers: { ...headers, 'accept-encoding': encoding },
+      });
+      const ms = performance.now() - began;
+      await response.body?.cancel();
+      if (response.status !== 200) throw new Error(`a gigabyte: ${response.status}`);
+      return ms;
     },
     async used() {
       child.send('used');
@@ -83,5 +98,6 @@ if (process.argv[1] === import.meta.filename) {
       process.disconnect();
     }
   });
-  process.send?.({ apiUrl: service.stack.apiUrl, authorization: service.authorization });
+  const { apiUrl, faultsUrl } = service.stack;
+  process.send?.({ apiUrl, faultsUrl, authorization: service.authorization });
 }
