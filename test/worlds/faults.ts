@@ -71,9 +71,13 @@ export function faultOf(
     readonly extra: number;
   },
 ): Fault | undefined {
-  const { rate, only } = world.plan.faults;
+  const { rate, only, startless } = world.plan.faults;
   const outage = outageOf(world, invocation, operation, key);
   if (outage) return outage.isDenied ? { ...THROTTLED, kind: 'denied' } : THROTTLED;
+  if (startless === invocation.id && operation === 'Athena StartQueryExecution') {
+    world.troubles.happens('dies before a call', `${invocation.id}/${index} ${operation}`);
+    return { ...THROTTLED, kind: 'dies before a call' };
+  }
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

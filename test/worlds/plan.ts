@@ -114,7 +114,12 @@ export interface Plan {
   };
   /** Times in which a service refuses every call for some keys or for all keys. */
   readonly outages: readonly OutagePlan[];
-  readonly faults: { readonly rate: number; readonly only: readonly FaultKind[] | undefined };
+  readonly faults: {
+    readonly rate: number;
+    readonly only: readonly FaultKind[] | undefined;
+    /** The request that dies when it is about to start its query. */
+    readonly startless?: string;
+  };
   readonly clocks: {
     readonly skewMs: number;
     readonly wrong: { readonly machine: string; readonly skewMs: number } | undefined;
@@ -272,7 +277,7 @@ export function planOf(
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
   const isFull = !isFailing && kind < 0.08;
-  const isShared = isFull && chance(namedDice(seed, 'shared rows'), 0.5);
+  const isShared = isFull && days.length > 1 && chance(namedDice(seed, 'shared rows'), 0.6);
   const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
   const isStill = isFailing || isFull || returnsAt !== undefined;
   if (isStill) {
@@ -286,11 +291,13 @@ export function planOf(
   if (isFull) {
     Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
-    // Two clients with the same rows share their queries, and each has slots of its own.
+    // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
+    // when it has taken its slot; requests of the other take its attempt over.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
-      Object.assign(engine, { runMs: [6_000, 28_000] });
-      Object.assign(faults, { rate: 0.02 });
+      Object.assign(settings, { queriesPerPartner: 1 });
+      Object.assign(engine, { runMs: [20_000, 50_000] });
+      Object.assign(faults, { rate: 0, startless: 'c0.0' });
     }
   }
   const isShort =
@@ -321,7 +328,8 @@ export function planOf(
         byMs: Math.round((chance(setting, 0.3) ? 1 : -1) * between(setting, 0.5, 5) * HOUR),
       },
     });
-  const window = (draw: Dice): readonly string[] => {
+  const window = (draw: Dice, id: string): readonly string[] => {
+    if (isShared) return /[13579]$/.test(id) ? days.slice(0, 1) : days;
     const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
     return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
   };
@@ -354,6 +362,11 @@ export function planOf(
     const stepMs = usual === 'rewrites for minutes' ? REWRITE_MS : pick(draw, STEPS_MS);
     return { kind: usual, stepMs, atMs: when(draw) };
   };
+  const partnerOf = (draw: Dice, id: string): string => {
+    if (isShared) return id === 'c0' ? 'p1' : 'p2';
+    if (isMoved) return pick(draw, ['p1', 'p2']);
+    return isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names);
+  };
   const writerCount = () => {
     if (isStill) return 0;
     return isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]);
@@ -369,17 +382,12 @@ export function planOf(
     filesADay: whole(draw, 1, 2),
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
-      partner:
-        isMoved || isShared
-          ? pick(draw, ['p1', 'p2'])
-          : isFull || chance(draw, 0.7)
-            ? 'p1'
-            : pick(draw, names),
+      partner: partnerOf(draw, id),
       days:
         isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsAt !== undefined
           ? days
-          : window(draw),
-      atMs: arrives(draw, id === 'c0'),
+          : window(draw, id),
+      atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
