@@ -78,7 +78,7 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
 
 /** Starts the stack. Resolves to what ends it and removes its files. */
 /** What the sample events' operator would set. */
-const SAMPLE_SETTINGS = { [ENV.currency]: 'EUR', [ENV.accessContact]: 'whoever started this service' };
+const SAMPLE_SETTINGS = { [ENV.currency]: 'EUR', [ENV.accessContact]: 'reports@example.com' };
 
 async function start(): Promise<AsyncDisposable> {
   const [argument] = process.argv.slice(2);
