@@ -31,7 +31,7 @@ const FILLED_IN = {
   '{api scope}/.default': 'scope',
   'reports@example.com': 'contact',
   'in EUR': 'currency',
-  'your limit is 5, and others wait': 'slots',
+  'at most 5 new ones are made at one time, and others wait': 'slots',
   '10 minutes in the queue and 10 running': 'longest',
 };
 

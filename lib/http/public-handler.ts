@@ -101,8 +101,8 @@ function factsOf({ token, access, currency, queriesPerPartner, longestQueryMs }:
     currency: currency === undefined ? 'in one currency, which the operator can tell you' : `in ${currency}`,
     slots:
       queriesPerPartner === undefined
-        ? 'you have no limit'
-        : `your limit is ${queriesPerPartner}, and others wait`,
+        ? 'new ones wait for none of your others'
+        : `at most ${queriesPerPartner} new ones are made at one time, and others wait`,
     longest: `${minutes} minutes in the queue and ${minutes} running`,
   };
 }

@@ -68,7 +68,7 @@ describe('the documents that the service serves', () => {
       'export TOKEN_URL=https://login.example/t?a=1&#38;b\n',
       'export SCOPE=api://reports/.default\n',
       'help@reports.example',
-      'your limit is 7, and others wait',
+      'at most 7 new ones are made at one time, and others wait',
       '10 minutes in the queue and 10 running',
       'six places, in CHF;',
     ])
