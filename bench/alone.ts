@@ -37,7 +37,7 @@ const JOBS = {
     }
   },
 
-  /** DuckDB alone copies records into one file, sorted as in a day of the lake. */
+  /** DuckDB, without our code, copies records into one file. It sorts them as the lake's days are sorted. */
   async sortedCopy(reader = '', target = '', memoryBytes = '') {
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${duckDbMemory(Number(memoryBytes))}B`,

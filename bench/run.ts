@@ -71,10 +71,10 @@ if (first === '--alone') {
   const { measure } = await import(`./${others[0]}.ts`);
   process.send?.(await measure());
 } else {
-  const asked = first === undefined ? BENCHMARKS : [first, ...others];
-  const unknown = asked.filter((name) => !BENCHMARKS.includes(name));
+  const names = first === undefined ? BENCHMARKS : [first, ...others];
+  const unknown = names.filter((name) => !BENCHMARKS.includes(name));
   if (unknown.length > 0) throw new Error(`No benchmark ${unknown}; there are ${BENCHMARKS.join(', ')}`);
   const sections: Section[] = [];
-  for (const name of asked) sections.push(await measured(name));
+  for (const name of names) sections.push(await measured(name));
   if (first === undefined) await writePage(sections);
 }

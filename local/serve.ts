@@ -86,8 +86,8 @@ const refusalOf = ({ code }: NodeJS.ErrnoException): string =>
 
 /**
  * Loopback addresses that need no set-up, the best one first. Storage needs another host than the gateway's 127.0.0.1:
- * many clients drop `Authorization` on a redirect to another host, but not to another port of the same host. On the
- * same host, storage would get tokens that S3 never gets. Linux and Windows have all of 127.0.0.0/8; macOS has
+ * many clients drop `Authorization` on a redirect to another host, but not to another port of the same host, so that
+ * here the storage would get a token that S3 does not get on AWS. Linux and Windows have all of 127.0.0.0/8; macOS has
  * 127.0.0.1 and ::1. The hosts are addresses, not names: the AWS SDK would put the bucket's name before a host name.
  */
 export const OTHER_HOSTS = ['127.0.0.2', '::1', '127.0.0.1'];

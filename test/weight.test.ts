@@ -17,11 +17,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   local: 5_294,
   'lake-check': 1_950,
   tools: 5_869,
-  page: 8_595,
+  page: 8_591,
   connectors: 2_096,
   bench: 3_200,
-  test: 48_039,
-  docs: 5_600,
+  test: 48_030,
+  docs: 5_613,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

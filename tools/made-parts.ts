@@ -105,7 +105,7 @@ export function readDecision(file: string, text: string): Decision {
   return { number: Number(number), file, title, date, status };
 }
 
-/** The decision records of a folder, by number. */
+/** The decision records of a folder, in the order of their numbers. */
 export const readDecisions = (folder: string): Decision[] =>
   readdirSync(folder)
     .filter((file) => /^\d{4}-.*\.md$/.test(file))

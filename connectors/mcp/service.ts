@@ -51,14 +51,14 @@ export class Service {
     return this.#ask('/reporting/fields', errand, parsed(CATALOGUE));
   }
 
-  /** Every day of the window. The service tells of those with events (docs/incremental-pull.md). */
+  /** Every day of the window. The service's answer has only the days with events (docs/incremental-pull.md). */
   async days(window: Window, errand: Errand): Promise<readonly Day[]> {
     const { report, ...times } = window;
-    const told = await this.#ask(`/reporting/${report}/days`, errand, parsed(DAYS), Object.entries(times));
+    const answer = await this.#ask(`/reporting/${report}/days`, errand, parsed(DAYS), Object.entries(times));
     const [first = 0, end = 0] = Object.values(times).map((time) => Date.parse(time) / DAY_MS);
     return Array.from({ length: Math.ceil(end) - Math.floor(first) }, (_, nth) => {
       const day = new Date((Math.floor(first) + nth) * DAY_MS).toISOString().slice(0, 10);
-      return told.days.find((one) => one.day === day) ?? { day, state: 'WITHOUT DATA' };
+      return answer.days.find((one) => one.day === day) ?? { day, state: 'WITHOUT DATA' };
     });
   }
 

@@ -111,9 +111,9 @@ export class ApiStack extends Stack {
     const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
     const puller = { release, service, stage, client: probeClient, serviceUrl };
     const probe = stage.probe && makeProbe(this, stage.probe.everyMinutes, puller);
-    const asked = new Map(requestedFunctions.map(({ name }) => [name, functionOf(name)]));
+    const requested = new Map(requestedFunctions.map(({ name }) => [name, functionOf(name)]));
     const gated = [...functions.values(), ...(probe ? [probe] : [])];
-    const gate = addReleaseGate(this, isOpen, asked, gated, puller);
+    const gate = addReleaseGate(this, isOpen, requested, gated, puller);
     new CfnOutput(this, 'GateOutcome', { value: gate.getAttString(GATE.outcome) });
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });

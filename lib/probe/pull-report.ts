@@ -92,7 +92,7 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
       return rows.length;
     },
 
-    /** Whether the latest day that should be final, by the operator's promise of so many hours (UTC), is not. */
+    /** Whether the operator's promise is broken: the latest day that ended `finalAfterHours` ago (UTC) is not final. */
     async isLate(finalAfterHours: number): Promise<boolean> {
       const end = Math.floor((now() - finalAfterHours * HOUR_MS) / DAY_MS) * DAY_MS;
       const { status, text } = await ask(daysPath(publisherReport), end - DAY_MS, end);

@@ -106,9 +106,9 @@ export async function startDownloadsEdge(
     if (shared) return give(incoming, response, shared, 'Hit');
     const fetched = fetchAnswer(incoming, response, kept);
     if (isKeyed) {
-      const told = fetched.then((got) => ('body' in got ? got : undefined)).catch(() => undefined);
-      underWay.set(key, told);
-      void told.then(() => underWay.get(key) === told && underWay.delete(key));
+      const shareable = fetched.then((got) => ('body' in got ? got : undefined)).catch(() => undefined);
+      underWay.set(key, shareable);
+      void shareable.then(() => underWay.get(key) === shareable && underWay.delete(key));
     }
     const got = await fetched;
     if ('body' in got) return give(incoming, response, got, got === kept ? 'RefreshHit' : 'Miss');

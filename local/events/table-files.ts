@@ -52,8 +52,8 @@ export async function checkFiles(
 
 const misfitsOf = (types: ReadonlyMap<string, string>, { columns }: Table) =>
   columns.flatMap(({ name, type }) => {
-    const found = types.get(name);
-    return found === undefined || fits(type, found) ? [] : [[name, found] as const];
+    const fileType = types.get(name);
+    return fileType === undefined || fits(type, fileType) ? [] : [[name, fileType] as const];
   });
 
 /**

@@ -116,7 +116,7 @@ export const failureLine = (of: string, error: unknown): string =>
 /** The stand-in for a function's ARN on this machine. */
 export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;
 
-/** A function's queue of events. Nobody waits for the outcome of an event. */
+/** The events that wait for a function. Whoever sent an event gets no answer. */
 export type EventQueue = ReturnType<typeof eventQueue>;
 
 /**

@@ -136,7 +136,7 @@ class ConditionalWrites {
   /** For each write, its object's key, or undefined if the object was deleted meanwhile. */
   readonly #underWay = new Set<{ key: string | undefined }>();
 
-  /** Writes if the request's condition holds. The write must publish by the function that it receives. */
+  /** Runs `write` if the request's condition holds. `write` gets the function that puts the finished file in its place. */
   async run<T>(request: StoreRequest, write: (publish: Publish) => Promise<T>): Promise<T> {
     const publish = conditionalPublish(request);
     if (publish === renameSync) return write(publish);

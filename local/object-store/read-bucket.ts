@@ -29,7 +29,7 @@ export interface ListedObject {
   readonly lastModified: Date;
 }
 
-/** An object's headers, in lower case, as S3 keeps and sends them. */
+/** The headers that S3 keeps with an object and sends with it. Their names are in lower case. */
 export type Metadata = Readonly<Record<string, string>>;
 
 /** An open file. Its bytes and metadata stay the same, even if the file is replaced or removed meanwhile. */

@@ -49,7 +49,7 @@ function decodeSegment(segment: string): string {
 export const parameterOf = ({ parameters }: StoreRequest, name: string): string | undefined =>
   parameters.find(([other]) => other === name)?.[1];
 
-/** S3's status for each error code that the store answers. */
+/** The HTTP status of each error code with which the store can answer. */
 const STATUSES = {
   AccessForbidden: 403,
   AccessDenied: 403,

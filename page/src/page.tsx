@@ -4,7 +4,7 @@ import { FIELDS_PATH, OPENAPI_PATH } from '../../lib/routes.ts';
 import './address.ts';
 import { RequestView } from './answer/request-view.tsx';
 import { ResultView } from './answer/result-view.tsx';
-import { focusOn } from './focus.ts';
+import { focusOn } from './buttons.tsx';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './question/caller.ts';
 import { CallerStep } from './question/caller-step.tsx';
 import { askDays } from './question/day-states.ts';

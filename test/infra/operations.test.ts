@@ -64,7 +64,7 @@ describe('the alarms', () => {
     const { topicArn, ticketTopicArn } = keptWithCognito.alarms;
     const alarms = { ...newAccount.alarms, topicArn };
     const one = resourcesOf(buildStacks({ ...newAccount, alarms }).operations);
-    const told = (made: typeof kept) => {
+    const topicsOf = (made: typeof kept) => {
       const actionsOf = (severity: string) =>
         Object.values(made)
           .map(({ Properties = {} }) => Properties)
@@ -73,8 +73,8 @@ describe('the alarms', () => {
       const topics = ofType(made, 'AWS::SNS::Topic').length;
       return [topics, ...['[page]', '[ticket]'].map((severity) => [...new Set(actionsOf(severity))].join())];
     };
-    expect(told(one)).toEqual([0, topicArn, topicArn]);
-    expect(told(kept)).toEqual([0, topicArn, ticketTopicArn]);
+    expect(topicsOf(one)).toEqual([0, topicArn, topicArn]);
+    expect(topicsOf(kept)).toEqual([0, topicArn, ticketTopicArn]);
   });
 
   it('describe what partners notice, and link to an entry of the runbook', () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Pill } from '../buttons.tsx';
 import { counted } from '../format.ts';
-import { Pill } from '../pill.tsx';
 import { questionWords } from '../question/question-words.ts';
 import { chosenReport, urlOf } from '../question/request.ts';
 import { askSpreadsheet, type Run, spreadsheet } from '../run.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { dimensionsOf } from '../../../lib/report/catalogue.ts';
-import { Pill } from '../pill.tsx';
+import { Pill } from '../buttons.tsx';
 import type { ChosenFilter } from '../question/choice.ts';
 import { chosenReport } from '../question/request.ts';
 import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';

@@ -1,7 +1,6 @@
 import { reports } from '../../../lib/report/catalogue.ts';
-import { focusOn } from '../focus.ts';
+import { focusOn, Pill } from '../buttons.tsx';
 import { duration } from '../format.ts';
-import { Pill } from '../pill.tsx';
 import { chosenPartner } from '../question/caller.ts';
 import { callerInputs } from '../question/caller-step.tsx';
 import { faultWords } from '../question/fault-words.ts';

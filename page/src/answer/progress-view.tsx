@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { focusOn } from '../focus.ts';
+import { focusOn, Pill } from '../buttons.tsx';
 import { counted, fileSize } from '../format.ts';
-import { Pill } from '../pill.tsx';
 import { cancelRun, type Run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';

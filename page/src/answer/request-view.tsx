@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { hash } from '../address.ts';
-import { Pill } from '../pill.tsx';
+import { Pill } from '../buttons.tsx';
 import { chosenCaller } from '../question/caller.ts';
 import { isOfThisRequest, run } from '../run.ts';
 import { serviceAddress, serviceFacts } from '../service-facts.ts';

@@ -1,6 +1,6 @@
 import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
+import { Pill } from '../buttons.tsx';
 import { counted, duration, fileSize, listed } from '../format.ts';
-import { Pill } from '../pill.tsx';
 import { type ComparedDays, hasOtherWeekday, overDays } from '../question/compare.ts';
 import { listedDays, stateOf } from '../question/day-states.ts';
 import { daysBetween, withWeekday } from '../question/presets.ts';

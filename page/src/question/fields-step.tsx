@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ButtonHTMLAttributes } from 'preact';
 import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
-import { called, focusOn } from '../focus.ts';
+import { called, focusOn } from '../buttons.tsx';
 import { levelOf } from '../levels.ts';
 import { choice, choose, currency, days, faultsAt, report } from '../state.ts';
 import { faultWords } from './fault-words.ts';

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
-import { called, focusOn } from '../focus.ts';
-import { Pill } from '../pill.tsx';
+import { called, focusOn, Pill } from '../buttons.tsx';
 import { isUnderWay } from '../run.ts';
 import { days, report, windowDays } from '../state.ts';
 import { chosenCaller, isCallerKnown } from './caller.ts';

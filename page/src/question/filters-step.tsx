@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
 import { filterParameter } from '../../../lib/report/filter.ts';
-import { focusOn } from '../focus.ts';
-import { Pill } from '../pill.tsx';
+import { focusOn, Pill } from '../buttons.tsx';
 import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './fields-step.tsx';

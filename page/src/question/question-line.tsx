@@ -1,6 +1,5 @@
 import { otherClient } from '../address.ts';
-import { focusOn } from '../focus.ts';
-import { Pill } from '../pill.tsx';
+import { focusOn, Pill } from '../buttons.tsx';
 import { choice, days, isBuilderOpen } from '../state.ts';
 import { chosenCaller } from './caller.ts';
 import { questionWords } from './question-words.ts';

@@ -1,4 +1,4 @@
-import { focusOn } from '../focus.ts';
+import { focusOn } from '../buttons.tsx';
 import { counted } from '../format.ts';
 import { cancelRun, isUnderWay, startRun } from '../run.ts';
 import { answeredFaults, faults, isAsked, isBuilderOpen } from '../state.ts';

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { companiesOf, type PartnerRecord, readPartner } from '../../../lib/access/partner-record.ts';
 import { verdictOnPartner } from '../../../lib/access/whose-rows.ts';
-import { advertiserReport, byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
+import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
+import { PARTNER as record } from '../http/setting.ts';
 
-const record: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: 'reports@partner.example',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
-};
 const without = (member: keyof PartnerRecord) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => name !== member));
 const read = (document: unknown) => readPartner(document, 'client-1');

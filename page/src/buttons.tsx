@@ -1,3 +1,8 @@
+import type { ComponentProps } from 'preact';
+
+/** A small button beside what it acts on. */
+export const Pill = (props: ComponentProps<'button'>) => <button type="button" class="pill" {...props} />;
+
 /**
  * Tries the selectors in their order after the next redraw, and moves the focus to the first enabled element. Without
  * this, a button that disappears or moves would leave keyboard users at the top of the page.
