@@ -11,8 +11,6 @@ const CROWD = 200;
 const WARM_UP = recordsAtMost(300);
 const FEW = recordsAtMost(200);
 const MANY = recordsAtMost(2_000);
-const MAX_GROWTH_MB = 50;
-const MAX_CPU_RATIO = 2;
 
 /** 24 reports of a month. Each is the same amount of work. */
 const MONTHS = monthsBy('Day', 'PublisherCompanyId', 'DeviceOrProxy');
@@ -94,15 +92,16 @@ export async function measure(): Promise<Section> {
     table: [['reports', 'by', 'ms', 'CPU-ms', 'MB held'], ...rows],
     goals: [
       goal(
-        `at most ${MAX_CPU_RATIO} times DuckDB’s CPU a report, four at a time`,
+        'at most 2 times DuckDB’s CPU a report, four at a time',
         times(cpuRatio),
-        cpuRatio <= MAX_CPU_RATIO,
+        cpuRatio <= 2,
         'a service that stores nothing and makes no gzipped file',
       ),
       goal(
         'one report alone: DuckDB’s time and 100 ms',
         `${figure(single.ms)} ms beside ${figure(alone.ms)}`,
         single.ms <= alone.ms + 100,
+        'fewer calls in a row over loopback, of which there are eight',
       ),
       goal(
         '200 different ones at once: no longer than DuckDB takes one after the other',
@@ -121,9 +120,10 @@ export async function measure(): Promise<Section> {
         Math.max(...gigabytes) <= 20_000,
       ),
       goal(
-        `${MANY} reports leave at most ${MAX_GROWTH_MB} MB more than ${FEW} do`,
+        `${MANY} reports leave at most 50 MB more than ${FEW} do`,
         `${figure(afterFew)} and ${figure(afterMany)} MB`,
-        afterMany - afterFew <= MAX_GROWTH_MB,
+        afterMany - afterFew <= 50,
+        'a comparison that begins later: compilers and caches fill up first',
       ),
     ],
   };
