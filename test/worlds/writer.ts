@@ -60,7 +60,9 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
       return whileOpen(async () => {
         for (const { key } of old) lake.remove(key);
         await pause();
-        for (const { key, content } of old) lake.put(day, key.slice(dayFolder(day).length), { content });
+        // Another writer may take them away again: then they came and went.
+        for (const { key, content } of old)
+          lake.put(day, key.slice(dayFolder(day).length), { content, isPassing: true });
       });
     case 'writes the same again':
       for (const { key, content } of recordsOf(lake.now(), day)) {

@@ -76,6 +76,9 @@ const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
  */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
   const seen = changes.get(pull) ?? [];
+  // What a request learnt is lost if S3 refuses to store it in the ticket.
+  const { faults } = answer.invocation;
+  if (faults.some(({ operation, key }) => operation === 'S3 PutObject' && key.startsWith('waiting/'))) return 0;
   for (const { startedBy, cause, companies, forgottenAt } of athena.queries.values())
     if (startedBy === answer.invocation && cause === 'file vanished' && forgottenAt === undefined)
       seen.push(companies);

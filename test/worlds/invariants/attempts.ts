@@ -29,14 +29,15 @@ export function attemptsRule({ world, s3, athena }: Pick<Parts, 'world' | 's3' |
       readonly leaseMs?: number;
     };
     const was = latest.get(key);
-    const isNew = state === 'starting' && attempt !== was?.attempt;
+    // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
+    const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
+    const isNew = state === 'starting' && attempt !== was?.attempt && !isForeign;
     if ((isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS)
       world.violate('lease-of-another-length', `${key}: ${leaseMs} ms`);
     const at = world.time.now();
     latest.set(key, { state, attempt, at });
     const isUnderWay = was?.state === 'under-way' && !isOfReleaseBefore(key);
     const mayRunMs = isUnderWay ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
-    const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     if (was && !isForeign && attempt !== was.attempt && at - was.at < mayRunMs)
       world.violate('attempt-dropped', `${key}: ${was.attempt} may be under way, ${attempt} takes its place`);
   });

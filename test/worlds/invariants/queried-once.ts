@@ -9,6 +9,7 @@ import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import { isCalm, isSeenSoon } from './calm.ts';
+import { hasMetReleaseBefore } from './releases.ts';
 import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
 /** A request may have listed the lake up to this long before it starts a query. */
@@ -65,11 +66,13 @@ const COARSE_MS = 3_000;
 
 /**
  * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
- * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query.
+ * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query,
+ * and a caller that has waited for a slot begins anew, as it does if it has waited at release 1.0.0.
  */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
-    const { isListed } = world.plan.settings;
+    const { isListed, queriesPerPartner } = world.plan.settings;
+    if (!isListed && queriesPerPartner > 0) return;
     const callerOf = ({ startedBy }: EngineQuery) => startedBy.id.split('.')[0];
     const failed = [...athena.queries.values()].filter(
       ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY, ...each }) =>
@@ -84,6 +87,8 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
     // Release 1.0.0 does not say to the next request that its query is a retry.
     if ([first, second, started].some(({ startedBy }) => startedBy.machine.isOfReleaseBefore)) return;
+    const own = pulls.findLast(({ caller }) => caller.id === callerOf(started));
+    if (own && hasMetReleaseBefore(own)) return;
     const isStarter = ({ caller, startedAt }: Pull) =>
       caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;

@@ -15,10 +15,12 @@ export function tooLargeFault(
   const { tooManyDays, raisesLimit } = world.plan.settings;
   if (caller.days.length < tooManyDays) return 'too-large-without-cause';
   const { deployedAt = Number.POSITIVE_INFINITY } = world;
-  // A query that was under way when the limit was raised has the limit before.
+  // A query whose end nobody had seen when the limit was raised has the limit before.
   const isOfLimitBefore = [...athena.queries.values()].some(
-    ({ asked, cause, endedAt = 0 }) =>
-      cause === 'scan limit' && endedAt >= deployedAt && asked.days.join() === caller.days.join(),
+    ({ asked, cause, toldEndTo }) =>
+      cause === 'scan limit' &&
+      toldEndTo.some(({ at }) => at >= deployedAt) &&
+      asked.days.join() === caller.days.join(),
   );
   return raisesLimit && startedAt >= deployedAt && !isOfLimitBefore ? 'refused-below-limit' : undefined;
 }
@@ -58,10 +60,11 @@ const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: Answer
   // A function may use companies that it read up to a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
-    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy }) =>
+    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy, submittedAt }) =>
       (state === 'FAILED' ||
         state === 'CANCELLED' ||
         stopAskedAt !== undefined ||
+        submittedAt < pull.startedAt ||
         !startedBy.id.startsWith(`${pull.caller.id}.`)) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&

@@ -15,3 +15,6 @@ export function noteRelease({ pull, answer }: AnsweredRequest): void {
 /** How often a pull's request was answered by another release than the one before. */
 export const crossings = (pull: Pull): number =>
   (releases.get(pull) ?? []).filter((each, index, all) => index > 0 && each !== all[index - 1]).length;
+
+/** Whether release 1.0.0 has answered one of a pull's requests. */
+export const hasMetReleaseBefore = (pull: Pull): boolean => releases.get(pull)?.includes(true) ?? false;
