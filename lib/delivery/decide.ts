@@ -77,9 +77,12 @@ export function decide(record: JobRecord | undefined, ageMs: number, facts: Requ
   if (!record) return startOrList;
   if (isOpen(record)) {
     if (leaseLeftMs(record, ageMs) > 0) return { next: 'wait', record };
-    return record.state === 'starting' && ageMs >= LONGEST_STARTING_MS
-      ? start
-      : { next: 'take-over', record };
+    // The files of a query that nobody has asked about for days would soon be removed.
+    const isLost =
+      record.state === 'starting'
+        ? ageMs >= LONGEST_STARTING_MS
+        : record.elapsedMs + ageMs >= LONGEST_KEPT_MS;
+    return isLost ? start : { next: 'take-over', record };
   }
   const endedMs = ageMs + (record.endedForMs ?? 0);
   const isSame = record.fingerprint === fingerprint;

@@ -165,7 +165,7 @@ export async function publishLarge(
   };
   const files = await filesOf(results, wanted);
   let isThere = files.plain !== undefined;
-  if (isThere) await recordFiles(results, wanted);
+  if (Object.keys(files).length > 0) await recordFiles(results, wanted);
   const result = await results.readResult(wanted.location, 0);
   if (!result) return isThere;
   for (const encoding of wanted.isPlainFirst ? (['plain', 'gzip'] as const) : (['gzip', 'plain'] as const)) {

@@ -56,6 +56,13 @@ const open: Row[] = [
   ['a start whose query must have ended', startingRecord(free), HOUR, comes, 'start 1'],
   ['the same, for who waits', startingRecord({ ...free, attempts: 2 }), HOUR, waits, 'start 3'],
   ['a query of any age: its end is recorded first', underWayRecord(free), 90 * HOUR, comes, 'take-over'],
+  [
+    'a query whose files will be removed',
+    underWayRecord({ ...free, elapsedMs: HOUR }),
+    143 * HOUR,
+    comes,
+    'start 1',
+  ],
   ['a lease longer than an hour', startingRecord({ leaseMs: 2 * HOUR }), HOUR, comes, 'wait'],
 ];
 

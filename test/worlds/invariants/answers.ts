@@ -63,6 +63,7 @@ const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest)
 /** Whether an answer reuses a report or an attempt although the lake can't be listed. */
 const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): boolean =>
   !world.plan.settings.isListed &&
+  !answer.invocation.machine.isOfReleaseBefore &&
   crossings(pull) === 0 &&
   /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
 
@@ -78,7 +79,8 @@ function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): numb
   const seen = changes.get(pull) ?? [];
   // What a request learnt is lost if S3 refuses to store it in the ticket.
   const { faults } = answer.invocation;
-  if (faults.some(({ operation, key }) => operation === 'S3 PutObject' && key.startsWith('waiting/'))) return 0;
+  if (faults.some(({ operation, key }) => operation === 'S3 PutObject' && key.startsWith('waiting/')))
+    return 0;
   for (const { startedBy, cause, companies, forgottenAt } of athena.queries.values())
     if (startedBy === answer.invocation && cause === 'file vanished' && forgottenAt === undefined)
       seen.push(companies);

@@ -10,8 +10,8 @@ import type { Parts } from '../parts.ts';
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
-/** A record is kept for this long. */
-const KEPT_MS = 7 * 86_400_000;
+/** A report is given for this long. After that, its files and its record are removed. */
+const KEPT_MS = 6 * 86_400_000 - 1_000;
 
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
 const LONGEST_LEASE_MS = 26_000;

@@ -50,6 +50,12 @@ export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery
     ({ at, by }) => at - endedAt < SEEN_SOON_MS && Math.max(at, by.plainFileAt ?? 0) >= resultAt,
   );
 
+/** Whether no other query was for the same report: a caller may have waited for the files of another listing's query. */
+const isOnly = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
+  [...queries.values()].every(
+    (each) => each === query || each.asked.days !== query.asked.days || each.companies !== query.companies,
+  );
+
 /** The faults of a download in a calm world. */
 export function calmFaults(
   { world, lake, athena, s3 }: Parts,
@@ -85,6 +91,7 @@ export function calmFaults(
     // The file that the caller can take is given before the other one is made.
     key.endsWith('.gz') &&
     query.isLarge &&
+    isOnly(athena, query) &&
     !world.plan.isMixed &&
     answeredAt - Math.max(startedAt, bothAt) > LATE_MS
       ? 'answered-late'

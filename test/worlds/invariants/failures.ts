@@ -37,8 +37,8 @@ export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredReques
     }
     default: {
       if (answer.invocation.faults.some(({ kind }) => kind === 'denied')) return undefined;
-      const isWornOut = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
-      return isWornOut ? undefined : 'failed-without-cause';
+      const isSaid = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
+      return isSaid ? undefined : 'failed-without-cause';
     }
   }
 }
@@ -49,7 +49,7 @@ export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredReques
  */
 function isOfOthers(
   { world, register }: Parts,
-  { endedAt = Number.POSITIVE_INFINITY, companies }: EngineQuery,
+  { endedAt = Number.POSITIVE_INFINITY, companies, forgottenAt }: EngineQuery,
   { caller, startedAt }: AnsweredRequest['pull'],
 ): boolean {
   const entitled = register
@@ -58,12 +58,14 @@ function isOfOthers(
   const cameAt = Math.max(startedAt, entitled?.from ?? 0);
   const isHeldUp =
     world.plan.outages.length > 0 || world.troubles.happened.some((each) => each.includes('PutObject'));
+  // Nobody can know when a query ended that Athena has forgotten: it counts as lost when that is seen.
+  if (forgottenAt !== undefined) return false;
   return endedAt < cameAt - COARSE_MS - (isHeldUp ? HELD_UP_MS : 0);
 }
 
 function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
   // A result that is not the engine's CSV is recorded as a failed query, and so is the sixth one that is gone.
-  if (query?.isJunk || query?.isGone) return undefined;
+  if (query?.isJunk || (query && isWornOut(athena, query))) return undefined;
   switch (query?.cause) {
     case 'engine':
       return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;
@@ -82,6 +84,16 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
       return 'failed-without-cause';
   }
 }
+
+/** The service gives up after so many queries without a result that it could read. */
+const MOST_QUERIES = 6;
+
+const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query }: EngineQuery): boolean =>
+  (isGone || forgottenAt !== undefined) &&
+  [...queries.values()].filter(
+    ({ number, asked, companies }) =>
+      number <= query.number && asked.days === query.asked.days && companies === query.companies,
+  ).length >= MOST_QUERIES;
 
 /** Whether the engine called the failure retryable, and no earlier query for the same rows had failed. */
 const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>

@@ -24,12 +24,10 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
       return false;
     if (earlier.companies !== started.companies) return false;
-    // Two releases share no records: a report may be made by each of them.
-    if (isOfReleaseBefore(earlier) !== isOfReleaseBefore(started)) return false;
+    // Two releases share no records: a report may be made by each of them. What release 1.0.0 does can't be mended.
+    if (isOfReleaseBefore(earlier) || isOfReleaseBefore(started)) return false;
     // Release 1.0.0 may publish a large result. It leaves the record as it is, and if nobody waits, nobody mends it.
     if (earlier.isLarge && world.plan.isMixed) return false;
-    // Release 1.0.0 starts the query again for a caller that came after it had exceeded the limit.
-    if (cause === 'scan limit' && started.startedBy.machine.isOfReleaseBefore) return false;
     // The limit may have been raised since then.
     if (cause === 'scan limit' && world.plan.settings.raisesLimit && world.deployedAt !== undefined)
       return false;
