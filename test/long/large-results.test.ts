@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -56,19 +56,29 @@ async function digestOf(asked: Question) {
 }
 
 /**
- * Downloads a gzipped report. Resolves to its size, to the size that `gzip -6` gives, and to the digest of the unpacked
+ * Downloads a gzipped report. Resolves to its size, to the size that `gzip -4` gives, and to the digest of the unpacked
  * bytes.
  */
-async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
+async function zippedDigestOf(asked: Question, beside: 'gzip -4' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  const headers = ['-H', `Authorization: Bearer ${service.token}`, '-H', 'Accept-Encoding: gzip'];
+  const authorization = `Bearer ${service.token}`;
+  // The gzipped file follows the plain one, which its first caller took.
+  await vi.waitFor(
+    async () => {
+      const init = { redirect: 'manual', headers: { authorization, 'accept-encoding': 'gzip' } } as const;
+      const { headers } = await fetch(url, init);
+      expect(headers.get('location')).toMatch(/\.csv\.gz\?/);
+    },
+    { timeout: 300_000, interval: 1_000 },
+  );
+  const headers = ['-H', `Authorization: ${authorization}`, '-H', 'Accept-Encoding: gzip'];
   await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...headers, url]);
   const { size } = await stat(file);
   const shell = (command: string) =>
     run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());
   const digest = (await shell('gunzip -c "$1" | sha256sum')).slice(0, 64);
-  const byGzip = beside === 'nothing' ? 0 : Number(await shell('gunzip -c "$1" | gzip -6 -c | wc -c'));
+  const byGzip = beside === 'nothing' ? 0 : Number(await shell('gunzip -c "$1" | gzip -4 -c | wc -c'));
   await rm(file);
   return { bytes: size, byGzip, digest };
 }
@@ -83,8 +93,11 @@ function repeated(asked: Question, bytes: number) {
   return { rounds, digest: hash.digest('hex') };
 }
 
-/** Deletes the last report and publishes it again in a process of its own. Resolves to the growth of its memory. */
-async function memoryOfPublishing(): Promise<number> {
+/**
+ * Deletes the last report and publishes it again in a process of its own. Resolves to the growth of its memory, in
+ * bytes, and to its CPU time.
+ */
+async function publishAgain(): Promise<{ readonly memory: number; readonly cpuMs: number }> {
   const { storageUrl, environment } = service.stack;
   const s3 = s3Of(service.stack);
   const Bucket = 'performance-reports-results';
@@ -108,14 +121,14 @@ async function memoryOfPublishing(): Promise<number> {
       },
     },
   );
-  return Number(stdout.trim().split('\n').at(-1));
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
 describe('a result of a gigabyte', () => {
   it('is published completely, plain and gzipped, with less than 200 MB of memory', async () => {
     service.stack.faults.set([{ on: 'query', resultBytes: 100 * MB }]);
     const tenth = await digestOf(question('2026-01-06T00:00:00Z'));
-    const memoryOfTenth = await memoryOfPublishing();
+    const ofTenth = await publishAgain();
 
     const asked = question('2026-01-07T00:00:00Z');
     service.stack.faults.set([{ on: 'query', resultBytes: 1_000 * MB }]);
@@ -125,21 +138,21 @@ describe('a result of a gigabyte', () => {
     expect(first.bytes).toBeGreaterThan(700 * MB);
     expect(first.digest).toBe(expected.digest);
 
-    const zipped = await zippedDigestOf(asked, 'gzip -6');
+    const zipped = await zippedDigestOf(asked, 'gzip -4');
     process.stdout.write(
-      `zipped to ${zipped.bytes} bytes, by gzip -6 to ${zipped.byGzip}: ${(zipped.bytes / zipped.byGzip).toFixed(3)} times as many\n`,
+      `zipped to ${zipped.bytes} bytes, by gzip -4 to ${zipped.byGzip}: ${(zipped.bytes / zipped.byGzip).toFixed(3)} times as many\n`,
     );
     expect(zipped.digest).toBe(first.digest);
     expect(zipped.bytes).toBeLessThanOrEqual(1.05 * zipped.byGzip);
 
-    const memory = await memoryOfPublishing();
+    const { memory, cpuMs } = await publishAgain();
     expect(await digestOf(asked)).toEqual(first);
     expect(await zippedDigestOf(asked, 'nothing')).toEqual({ ...zipped, byGzip: 0 });
     const inMB = (bytes: number) => `${Math.round(bytes / MB)} MB`;
     process.stdout.write(
-      `${inMB(tenth.bytes)} published with ${inMB(memoryOfTenth)} of memory, ${inMB(first.bytes)} with ${inMB(memory)}\n`,
+      `${inMB(tenth.bytes)} published with ${inMB(ofTenth.memory)} of memory, ${inMB(first.bytes)} with ${inMB(memory)} in ${cpuMs} ms of CPU\n`,
     );
-    expect(memory).toBeLessThan(memoryOfTenth + 100 * MB);
+    expect(memory).toBeLessThan(ofTenth.memory + 100 * MB);
     expect(memory).toBeLessThan(200 * MB);
   });
 });
