@@ -261,11 +261,12 @@ describe('ClientRequestToken', () => {
   it('that comes again with another query or other parameters is refused', async () => {
     const ClientRequestToken = randomUUID();
     await startQuery('SELECT 1', { ClientRequestToken });
-    for (const [sql, more] of [
+    const others: [string, Start][] = [
       ['SELECT 2', {}],
       ['SELECT 1', { ExecutionParameters: ['1'] }],
-    ] as const)
-      await expect(startQuery(sql, { ...more, ClientRequestToken } as Start)).rejects.toMatchObject({
+    ];
+    for (const [sql, more] of others)
+      await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
         name: 'InvalidRequestException',
         message: 'Idempotent parameters do not match',
         AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',

@@ -24,7 +24,7 @@ const FUNCTION = `
     return { statusCode: 200, body: '' };
   };`;
 
-type Ending = (act: () => Promise<unknown>) => void;
+type Ending = (act: () => Promise<void>) => void;
 
 /** Starts a stack of functions that record their invocations. `atEnd` gets what must be done when its tests are over. */
 async function startNoting(options: Partial<StackOptions> = {}, atEnd: Ending = onTestFinished) {
