@@ -157,6 +157,9 @@ describe('a query', () => {
     const { SubmissionDateTime, CompletionDateTime } = execution.Status ?? {};
     expect(Math.abs(Date.now() - Number(SubmissionDateTime))).toBeLessThan(10_000);
     expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
+    // A stop that comes too late changes nothing.
+    await stopQuery(String(execution.QueryExecutionId));
+    expect(await executionOf(String(execution.QueryExecutionId))).toEqual(execution);
   });
 
   it('leaves its result and the metadata in S3, and no file in the scratch directory', async () => {
@@ -297,6 +300,7 @@ describe('a call', () => {
       await expect(call('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
         name: 'InvalidRequestException',
         message: 'QueryExecution 00000000-0000-0000-0000-000000000000 was not found',
+        AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',
         $metadata: { httpStatusCode: 400 },
       });
   });

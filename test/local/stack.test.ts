@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request as send } from 'node:http';
+import { Agent, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -210,6 +210,17 @@ it('a listener ends a request whose body takes too long, even if it waits for th
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 /);
   await once(socket, 'close');
 }, 10_000);
+
+it('a listener ends at once, although a client keeps its idle connection', async () => {
+  const { url, close } = await serve((_, response) => response.end());
+  const agent = new Agent({ keepAlive: true });
+  await text((await once(send(url, { agent }).end(), 'response'))[0]);
+  const began = Date.now();
+  await close();
+  agent.destroy();
+  // Node itself waits for an idle connection for five seconds.
+  expect(Date.now() - began).toBeLessThan(4_000);
+});
 
 describe('a request line in absolute form', () => {
   it.each(['http://127.0.0.1', 'HTTP://reports.example:80'])(
