@@ -65,15 +65,6 @@ describe('the publishing function', () => {
       'the result of query q1 is gone',
       named,
     ],
-    [
-      'the result is broken',
-      (results) => {
-        results.put(REQUEST, publication);
-        results.putResult(publication.location, 'nonsense');
-      },
-      "the engine's result file is not in its CSV dialect",
-      named,
-    ],
   ])('fails if %s, so that Lambda runs it again, and logs an error', async (_, prepare, message, known) => {
     const { results, run, lines } = publishing();
     prepare(results);

@@ -37,7 +37,6 @@ describe('redirectToDownload', () => {
 
 describe('redirectToWaitingRoom', () => {
   it.each([
-    ['/reporting/publisherperformance', '/reporting/downloads/T/1'],
     ['/prod/reporting/publisherperformance', '/prod/reporting/downloads/T/1'],
     ['/v1/reporting/downloads/T/0', '/v1/reporting/downloads/T/1'],
     ['/reporting/reporting/advertiserperformance', '/reporting/reporting/downloads/T/1'],
