@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { Agent, type IncomingMessage, request as send } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSandbox } from '../../local/gateway/lambda.ts';
-import { serve } from '../../local/serve.ts';
+import { listenOnOtherHost, serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 import { s3Of } from '../s3-of.ts';
@@ -242,5 +242,22 @@ describe('a request line in absolute form', () => {
     const before = await shared.notesOf('public');
     expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
     expect(await shared.notesOf('public')).toEqual(before);
+  });
+});
+
+describe('listenOnOtherHost', () => {
+  // Addresses that are reserved for documentation (RFC 5737), so no machine has them.
+  const nobodys = ['192.0.2.1', '198.51.100.1'];
+  const listening = (hosts: string[]) => {
+    const server = createServer((_, response) => response.end('here'));
+    onTestFinished(() => void server.close());
+    return listenOnOtherHost(server, hosts);
+  };
+
+  it('uses the next address if the machine does not have the first one, and throws if it has none', async () => {
+    expect(await (await fetch(await listening([...nobodys, '127.0.0.1']))).text()).toBe('here');
+    await expect(listening(nobodys)).rejects.toThrow(
+      'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
+    );
   });
 });

@@ -74,7 +74,12 @@ describe('a report route', () => {
         'Cache-Status': 'PerformanceReports; fwd=miss',
         'Data-Version': expect.stringMatching(/^[0-9a-f]{32}$/),
         'Cache-Control': 'no-store',
+        Vary: 'Accept-Encoding',
+        'Content-Type': 'text/plain; charset=utf-8',
       },
+      body:
+        'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
+        'Keep it to yourself: until it expires, whoever has it can download the report.\n',
     });
     expect(made.lines).toHaveLength(2);
     expect(made.lines[0]).toEqual({
@@ -219,11 +224,6 @@ describe('a report route, with a register of partners,', () => {
       { refusal: 'no-companies', partner: 'first-partner' },
       ['advertiserperformance'],
     ],
-    [
-      'inactive, of both reports',
-      { ...other, publisherCompanies: ['7'], active: false },
-      { refusal: 'inactive-client' },
-    ],
     ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
   ])(
     'refuses a client that is %s, and gives the reason only in the log',
@@ -277,7 +277,17 @@ it('a report that takes longer than a request is answered with a waiting URL, wh
     plans: [{ ends: 'never' }],
   });
   const answer = await made.ask();
-  expect(answer.headers?.['Location']).toMatch(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/);
+  expect(answer).toMatchObject({
+    statusCode: 303,
+    headers: {
+      Location: expect.stringMatching(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/),
+      'Cache-Control': 'no-store',
+      'Cache-Status': 'PerformanceReports; fwd=miss',
+    },
+    body:
+      'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
+      'or says where to wait on.\n',
+  });
   expect(answer.headers).not.toHaveProperty('Data-Version');
   expect(made.lines[0]?.facts).toMatchObject({
     isReady: false,
