@@ -70,9 +70,8 @@ describe('npm start', () => {
     const stackFile = join(home, 'state', 'stack.json');
     const stack = JSON.parse(await readFile(stackFile, 'utf8'));
     // It holds secrets, and the run's folder holds reports.
-    const ofOthers = async (path: string) => (await stat(path)).mode & 0o077;
-    expect(await ofOthers(stackFile)).toBe(0);
-    expect(await ofOthers(join(home, 'state', `run-${stack.run}`))).toBe(0);
+    for (const path of ['stack.json', `run-${stack.run}`])
+      expect((await stat(join(home, 'state', path))).mode & 0o077).toBe(0);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
     // As on AWS, S3 has another host than the gateway: a client that drops a header for another host drops it here too.

@@ -13,6 +13,7 @@ import { type OpenedEvents, openEvents } from '../../local/events/open-events.ts
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
 import { sampleDays, sampleRows } from '../../local/events/sample-rows.ts';
 import { thisPlace } from '../../local/run-folder.ts';
+import { publisherRecord } from '../tools/make-parquet.ts';
 import { type EventRow, writeEvents } from '../write-events.ts';
 
 const database = 'reports';
@@ -77,19 +78,6 @@ const writeEach = async (rows: readonly EventRow[] = [NOON]) => {
 const writeParquet = async (path: string, select: string) => {
   await mkdir(dirname(join(directory, path)), { recursive: true });
   await connection.run(`COPY (${select}) TO '${join(directory, path)}' (FORMAT parquet)`);
-};
-
-/**
- * A SELECT of one publisher record that fits the contract, except for the columns that `changed` replaces or removes.
- */
-const publisherRecord = (changed: Readonly<Record<string, string | undefined>> = {}): string => {
-  const literal = { timestamp: "TIMESTAMP '2026-01-31 12:00:00'", bigint: '1::BIGINT', varchar: "'x'" };
-  const columns = tables[0]?.columns.map(({ name, type }) => {
-    const value =
-      name in changed ? changed[name] : type in literal ? literal[type as 'bigint'] : `1::${type}`;
-    return value && `${value} AS ${name}`;
-  });
-  return `SELECT ${columns?.filter(Boolean).join(', ')}`;
 };
 
 describe('openEvents', () => {
