@@ -30,7 +30,7 @@ describe('readEntitlement', () => {
     ['a list with an empty text', ['']],
     ['an object', { id: 7 }],
     ['a fraction', 7.5],
-    ['a number that JavaScript can’t hold exactly', 2 ** 53],
+    ['a number that JavaScript can’t hold exactly, among others', [7, 2 ** 53]],
     ['a number with an exponent', '1e3'],
     ['numbers separated by commas', '7,12'],
     ['a word among numbers', '7 all'],

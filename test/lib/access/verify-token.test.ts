@@ -30,7 +30,11 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
 describe('a valid token without the scope', () => {
   it.each([
     ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
-    ['the client of the next claim if the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
+    [
+      'the client of the next claim that is a name',
+      { client_id: '', azp: ['x'], appid: 'client-1' },
+      'client-1',
+    ],
     ['the subject if the token names no client', { sub: 'somebody' }, 'somebody'],
     ['“unnamed” if the token names neither', { sub: undefined }, 'unnamed'],
   ])('is refused, and the log names %s', async (_, claims, caller) => {
