@@ -9,7 +9,7 @@ import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { writeEvents } from '../write-events.ts';
 import { type Service, startService } from './service.ts';
 
-const DAY = { publisher: 'publisherperformance', advertiser: 'advertiserperformance' };
+const REPORT = 'publisherperformance';
 
 let home: string;
 let lake: string;
@@ -56,19 +56,13 @@ interface Answer {
   readonly status: number;
   readonly body: {
     readonly days: readonly DayState[];
-    readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];
   };
 }
 
-async function days(
-  start: string,
-  end: string,
-  token = service.token,
-  report = DAY.publisher,
-): Promise<Answer> {
-  const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
-  const response = await fetch(`${service.stack.apiUrl}/reporting/${report}/days?${query}`, {
-    headers: { Authorization: `Bearer ${token}` },
+async function days(startInclusive: string, endExclusive: string): Promise<Answer> {
+  const query = new URLSearchParams({ startInclusive, endExclusive, 'api-version': '1.0' });
+  const response = await fetch(`${service.stack.apiUrl}/reporting/${REPORT}/days?${query}`, {
+    headers: { Authorization: `Bearer ${service.token}` },
   });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
@@ -81,7 +75,7 @@ async function clicks(start: string, end: string): Promise<{ csv: string; versio
     endExclusive: end,
     'api-version': '1.0',
   });
-  const redirect = await service.request(DAY.publisher, String(query));
+  const redirect = await service.request(REPORT, String(query));
   const file = await fetch(String(redirect.headers.get('location')));
   return { csv: await file.text(), version: redirect.headers.get('Data-Version') };
 }
@@ -98,27 +92,10 @@ describe('GET /reporting/{report}/days', () => {
     await mark('2026-03-05');
     const { status, body } = await days(...MARCH);
     expect(status).toBe(200);
-    expect(body).toEqual({
-      report: 'publisherperformance',
-      startInclusive: '2026-03-01T00:00:00Z',
-      endExclusive: '2026-04-01T00:00:00Z',
-      days: [
-        {
-          day: '2026-03-01',
-          startInclusive: '2026-03-01T00:00:00Z',
-          endExclusive: '2026-03-02T00:00:00Z',
-          state: 'final',
-          version: expect.stringMatching(/^[0-9a-f]{32}$/),
-        },
-        {
-          day: '2026-03-03',
-          startInclusive: '2026-03-03T00:00:00Z',
-          endExclusive: '2026-03-04T00:00:00Z',
-          state: 'open',
-          version: expect.stringMatching(/^[0-9a-f]{32}$/),
-        },
-      ],
-    });
+    expect(body.days).toMatchObject([
+      { day: '2026-03-01', endExclusive: '2026-03-02T00:00:00Z', state: 'final' },
+      { day: '2026-03-03', endExclusive: '2026-03-04T00:00:00Z', state: 'open' },
+    ]);
   });
 
   it('gives the window of each day, and the version that a report with this window has', async () => {
@@ -138,7 +115,7 @@ describe('GET /reporting/{report}/days', () => {
     await write('2026-03-02', 5);
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
-    const linkTo = async () => String((await service.request(DAY.publisher, query)).headers.get('location'));
+    const linkTo = async () => String((await service.request(REPORT, query)).headers.get('location'));
     const whole = await fetch(await linkTo());
     const text = await whole.text();
     expect(text).toBe('"Day","Clicks"\n"2026-03-02T00:00:00Z",5\n');

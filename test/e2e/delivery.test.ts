@@ -1,8 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
+import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
@@ -88,19 +90,17 @@ describe('a query that takes longer than one request waits', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it.each([
-    '/reporting/downloads/unknown/1',
-    `/reporting/downloads/${'A'.repeat(43)}/1`,
-    `/reporting/downloads/${'A'.repeat(43)}/x`,
-    '/reporting/downloads/..%2Freports/1',
-  ])('has no report at %s, no query’s waiting URL: the answer is 404 no-such-download', async (path) => {
-    const response = await fetch(service.stack.apiUrl + path);
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({
-      type: 'urn:problem-type:performance-reports:no-such-download',
-      detail: 'There is no such download, or it has expired. Request the report again.',
-    });
-  });
+  it.each([`/reporting/downloads/${'A'.repeat(43)}/1`, '/reporting/downloads/..%2Freports/1'])(
+    'has no report at %s, no query’s waiting URL: the answer is 404 no-such-download',
+    async (path) => {
+      const response = await fetch(service.stack.apiUrl + path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({
+        type: 'urn:problem-type:performance-reports:no-such-download',
+        detail: 'There is no such download, or it has expired. Request the report again.',
+      });
+    },
+  );
 });
 
 describe('identical requests', () => {
@@ -135,6 +135,24 @@ describe('identical requests', () => {
     ]);
     // The calls read the listing and the record. A deployed stage limits its partners, so a call there reads the slots too.
     expect(callsOf()).toEqual({ s3: currentLane() ? 3 : 2, athena: 0 });
+    expect(await pull(question)).toBe(expected(question));
+  });
+});
+
+describe('a results bucket that has lost objects', () => {
+  it.each([
+    ['the reports’ records and files', ['jobs/', 'reports/']],
+    ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
+  ])('gets new objects at the next request, if it has lost %s', async (_, prefixes) => {
+    const question = freshQuestion();
+    await pull(question);
+    const s3 = s3Of(service.stack);
+    const Bucket = 'performance-reports-results';
+    for (const Prefix of prefixes) {
+      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix }));
+      for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+    }
+    s3.destroy();
     expect(await pull(question)).toBe(expected(question));
   });
 });

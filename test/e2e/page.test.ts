@@ -1,8 +1,6 @@
 import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { reports } from '../../lib/report/catalogue.ts';
-import { MAX_WINDOW_DAYS } from '../../lib/report/utc-time.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
 
@@ -30,9 +28,6 @@ describe('GET /', () => {
       '/page/page.css',
       '/page/page.js',
     ]);
-    // Without JavaScript, the page leads to the documents.
-    const [, documents = ''] = /<a href="([^"]+)"/.exec(html) ?? [];
-    expect([documents, (await get(documents)).status]).toEqual(['/docs', 200]);
     for (const path of [...loaded, '/page/reader.js']) {
       const file = await get(path);
       expect(file.status, path).toBe(200);
@@ -40,39 +35,6 @@ describe('GET /', () => {
       expect((await file.text()).length).toBeGreaterThan(100);
       if (loaded.includes(path)) expect(file.headers.get('cache-control')).toContain('immutable');
     }
-  });
-});
-
-describe('GET /reporting/fields', () => {
-  it('gives every caller the catalogue', async () => {
-    // The request goes through the proxy, which checks the answer against docs/openapi.json.
-    const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
-    expect(response.status).toBe(200);
-    const document = (await response.json()) as {
-      reports: { fields: object[] }[];
-    };
-    expect(document).toMatchObject({
-      apiVersions: ['1.0'],
-      timeZone: 'UTC',
-      access: { tokenEndpoint: service.stack.tokenUrl },
-      limits: { windowDays: MAX_WINDOW_DAYS, longestReportSeconds: 600 },
-    });
-    expect(document).not.toHaveProperty('currency');
-    for (const [index, { name, fields }] of reports.entries()) {
-      const described = document.reports[index];
-      expect(described).toMatchObject({ name, path: `/reporting/${name}` });
-      expect(described?.fields).toMatchObject(
-        fields.map(({ name, role, type, meaning }) => ({
-          name,
-          role,
-          type,
-          meaning,
-          groupable: role === 'dimension',
-          filterable: role === 'dimension',
-        })),
-      );
-    }
-    expect(JSON.stringify(document)).not.toMatch(/column|_events/);
   });
 });
 
@@ -92,11 +54,6 @@ describe('the sample partners of the one-machine stack', () => {
       { headers: { Authorization: `Bearer ${accessToken}` } },
     );
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
-  });
-
-  it('get a token only by POST, and only under a known name', async () => {
-    expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
-    expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });
 
   it('are not listed if the Host header names another host', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
@@ -56,32 +56,12 @@ const notAuthorized = {
 };
 
 describe('a partner of the register', () => {
-  it.each(['client_id', 'azp', 'appid'])('is recognized by the claim %s of its token', async (claim) => {
+  it('gets its rows and no others, and is refused if its record does not exist', async () => {
     const client = await registered({ publisherCompanies: ['1000', '1002'] });
-    expect(await get('publisherperformance', revenue, { [claim]: client })).toEqual(reportOf([1000n, 1002n]));
-  });
-
-  it('is not recognized by any other claim', async () => {
-    const client = await registered({ publisherCompanies: EVERY_COMPANY });
-    for (const claims of [{ sub: client }, { client_id: [client] }, { client_id: '', sub: client }, {}])
-      expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
-  });
-
-  it('gets no additional rows if claims of its token name companies', async () => {
-    const client = await registered({ publisherCompanies: ['1000'] });
-    const claims = { client_id: client, publisher_companies: '*', advertiser_companies: '*' };
-    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
+    const claims = { client_id: client, publisher_companies: '*' };
+    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n, 1002n]));
     expect(await get('advertiserperformance', spend, claims)).toEqual(notAuthorized);
-  });
-
-  it.each<[string, (client: string) => unknown]>([
-    ['does not exist', () => undefined],
-    ['is inactive', (client) => aPartner({ client, publisherCompanies: EVERY_COMPANY, active: false })],
-    ['has a newer form', (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 })],
-  ])('is refused if its record %s', async (_, recordOf) => {
-    const client = `refused-${clients++}`;
-    await service.stack.register(client, recordOf(client));
-    expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
+    expect(await get('publisherperformance', revenue, { client_id: 'nobody-knows' })).toEqual(notAuthorized);
   });
 
   it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
@@ -120,52 +100,26 @@ describe('a change of the register', () => {
     expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
   });
 
-  /** Requests a slow report. Resolves to the waiting URL in the answer. */
-  const waitingUrl = async (client: string, question: Question) => {
+  it.each<[string, string[] | undefined]>([
+    ['gives the new rows, if there are any', ['1001']],
+    ['is answered 404 if the record is gone', undefined],
+  ])('holds for a partner that waits: the hop %s', async (_, companies) => {
+    const client = await registered({ publisherCompanies: ['1000', '1001'] });
+    const fields = ['PublisherCompanyId', companies ? 'ServedAds' : 'Clicks'];
+    const asked = { ...january, fields };
     service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
-    const response = await service.request('publisherperformance', queryOf(question), {
+    const first = await service.request('publisherperformance', queryOf(asked), {
       headers: await headersOf({ client_id: client }),
     });
-    const location = response.headers.get('location') ?? '';
+    const location = first.headers.get('location') ?? '';
     expect(location).toContain('/reporting/downloads/');
-    return new URL(location, service.stack.apiUrl);
-  };
-  const question = (fields: string[]): Question => ({
-    ...january,
-    fields: ['PublisherCompanyId', ...fields],
-  });
-
-  it.each<[string, string[], (client: string) => unknown]>([
-    ['removed', ['Opens'], () => undefined],
-    ['inactive', ['Clicks'], (client) => aPartner({ client, publisherCompanies: ['1000'], active: false })],
-  ])('makes a partner’s waiting URL answer 404 if the record is now %s', async (_, fields, recordOf) => {
-    const client = await registered({ publisherCompanies: ['1000'] });
-    const url = await waitingUrl(client, question(fields));
-    await service.stack.register(client, recordOf(client));
+    const record = companies && aPartner({ client, publisherCompanies: companies });
+    await service.stack.register(client, record);
     await forget();
-    const response = await fetch(url);
-    expect({ status: response.status, ...((await response.json()) as object) }).toMatchObject({
-      status: 404,
-      type: 'urn:problem-type:performance-reports:no-such-download',
-    });
-  });
-
-  it('narrows or widens the rows of a report for which the partner is waiting', async () => {
-    for (const [fields, before, after] of [
-      [['ServedAds'], ['1000', '1001'], ['1001']],
-      [['ServedAds', 'Revenue'], EVERY_COMPANY, ['1002']],
-    ] as const) {
-      const asked = question([...fields]);
-      const client = await registered({
-        publisherCompanies: typeof before === 'string' ? before : [...before],
-      });
-      const url = await waitingUrl(client, asked);
-      await service.stack.register(client, aPartner({ client, publisherCompanies: [...after] }));
-      await forget();
-      const response = await fetch(url);
-      expect({ status: response.status, body: await response.text() }).toEqual(
-        reportOf(after.map(BigInt), asked),
-      );
-    }
+    const response = await fetch(new URL(location, service.stack.apiUrl));
+    const { status } = response;
+    const body = await response.text();
+    if (companies) expect({ status, body }).toEqual(reportOf(companies.map(BigInt), asked));
+    else expect([status, JSON.parse(body).type]).toEqual([404, expect.stringMatching(/:no-such-download$/)]);
   });
 });

@@ -46,26 +46,23 @@ describe('an idle machine', () => {
 });
 
 describe('a busy machine', () => {
-  it('admits nothing until it has room, and then admits requests from the waiting room first', async () => {
+  it.each([
+    [
+      'admits nothing until it has room, and then requests from the waiting room first',
+      'utilization',
+      0.9,
+      0.5,
+      [],
+    ],
+    ['admits only the waiting room while too many queries wait for the engine', 'queued', 4, 3, ['hop']],
+  ] as const)('%s', async (_, figure, busy, free, atOnce) => {
     const { load, enter, names } = machine();
-    load.utilization = 0.9;
+    load[figure] = busy;
     enter('new');
     enter('hop', 'waiting');
     await pass(500);
-    expect(names()).toEqual([]);
-    load.utilization = 0.5;
-    await pass(10);
-    expect(names()).toEqual(['hop', 'new']);
-  });
-
-  it('admits only requests from the waiting room while too many queries wait for the engine', async () => {
-    const { load, enter, names } = machine();
-    load.queued = 4;
-    enter('new');
-    enter('hop', 'waiting');
-    await pass(500);
-    expect(names()).toEqual(['hop']);
-    load.queued = 3;
+    expect(names()).toEqual(atOnce);
+    load[figure] = free;
     await pass(10);
     expect(names()).toEqual(['hop', 'new']);
   });
@@ -105,14 +102,5 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['new']);
     await pass(13_000);
     expect(names()).toEqual(['new', 'hop']);
-  });
-
-  it('admits all queued requests as soon as the admission is closed', async () => {
-    const { load, enter, admission, outcomes } = machine();
-    load.utilization = 1;
-    enter('a');
-    admission.close();
-    await pass(0);
-    expect(outcomes).toEqual([{ name: 'a', refusal: undefined }]);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
-import { labelOf } from '../../lib/terminal/owner-words.ts';
+import { byOwner } from '../../lib/report/catalogue.ts';
 import {
   describeRows,
   PARTNERS_OF_SAMPLE_EVENTS,
@@ -39,7 +38,6 @@ describe('the partners file of this machine', () => {
     ['an object in place of the list', { name: 'acme' }, /the file: .*array/i],
     ['an empty list', [], /names no partner/],
     ['an invalid name', [{ name: 'Acme Inc' }], /^0\.name: /],
-    ['a company id that is a number', [{ name: 'acme', publisherCompanies: [7] }], /^0\.publisherCompanies/],
     ['an unknown member', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
     [
       'two partners with the same name',
@@ -61,16 +59,6 @@ describe('the partners file of this machine', () => {
     ],
   ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
-  });
-
-  it('is optional: sample partners replace it, and their rows are described in words', () => {
-    expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
-      ownerNames.map((owner) => `all ${labelOf(owner)}`).join('; '),
-      'publisher companies 1000',
-      'publisher companies 1001, 1002',
-      'advertiser companies 2000',
-      'nothing',
-    ]);
   });
 
   it('is optional: without it, the first partner of the sample events sees rows of both reports', () => {

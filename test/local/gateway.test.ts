@@ -63,26 +63,17 @@ describe('a function behind the gateway', () => {
     ['filter[A]=1&filter%5BA%5D=2', { 'filter[A]': ['1', '2'] }],
     ['a=b+c%20d', { a: ['b c d'] }],
     ['a=1#b=2', { a: ['1'] }],
-    ['a=1?b=2', { a: ['1?b=2'] }],
     ['', null],
   ])('gets the same parameters as from API Gateway for the query %s', async (query, expected) => {
     const { events, get } = await start();
     await get(`/report?${query}`);
-    expect(events[0]?.multiValueQueryStringParameters).toEqual(expected);
-    expect(events[0]?.path).toBe('/report');
+    expect(events[0]).toMatchObject({ path: '/report', multiValueQueryStringParameters: expected });
   });
 
   it.each(['a|b', '{a', 'a}'])('is not called if the query has a raw %s', async (value) => {
     const { events, get } = await start();
     expect(await get(`/report?x=${value}`)).toMatchObject({ status: 400, body: '' });
     expect(events).toEqual([]);
-  });
-
-  it('sends a WWW-Authenticate header that the gateway renames', async () => {
-    const { get } = await start({ statusCode: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' });
-    const { headers } = await get('/report');
-    expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer' });
-    expect(headers).not.toHaveProperty('www-authenticate');
   });
 });
 
@@ -108,15 +99,11 @@ it('the gateway answers requests above the rate with 429 and Retry-After, until 
   expect(await statuses(3)).toEqual([200, 200, 429]);
 });
 
-it.each([true, false])(
-  'the gateway’s own answers may be read by pages of any origin only if isForPages is set (%s)',
-  async (isForPages) => {
-    const { get } = await start(undefined, undefined, isForPages);
-    const { status, headers } = await get('/nothing');
-    expect(status).toBe(404);
-    expect(headers['access-control-allow-origin']).toBe(isForPages ? '*' : undefined);
-  },
-);
+it.each([true, false])('pages of any origin may read the gateway’s own answers: %s', async (isForPages) => {
+  const { get } = await start(undefined, undefined, isForPages);
+  const { status, headers } = await get('/nothing');
+  expect([status, headers['access-control-allow-origin']]).toEqual([404, isForPages ? '*' : undefined]);
+});
 
 describe('a request that needs admission', () => {
   it('gets a 503 with Retry-After if it is not admitted, and never reaches its function', async () => {

@@ -42,7 +42,7 @@ describe('the file of a stack', () => {
     expect(await readFile(first.path, 'utf8')).toBe(before);
   });
 
-  it('is found by its port; without a port, the file of the first stack is found', async () => {
+  it('is found by its port; without a port, that of the first stack that still runs is found', async () => {
     await write(8080);
     await write(8081);
     expect(await runningStack(home)).toEqual(at(8080));
@@ -50,12 +50,7 @@ describe('the file of a stack', () => {
     expect(await runningStack(home, '8080')).toEqual(at(8080));
     expect(await runningStack(home, '8081')).toEqual(at(8081));
     expect(await runningStack(home, '8082')).toBeUndefined();
-  });
-
-  it('of a second stack is found without a port after the first stack has ended', async () => {
-    const { path } = await write(8080);
-    await write(8081);
-    await rm(path);
+    await rm(join(home, 'stack.json'));
     expect(await runningStack(home)).toEqual(at(8081));
   });
 

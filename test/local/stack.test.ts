@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request as send } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSandbox } from '../../local/gateway/lambda.ts';
-import { serve } from '../../local/serve.ts';
+import { listenOnOtherHost, serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 import { s3Of } from '../s3-of.ts';
@@ -24,10 +24,11 @@ const FUNCTION = `
     return { statusCode: 200, body: '' };
   };`;
 
-/** Starts a stack of functions that record their invocations. */
-async function startNoting(options: Partial<StackOptions> = {}) {
+type Ending = (act: () => Promise<void>) => void;
+
+/** Starts a stack of functions that record their invocations. `atEnd` gets what must be done when its tests are over. */
+async function startNoting(options: Partial<StackOptions> = {}, atEnd: Ending = onTestFinished) {
   const home = await mkdtemp(join(tmpdir(), 'stack-'));
-  onTestFinished(() => rm(home, { recursive: true }));
   const [entry, notes] = [join(home, 'function.mjs'), join(home, 'notes')];
   await writeFile(entry, FUNCTION);
   await writeFile(notes, '');
@@ -44,15 +45,22 @@ async function startNoting(options: Partial<StackOptions> = {}) {
     functionEnv: { NOTES: notes },
     ...options,
   });
-  onTestFinished(() => stack.close());
+  atEnd(async () => {
+    await stack.close();
+    await rm(home, { recursive: true });
+  });
   const notesOf = async (functionName: string) =>
     (await readFile(notes, 'utf8'))
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
       .filter((note) => note.functionName === functionName);
-  return { stack, notesOf };
+  return { stack, notesOf, directory: join(home, 'run') };
 }
+
+/** A stack with events and an edge, for all tests of this file that do not need one of their own. */
+const shared = await startNoting({ eventsDirectory: tmpdir(), hasDownloadsEdge: true }, afterAll);
+const { stack } = shared;
 
 /** Sends a request with exactly this target and these headers. */
 async function ask(url: string, target: string, headers: Record<string, string>, method = 'GET') {
@@ -92,16 +100,14 @@ it('after three failed tries of a publication, the stack calls the function that
 });
 
 it('functions have EVENTS_BUCKET only if the events are in a directory', async () => {
-  const eventsDirectory = await mkdtemp(join(tmpdir(), 'stack-events-'));
-  onTestFinished(() => rm(eventsDirectory, { recursive: true }));
-  for (const [options, bucket] of [
-    [{ eventsDirectory }, 'performance-reports-events'],
-    [{}, undefined],
-  ] as const) {
-    const { stack, notesOf } = await startNoting(options);
-    await fetch(`${stack.apiUrl}/openapi.json`);
-    expect((await notesOf('public')).map(({ EVENTS_BUCKET }) => EVENTS_BUCKET)).toEqual([bucket]);
-  }
+  const bare = await startNoting();
+  const buckets = await Promise.all(
+    [shared, bare].map(async ({ stack, notesOf }) => {
+      await fetch(`${stack.apiUrl}/openapi.json`);
+      return (await notesOf('public')).map(({ EVENTS_BUCKET }) => EVENTS_BUCKET);
+    }),
+  );
+  expect(buckets).toEqual([['performance-reports-events'], [undefined]]);
 });
 
 it('writes the output of a function on after a write has failed', async () => {
@@ -145,7 +151,6 @@ describe('a listener of the stack', () => {
   };
 
   it.each(Object.entries(urls))('answers under its own name and no other: %s', async (_, urlOf) => {
-    const { stack } = await startNoting({ hasDownloadsEdge: true });
     const url = urlOf(stack);
     const { pathname, host, port } = new URL(url);
     for (const foreign of ['evil.example', `evil.example:${port}`, '10.0.0.1', `${host}.evil.example`])
@@ -157,7 +162,6 @@ describe('a listener of the stack', () => {
   });
 
   it('gives pages of other origins the bucket of the reports by its CORS rule, and nothing else', async () => {
-    const { stack } = await startNoting({ eventsDirectory: tmpdir(), hasDownloadsEdge: true });
     const origin = { origin: 'https://evil.example' };
     const allowed = async (url: string, path: string, more = {}, method = 'GET') =>
       (await ask(url, path, { host: new URL(url).host, ...origin, ...more }, method)).headers[
@@ -175,8 +179,7 @@ describe('a listener of the stack', () => {
   });
 
   it('draws the credentials of storage and of the clients at each start', async () => {
-    const [one, other] = [await startNoting(), await startNoting()];
-    expect(one.stack.clientSecret).not.toBe(other.stack.clientSecret);
+    expect((await startNoting()).stack.clientSecret).not.toBe(stack.clientSecret);
     const drawn: { accessKeyId: string; secretAccessKey: string }[] = [];
     for (let start = 0; start < 2; start++) {
       vi.resetModules();
@@ -190,14 +193,10 @@ describe('a listener of the stack', () => {
   });
 
   it('keeps the files of the stack from other users', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'stack-mode-'));
-    onTestFinished(() => rm(home, { recursive: true }));
-    await startNoting({ directory: join(home, 'run') });
-    expect((await stat(join(home, 'run'))).mode & 0o077).toBe(0);
+    expect((await stat(shared.directory)).mode & 0o077).toBe(0);
   });
 
   it('closes the connection of a client that is answered and still sends its body', async () => {
-    const { stack } = await startNoting();
     const socket = sending(stack.apiUrl, 'GET /openapi.json');
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
     await once(socket, 'close');
@@ -212,14 +211,24 @@ it('a listener ends a request whose body takes too long, even if it waits for th
   await once(socket, 'close');
 }, 10_000);
 
+it('a listener ends at once, although a client keeps its idle connection', async () => {
+  const { url, close } = await serve((_, response) => response.end());
+  const agent = new Agent({ keepAlive: true });
+  await text((await once(send(url, { agent }).end(), 'response'))[0]);
+  const began = Date.now();
+  await close();
+  agent.destroy();
+  // Node itself waits for an idle connection for five seconds.
+  expect(Date.now() - began).toBeLessThan(4_000);
+});
+
 describe('a request line in absolute form', () => {
   it.each(['http://127.0.0.1', 'HTTP://reports.example:80'])(
     'is the request for its path: %s',
     async (origin) => {
-      const { stack, notesOf } = await startNoting();
       const { host } = new URL(stack.apiUrl);
       await ask(stack.apiUrl, `${origin}/reporting/publisherperformance?a=1#b`, { host });
-      const [{ event }] = await notesOf('publisherperformance');
+      const { event } = (await shared.notesOf('publisherperformance')).at(-1);
       expect(event).toMatchObject({
         path: '/reporting/publisherperformance',
         multiValueQueryStringParameters: { a: ['1'] },
@@ -230,8 +239,25 @@ describe('a request line in absolute form', () => {
   );
 
   it.each(['*', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
-    const { stack, notesOf } = await startNoting();
+    const before = await shared.notesOf('public');
     expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
-    expect(await notesOf('public')).toEqual([]);
+    expect(await shared.notesOf('public')).toEqual(before);
+  });
+});
+
+describe('listenOnOtherHost', () => {
+  // Addresses that are reserved for documentation (RFC 5737), so no machine has them.
+  const nobodys = ['192.0.2.1', '198.51.100.1'];
+  const listening = (hosts: string[]) => {
+    const server = createServer((_, response) => response.end('here'));
+    onTestFinished(() => void server.close());
+    return listenOnOtherHost(server, hosts);
+  };
+
+  it('uses the next address if the machine does not have the first one, and throws if it has none', async () => {
+    expect(await (await fetch(await listening([...nobodys, '127.0.0.1']))).text()).toBe('here');
+    await expect(listening(nobodys)).rejects.toThrow(
+      'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
+    );
   });
 });

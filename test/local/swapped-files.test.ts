@@ -92,23 +92,19 @@ describe('a file that has a column of a wrong type, put in place while the engin
     },
   );
 
-  it('does not make queries of other days fail, or confuse two ids that are equal as doubles', async () => {
+  it('does not make queries fail that read neither its day nor this column, or confuse ids equal as doubles', async () => {
     await writeAgain('2026-01-30', asDouble);
     expect(await clicks('2026-01-31', '2026-02-01')).toBe('"clicks"\n"1100"\n');
     await writeAgain('2026-02-01', asDouble);
     expect(await clicks('2026-01-31', '2026-01-31')).toBe('"clicks"\n"100"\n');
-  });
-
-  it('does not make queries fail if they do not read this column', async () => {
-    await writeAgain('2026-01-31', asDouble);
     expect(await csvOf('SELECT sum(clicks) AS clicks FROM publisher_events')).toBe('"clicks"\n"1111"\n');
   });
 
   it('makes queries fail until a correct file replaces it', async () => {
     await writeAgain('2026-01-31', 'CAST(clicks AS DOUBLE) AS clicks');
     const all = () => clicks('2026-01-30', '2026-02-01');
-    await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
-    await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
+    for (const _ of ['first', 'again'])
+      await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
     await writeAgain('2026-01-31', 'CAST(clicks AS BIGINT) AS clicks');
     expect(await all()).toBe('"clicks"\n"1101"\n');
   });
@@ -128,28 +124,5 @@ describe('a file that has a column of a wrong type, put in place while the engin
     await expect(
       csvOf(`SELECT max(${column}) AS c FROM publisher_events WHERE day = '2026-01-31'`),
     ).rejects.toMatchObject(refusal(found, type, column));
-  });
-});
-
-describe('a file with types that convert to those of its table, put in place while the engine runs,', () => {
-  it('is read', async () => {
-    await writeAgain(
-      '2026-01-31',
-      `CAST(clicks AS SMALLINT) AS clicks, CAST(event_time AS TIMESTAMPTZ) AS event_time,
-         CAST(revenue AS DECIMAL(9,6)) AS revenue`,
-    );
-    expect(
-      await csvOf(
-        `SELECT day, event_time, CAST(sum(clicks) AS bigint) AS clicks, sum(revenue) AS revenue FROM publisher_events
-           GROUP BY 1, 2 ORDER BY 1`,
-      ),
-    ).toBe(
-      [
-        '"day","event_time","clicks","revenue"',
-        '"2026-01-30","2026-01-30 12:00:00.000","1","0.000000"',
-        '"2026-01-31","2026-01-31 12:00:00.000","110","0.000000"',
-        '"2026-02-01","2026-02-01 12:00:00.000","1000","0.000000"\n',
-      ].join('\n'),
-    );
   });
 });

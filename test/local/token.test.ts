@@ -60,7 +60,7 @@ describe('npm run token', () => {
       'the endpoint refuses the client',
       ['refused'],
       undefined,
-      'The service gives no token. Run `npm start` again.',
+      'The service gives no token. Run `npm start`',
     ],
     ['no stack runs at the port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
   ])('prints an error message if %s', async (_, parameters, directory, message, port = '') => {

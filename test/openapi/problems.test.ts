@@ -91,7 +91,6 @@ describe('the validator', () => {
   it.each([
     ['an undocumented status', { ...good, status: 418 }],
     ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
-    ['a header with another value', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
     ['a problem that belongs to another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
     [
       'a problem document with another status in its body',

@@ -27,13 +27,6 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toEqual({ ...written, ageMs: JUST_NOW });
   });
 
-  states('creates no document if the key is taken', async () => {
-    const key = freshKey();
-    const first = await created(key, { a: 1 });
-    expect(await subject().results.create(key, { a: 2 })).toBeUndefined();
-    expect(await subject().results.read(key)).toEqual({ ...first, ageMs: JUST_NOW });
-  });
-
   states('lets exactly one of five simultaneous creations of a document succeed', async () => {
     const key = freshKey();
     const all = await Promise.all([1, 2, 3, 4, 5].map((a) => subject().results.create(key, { a })));
@@ -51,14 +44,6 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(third).toMatchObject({ document: { a: 3 }, ageMs: 0 });
     expect(await subject().results.read(key)).toEqual({ ...third, ageMs: JUST_NOW });
     expect(new Set([first, second, third].map((each) => each?.etag)).size).toBe(3);
-  });
-
-  states('replaces no document that has changed', async () => {
-    const key = freshKey();
-    const first = await created(key, { a: 1 });
-    const second = await subject().results.replace(first, key, { a: 2 });
-    expect(await subject().results.replace(first, key, { a: 9 })).toBeUndefined();
-    expect(await subject().results.read(key)).toEqual({ ...second, ageMs: JUST_NOW });
   });
 
   states('replaces no document that is gone', async () => {

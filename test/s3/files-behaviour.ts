@@ -78,14 +78,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
   const upload = (key: ResultsKey, ...given: Parameters<typeof pieces>) =>
     subject().results.uploadFile(key, file, async () => pieces(...given));
 
-  states('writes a small file with its metadata', async () => {
-    const key = freshFile();
-    await subject().results.writeFile(key, file, Buffer.from('a,b\n'));
-    expect(await textOf(subject(), key)).toBe('a,b\n');
-    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
-  });
-
-  states('stores the encoding of a small file', async () => {
+  states('writes a small file with its metadata and its encoding', async () => {
     const key = freshFile();
     const content = gzipSync('a,b\n');
     await subject().results.writeFile(key, { ...file, encoding: 'gzip' }, content);

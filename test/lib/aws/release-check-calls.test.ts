@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { secretReader, stackAnswerer, versionInvoker } from '../../../lib/aws/release-calls.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
@@ -44,7 +44,10 @@ describe('a call to a version of a function', () => {
     );
   });
 
-  it('waits while Lambda throttles', async () => {
+  it('waits while Lambda throttles, for longer than the SDK’s usual three tries', async () => {
+    // The SDK's pauses are random parts of a time.
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
     let throttled = 3;
     server.answer = (_, response) => {
       if (throttled-- > 0)
@@ -72,12 +75,7 @@ describe('an answer to CloudFormation', () => {
   it.each<[string, (number | string)[], number, string?]>([
     ['is put to its address, under the id that the resource has had before', [200], 1],
     ['is put again if the address does not take it', [503, 'fetch failed', 200], 3],
-    [
-      'is given up after five tries, with an error that does not show the address',
-      Array(9).fill(403),
-      5,
-      '403',
-    ],
+    ['is given up after five tries, with an error that hides the address', Array(9).fill(403), 5, '403'],
   ])('%s', async (_, statuses, tries, fault) => {
     const put: unknown[] = [];
     const fetch = async (url: unknown, init?: RequestInit) => {
@@ -99,22 +97,14 @@ describe('an answer to CloudFormation', () => {
 });
 
 describe('secretReader', () => {
-  it.each(['{"clientId":"probe"}', ''])(
-    'reads a secret by its id, as the text that it holds (%j)',
-    async (text) => {
-      answering({ Name: 'probe', SecretString: text });
-      expect(await secretReader()('probe')).toBe(text);
-      expect(target).toBe('secretsmanager.GetSecretValue');
-      expect(bodies()).toEqual([{ SecretId: 'probe' }]);
-    },
-  );
-
-  it('reads the secret again for each call, so that a new secret is used at once', async () => {
+  it('reads the text of a secret by its id, again for each call, so that a new secret is used at once', async () => {
     const read = secretReader();
-    answering({ Name: 'probe', SecretString: 'old' });
-    await read('probe');
-    answering({ Name: 'probe', SecretString: 'new' });
-    expect(await read('probe')).toBe('new');
+    for (const SecretString of ['{"clientId":"probe"}', '']) {
+      answering({ Name: 'probe', SecretString });
+      expect(await read('probe')).toBe(SecretString);
+    }
+    expect(target).toBe('secretsmanager.GetSecretValue');
+    expect(bodies().at(-1)).toEqual({ SecretId: 'probe' });
   });
 
   it('refuses a secret that holds bytes instead of text, with an error that names the secret', async () => {

@@ -1,5 +1,7 @@
-import type { S3Client } from '@aws-sdk/client-s3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GetQueryExecutionCommand } from '@aws-sdk/client-athena';
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { dateOf } from '../../../lib/aws/answers.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
@@ -35,6 +37,34 @@ describe('the age of an object', () => {
     server.answer = (_, response) => void response.writeHead(200, { Date: written, ETag: '"1"' }).end();
     expect((await results().head('jobs/1.json'))?.ageMs).toBe(0);
   });
+});
+
+describe('an answer of AWS', () => {
+  const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT';
+  const AT = Date.parse(DATE);
+  const get = (Key: string) => server.clients.s3.send(new GetObjectCommand({ Bucket: 'results', Key }));
+
+  it('says when AWS gave it, even when one client makes several calls at once', async () => {
+    server.answer = ({ url = '' }, response) => {
+      const second = /second-(\d)/.exec(url)?.[1] ?? '5';
+      response.writeHead(200, { Date: DATE.replace('05 GMT', `0${second} GMT`) }).end('{}');
+    };
+    const answers = await Promise.all([1, 2, 3].map((second) => get(`second-${second}`)));
+    expect(answers.map(dateOf)).toEqual([AT - 4_000, AT - 3_000, AT - 2_000]);
+    const command = new GetQueryExecutionCommand({ QueryExecutionId: 'q1' });
+    expect(dateOf(await server.clients.athena.send(command))).toBe(AT);
+  });
+
+  it.each([{}, { Date: 'yesterday' }])(
+    'counts as given now if its date can not be read: %j',
+    async (headers) => {
+      server.answer = (_, response) => void response.writeHead(200, headers).end();
+      const answer = await get('a');
+      vi.useFakeTimers({ now: AT, toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      expect(dateOf(answer)).toBe(AT);
+    },
+  );
 });
 
 describe('an answer of S3 that lacks a header or a body', () => {

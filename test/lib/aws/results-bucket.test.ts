@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
-import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
+import { downloadOrigins, s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { Bucket, beside, file, freshFile, freshKey, startResultsStore } from './results-store.ts';
 
@@ -75,6 +75,22 @@ describe('presign', () => {
       expect(link.origin).toBe(store.url);
       expect(link.searchParams.has('response-cache-control')).toBe(false);
     });
+  });
+});
+
+describe('the origins of downloads', () => {
+  const EDGE = 'https://edge.example';
+  const OURS = 'http://127.0.0.1:9000';
+  const BUCKET = 'https://results.s3.eu-west-1.amazonaws.com';
+
+  it.each([
+    ['the origin of the bucket', undefined, undefined, [BUCKET]],
+    ['the S3 endpoint that the environment names', OURS, undefined, [OURS]],
+    ['the origins of the bucket and of the edge', undefined, EDGE, [BUCKET, EDGE]],
+  ])('consist of %s', async (_, endpoint, edge, expected) => {
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
+    expect(await downloadOrigins('results', edge)).toEqual(expected);
   });
 });
 

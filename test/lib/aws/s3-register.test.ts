@@ -63,9 +63,7 @@ describe('the register in S3', () => {
     ['is missing (S3 answers 403, since the role may not list the bucket)', named('AccessDenied', 403)],
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
-    ['is empty', ''],
     ['comes without a body', null],
-    ['is of another form', JSON.stringify({ ...recordOf('client-1'), form: 2 })],
     ['has a member twice', JSON.stringify(recordOf('client-1')).replace('"active":true', '$&,$&')],
     ['is another client’s', JSON.stringify(recordOf('client-2'))],
   ])('finds nobody if the record %s', async (_, found) => {

@@ -23,7 +23,6 @@ describe('withoutValues', () => {
     `PERMISSION_DENIED: Access denied when writing output to url: ${result} . Please ensure you are allowed to access the S3 bucket.`,
     'Insufficient Lake Formation permission(s): Required Select on publisher_events (Service: AmazonDataCatalog; Status Code: 400; Error Code: AccessDeniedException; Proxy: null)',
     'Query exhausted resources at this scale factor',
-    'GENERIC_INTERNAL_ERROR: null',
   ])('keeps an error unchanged that quotes no value: %s', (text) => {
     expect(withoutValues(text)).toBe(text);
   });
@@ -34,16 +33,8 @@ describe('withoutValues, given an error that quotes values,', () => {
     // Errors of Trino and Athena.
     ["INVALID_CAST_ARGUMENT: Cannot cast 'abc' to BIGINT", 'INVALID_CAST_ARGUMENT: Cannot cast … to BIGINT'],
     [
-      "INVALID_CAST_ARGUMENT: Cannot cast DECIMAL(38, 6) '1234567.890000' to DECIMAL(10, 2)",
-      'INVALID_CAST_ARGUMENT: Cannot cast DECIMAL(38, 6) … to DECIMAL(10, 2)',
-    ],
-    [
       'INVALID_CAST_ARGUMENT: Value cannot be cast to timestamp: tomorrow at noon',
       'INVALID_CAST_ARGUMENT: Value cannot be cast to timestamp: …',
-    ],
-    [
-      'INVALID_CAST_ARGUMENT: Out of range for integer: 12345678901',
-      'INVALID_CAST_ARGUMENT: Out of range for integer: …',
     ],
     [
       'NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow: 9223372036854775807 + 1',
@@ -91,16 +82,8 @@ describe('withoutValues, given an error that quotes values,', () => {
       "Conversion Error: Type INT64 with value … can't be cast because the value is out of range for the destination type INT8",
     ],
     [
-      'Conversion Error: Casting value "1234567.890000" to type DECIMAL(4,2) failed: value is out of range!',
-      'Conversion Error: Casting value … to type DECIMAL(4,2) failed: value is out of range!',
-    ],
-    [
       'Conversion Error: invalid date field format: "abc", expected format is (YYYY-MM-DD) when casting from source column s',
       'Conversion Error: invalid date field format: …',
-    ],
-    [
-      'Out of Range Error: Overflow in addition of INT64 (300 + 9223372036854775807)!',
-      'Out of Range Error: Overflow in addition of INT64 (… + …)!',
     ],
     [
       'Invalid Input Error: Could not parse string "abc" according to format specifier "%Y"\nabc\n^',
@@ -117,9 +100,7 @@ describe('withoutValues, given an error that quotes values,', () => {
 
   it.each([
     ['a quote', "O'secret"],
-    ['a quote at its end', "secret'"],
     ['quotes and spaces', "a' secret 'b"],
-    ['two kinds of quotes', `a" secret ' secret "b`],
     ['a column in quotes', "a 'clicks' secret"],
     ['a column in quotes, and another quote', "a' secret 'clicks' secret"],
     ['the engine’s own words', "a' to BIGINT because secret"],

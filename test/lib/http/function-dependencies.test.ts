@@ -84,27 +84,15 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('reads the register’s bucket if the stage has a register, and otherwise no bucket', async () => {
+  it('reads the bucket of a stage’s register, and keeps a record from one request to the next', async () => {
     const sent = answering(() => {
       throw new NoSuchKey({ message: 'x', $metadata: {} });
     });
     const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
-    expect(await functionDependencies(registered).backendsUntil(later()).register.find('c')).toBeUndefined();
+    const stages = [functionDependencies(registered), functionDependencies(ENVIRONMENT)];
+    for (const { backendsUntil } of [...stages, ...stages])
+      expect(await backendsUntil(later()).register.find('c')).toBeUndefined();
     expect(sent).toMatchObject([{ name: 'GetObjectCommand', input: { Bucket: 'partners' } }]);
-    const { register } = functionDependencies(ENVIRONMENT).backendsUntil(later());
-    expect(await register.find('c')).toBeUndefined();
-    expect(sent).toHaveLength(1);
-  });
-
-  it('keeps records of partners from one request of the function to the next', async () => {
-    const sent = answering(() => {
-      throw new NoSuchKey({ message: 'x', $metadata: {} });
-    });
-    const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
-    const { backendsUntil } = functionDependencies(registered);
-    await backendsUntil(later()).register.find('c');
-    await backendsUntil(later()).register.find('c');
-    expect(sent).toHaveLength(1);
   });
 
   it('names the commit in every line of the log', () => {
@@ -133,32 +121,25 @@ describe('functionDependencies', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('logs once that the lake can not be listed', async () => {
+  it.each([
+    [
+      'S3 forbids it',
+      ENVIRONMENT,
+      3,
+      expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 }),
+    ],
+    ['the configuration names no lake', LEAST_ENVIRONMENT, 0, undefined],
+  ])('logs once that the lake can not be listed, if %s', async (_, environment, calls, error) => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
-    answering(() => {
+    const sent = answering(() => {
       throw Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
     });
-    const { backendsUntil } = functionDependencies(ENVIRONMENT);
+    const { backendsUntil } = functionDependencies(environment);
     for (let times = 0; times < 3; times++)
       expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
-    expect(warn.mock.calls).toEqual([
-      [
-        'The lake can not be listed, so every report is queried anew.',
-        { error: expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 }) },
-      ],
-    ]);
-  });
-
-  it('logs once, and does not call S3, if the configuration names no lake', async () => {
-    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
-    const sent = answering(() => ({}));
-    const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
-    for (let times = 0; times < 3; times++)
-      expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
-    expect([sent, warn.mock.calls]).toEqual([
-      [],
-      [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
-    ]);
+    expect(sent).toHaveLength(calls);
+    const line = 'The lake can not be listed, so every report is queried anew.';
+    expect(warn.mock.calls).toEqual([[line, { error }]]);
   });
 
   it('writes its metrics to the namespace that the alarms read', () => {

@@ -121,18 +121,6 @@ describe('problemChain, around every route', () => {
         expect(Object.keys(facts).filter((name) => !LOGGED.includes(name))).toEqual([]);
     },
   );
-
-  it('keeps the facts of two requests apart', async () => {
-    const made = functionSetting();
-    const handler = problemChain(made.dependencies).handler(async (_, { facts }) => {
-      expect(facts).toEqual({});
-      facts.hop = 1;
-      return { statusCode: 200, body: '' };
-    });
-    await invoke(handler, event);
-    await invoke(handler, event);
-    expect(made.lines).toHaveLength(2);
-  });
 });
 
 /** The only facts that the line of a failed request may hold. */

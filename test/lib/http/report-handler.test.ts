@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
@@ -14,6 +13,7 @@ import {
   failListing,
   functionSetting,
   invoke,
+  looksWhenRegisterIsRead,
   PARTNER,
   requestEvent,
   SECRET,
@@ -61,14 +61,10 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
   };
   return { ...made, tokens, ask };
 }
-const ticketOf = (made: ReturnType<typeof service>) => {
-  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('waiting/'));
-  return made.results.document(key) as Record<string, unknown>;
-};
-
 describe('a report route', () => {
   it('answers with the report’s URL, and writes a log line for the download link and one for the request', async () => {
-    const made = service({ claims: { client_id: 'first-partner' } });
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+    made.partners.set('client-1', PARTNER);
     const answer = await made.ask();
     expect(answer).toMatchObject({
       statusCode: 303,
@@ -78,7 +74,12 @@ describe('a report route', () => {
         'Cache-Status': 'PerformanceReports; fwd=miss',
         'Data-Version': expect.stringMatching(/^[0-9a-f]{32}$/),
         'Cache-Control': 'no-store',
+        Vary: 'Accept-Encoding',
+        'Content-Type': 'text/plain; charset=utf-8',
       },
+      body:
+        'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
+        'Keep it to yourself: until it expires, whoever has it can download the report.\n',
     });
     expect(made.lines).toHaveLength(2);
     expect(made.lines[0]).toEqual({
@@ -86,13 +87,13 @@ describe('a report route', () => {
       message: 'download',
       facts: {
         requestId: 'request-1',
-        client: 'first-partner',
+        client: 'client-1',
         partner: 'first-partner',
         report: 'publisherperformance',
         startInclusive: '2026-01-01T00:00:00Z',
         endExclusive: '2026-01-03T00:00:00Z',
         requestedFields: 'Day,Clicks',
-        companies: 'every-company',
+        companies: '7,9',
         dataVersion: answer.headers?.['Data-Version'],
         bytes: expect.any(Number),
       },
@@ -105,9 +106,9 @@ describe('a report route', () => {
         status: 303,
         durationMs: expect.any(Number),
         report: 'publisherperformance',
-        client: 'first-partner',
+        client: 'client-1',
         partner: 'first-partner',
-        companies: 'every-company',
+        companies: 2,
         queryExecutionId: 'q1',
         dataVersion: answer.headers?.['Data-Version'],
         job: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -121,7 +122,8 @@ describe('a report route', () => {
         isReady: true,
       },
     });
-    expect(JSON.stringify(made.lines)).not.toContain(SECRET);
+    for (const secret of [SECRET, 'partner.example'])
+      expect(JSON.stringify(made.lines)).not.toContain(secret);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
   });
 
@@ -143,41 +145,30 @@ describe('a report route', () => {
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });
 
-  it('ends its calls to AWS within 1.5 s after the 8 s that a first request may wait', async () => {
-    const made = service();
-    await made.ask();
-    expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
-  });
-
-  it.each([
-    ['a second ago', -1_000, -1_000],
-    ['in the future, which counts as now', 5_000, 0],
-    ['longer ago than the gateway waits, which counts as now', -29_000, 0],
-  ])(
-    'counts its time from the arrival of the request at the gateway (%s)',
-    async (_, gatewayMs, countedMs) => {
-      const made = service();
-      await made.ask(ASKED, {}, START + gatewayMs);
-      expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
-    },
-  );
-
-  it('waits and calls AWS for a moment, even if all of its time has passed by a clock that is ahead', async () => {
-    const made = service({ plans: [{ ends: 'never' }] });
-    const answer = await made.ask(ASKED, {}, START - 28_999);
-    expect(answer).toMatchObject({
-      statusCode: 303,
-      headers: { Location: expect.stringContaining('/reporting/downloads/') },
-    });
-    // The request waits for 1.5 s. Its calls to AWS end 1.5 s later, and the call that stores its ticket 2.5 s later.
-    expect(made.untils).toEqual([START + 3_000, START + 4_000]);
-    expect(made.lines.at(-1)?.facts['durationMs']).toBe(28_999 + 1_500);
-  });
-
-  it('may use the rest of the gateway’s time to store the ticket of a caller that must wait', async () => {
-    const made = service({ plans: [{ ends: 'never' }] });
-    expect((await made.ask()).statusCode).toBe(303);
-    expect(new Set(made.untils)).toEqual(new Set([START + 9_500, START + 27_500]));
+  const late = { plans: [{ ends: 'never' }] } as const;
+  // The calls of a first request may last until 1.5 s after the 8 s that it may wait. If its caller must wait, the
+  // ticket may be stored until 2.5 s after the 25 s that the gateway leaves.
+  it.each<[string, Parameters<typeof service>[0], gatewayMs: number, untils: number[]]>([
+    ['of a request that came just now', {}, 0, [9_500]],
+    ['of a request that came a second ago', {}, -1_000, [8_500]],
+    ['of a request that came in the future, which counts as now', {}, 5_000, [9_500]],
+    ['of a request that came longer ago than the gateway waits, which counts as now', {}, -29_000, [9_500]],
+    [
+      'and of the call that stores the ticket of a caller that must wait',
+      { plans: [...late.plans] },
+      0,
+      [9_500, 27_500],
+    ],
+    [
+      'for a moment, even if all time has passed by a clock that is ahead',
+      { plans: [...late.plans] },
+      -28_999,
+      [3_000, 4_000],
+    ],
+  ])('limits the time of the calls to AWS %s', async (_, given, gatewayMs, untils) => {
+    const made = service(given);
+    expect((await made.ask(ASKED, {}, START + gatewayMs)).statusCode).toBe(303);
+    expect([...new Set(made.untils)].map((until) => until - START)).toEqual(untils);
   });
 
   it('answers 401 before it reads the query parameters and the lake', async () => {
@@ -210,16 +201,6 @@ describe('a report route', () => {
     expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
   });
 
-  it('leads a caller that accepts gzip to the gzipped file', async () => {
-    const { headers } = await service().ask(ASKED, { 'Accept-Encoding': ['gzip, br'] });
-    expect(headers?.['Location']).toMatch(/\.csv\.gz\?for=300$/);
-  });
-
-  it('leads to a waiting URL while a large result is being published', async () => {
-    const { headers } = await service({ plans: [{ bytes: 17_000_000 }] }).ask();
-    expect(headers?.['Location']).toMatch(/^\/prod\/reporting\/downloads\/[\w-]+\/1$/);
-  });
-
   it('queries the rows of the companies that the token gives access to', async () => {
     const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
     expect((await made.ask()).statusCode).toBe(303);
@@ -235,22 +216,6 @@ describe('a report route', () => {
 });
 
 describe('a report route, with a register of partners,', () => {
-  it('logs the partner and the companies for each download link', async () => {
-    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-    made.partners.set('client-1', PARTNER);
-    expect((await made.ask()).statusCode).toBe(303);
-    expect(made.lines[0]).toMatchObject({
-      message: 'download',
-      facts: { partner: 'first-partner', client: 'client-1', companies: '7,9' },
-    });
-    expect(made.lines[1]?.facts).toMatchObject({
-      partner: 'first-partner',
-      client: 'client-1',
-      companies: 2,
-    });
-    expect(JSON.stringify(made.lines)).not.toContain('partner.example');
-  });
-
   const other = { publisherCompanies: [], advertiserCompanies: ['3'] };
   it.each<[string, Partial<PartnerRecord> | undefined, object, string[]?]>([
     [
@@ -258,11 +223,6 @@ describe('a report route, with a register of partners,', () => {
       other,
       { refusal: 'no-companies', partner: 'first-partner' },
       ['advertiserperformance'],
-    ],
-    [
-      'inactive, of both reports',
-      { ...other, publisherCompanies: ['7'], active: false },
-      { refusal: 'inactive-client' },
     ],
     ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
   ])(
@@ -282,25 +242,21 @@ describe('a report route, with a register of partners,', () => {
   );
 });
 
-describe('a report route, when the listing of the lake fails,', () => {
-  it.each(FAILED_LISTINGS)('answers $status only to a client in the register: %o', async (failed) => {
-    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-    failListing(made, failed);
-    expect((await made.ask()).statusCode).toBe(401);
-    made.partners.set('client-1', PARTNER);
-    expect((await made.ask()).statusCode).toBe(failed.status);
-  });
-});
-
 describe('the listing of the lake', () => {
+  it.each(FAILED_LISTINGS)(
+    'that fails is answered $status only to a client in the register: %o',
+    async (failed) => {
+      const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+      failListing(made, failed);
+      expect((await made.ask()).statusCode).toBe(401);
+      made.partners.set('client-1', PARTNER);
+      expect((await made.ask()).statusCode).toBe(failed.status);
+    },
+  );
+
   it('runs while the register is read', async () => {
     const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-    const looks: number[] = [];
-    made.register.find = async () => {
-      await delay(10);
-      looks.push(made.lake.looks.length);
-      return PARTNER;
-    };
+    const looks = looksWhenRegisterIsRead(made);
     expect((await made.ask()).statusCode).toBe(303);
     expect(looks).toEqual([1]);
   });
@@ -314,52 +270,50 @@ describe('the listing of the lake', () => {
   });
 });
 
-describe('a report that takes longer than a request', () => {
-  const env = { ...CLAIMED, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' };
-  const waiting = async (
-    claims: object = { client_id: 'first-partner', companies: ['7', '9223372036854775807'] },
-  ) => {
-    const made = service({ env, claims: claims as Claims, plans: [{ ends: 'never' }] });
-    return { made, answer: await made.ask() };
-  };
-
-  it('is answered with a redirect to a waiting URL below the gateway’s stage', async () => {
-    const { made, answer } = await waiting();
-    expect(answer).toMatchObject({
-      statusCode: 303,
-      headers: { 'Cache-Status': 'PerformanceReports; fwd=miss' },
-    });
-    expect(answer.headers?.['Location']).toMatch(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/);
-    expect(answer.headers).not.toHaveProperty('Data-Version');
-    expect(made.lines[0]?.facts).toMatchObject({
-      isReady: false,
-      cacheStatus: 'miss',
-      queryExecutionId: 'q1',
-    });
-    expect(made.metrics).toEqual({});
-    expect(JSON.stringify(made.lines)).not.toContain('downloads');
+it('a report that takes longer than a request is answered with a waiting URL, whose ticket has the facts for it', async () => {
+  const made = service({
+    env: { ...CLAIMED, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' },
+    claims: { client_id: 'first-partner', companies: ['7', '9223372036854775807'] } as Claims,
+    plans: [{ ends: 'never' }],
   });
-
-  it('has a ticket that stores the facts for the next request', async () => {
-    const { made } = await waiting();
-    expect(ticketOf(made)).toEqual({
-      form: 2,
-      report: 'publisherperformance',
-      parameters: ASKED,
-      companies: ['7', '9223372036854775807'],
-      client: 'first-partner',
-      progress: {
-        waitsFor: 'attempt',
-        data: expect.objectContaining({
-          version: expect.stringMatching(/^[0-9a-f]{32}$/),
-          fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
-          isListed: true,
-        }),
-        cacheStatus: 'collapsed',
-        dataChanges: 0,
-        attempt: made.queries.started[0]?.token,
-      },
-      waitedMs: 1_000,
-    });
+  const answer = await made.ask();
+  expect(answer).toMatchObject({
+    statusCode: 303,
+    headers: {
+      Location: expect.stringMatching(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/),
+      'Cache-Control': 'no-store',
+      'Cache-Status': 'PerformanceReports; fwd=miss',
+    },
+    body:
+      'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
+      'or says where to wait on.\n',
+  });
+  expect(answer.headers).not.toHaveProperty('Data-Version');
+  expect(made.lines[0]?.facts).toMatchObject({
+    isReady: false,
+    cacheStatus: 'miss',
+    queryExecutionId: 'q1',
+  });
+  expect(made.metrics).toEqual({});
+  expect(JSON.stringify(made.lines)).not.toContain('downloads');
+  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('waiting/'));
+  expect(made.results.document(key)).toEqual({
+    form: 2,
+    report: 'publisherperformance',
+    parameters: ASKED,
+    companies: ['7', '9223372036854775807'],
+    client: 'first-partner',
+    progress: {
+      waitsFor: 'attempt',
+      data: expect.objectContaining({
+        version: expect.stringMatching(/^[0-9a-f]{32}$/),
+        fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
+        isListed: true,
+      }),
+      cacheStatus: 'collapsed',
+      dataChanges: 0,
+      attempt: made.queries.started[0]?.token,
+    },
+    waitedMs: 1_000,
   });
 });

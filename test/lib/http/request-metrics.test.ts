@@ -34,7 +34,6 @@ describe('countAnswer', () => {
       303,
       { Reports: ['Count', 1], BytesScanned: ['Bytes', 123], QueryDuration: ['Milliseconds', 45] },
     ],
-    ['a query for no other request', { ...figures, isReady: true }, 303, { Reports: ['Count', 1] }],
     [
       'the bytes of a query that exceeded the scan limit, but no failure',
       { ...figures, finishedQueries: [{ ...figures, state: 'scan-limit-exceeded' }] },
@@ -66,7 +65,6 @@ describe('countAnswer', () => {
     ['throttled starts', { throttledStarts: 3 }, 303, { ThrottledStarts: ['Count', 3] }],
     ['a 503', {}, 503, { Unavailable: ['Count', 1], FailedReports: ['Count', 1] }],
     ['a report that ends with 500 as failed', { isReady: false }, 500, { FailedReports: ['Count', 1] }],
-    ['a report that ends with 502 as failed', {}, 502, { FailedReports: ['Count', 1] }],
     ['a report that ends without a status as failed', {}, undefined, { FailedReports: ['Count', 1] }],
     [
       'a ready report as failed if its answer failed',
@@ -76,7 +74,6 @@ describe('countAnswer', () => {
     ],
     ['no redirect to the waiting room', { ...figures, isReady: false, cacheStatus: 'miss' }, 303, {}],
     ['no 400', {}, 400, {}],
-    ['no 404', {}, 404, {}],
   ])('counts %s', (_, facts, status, expected) => {
     expect(counted(facts, status)).toEqual(expected);
   });

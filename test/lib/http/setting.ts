@@ -145,3 +145,17 @@ export function failListing(
     throw error;
   };
 }
+
+/** Makes the register slow. Gives how often the lake has been listed at the time of the register's answer. */
+export function looksWhenRegisterIsRead({
+  lake,
+  register,
+}: Pick<ReturnType<typeof functionSetting>, 'lake' | 'register'>): number[] {
+  const looks: number[] = [];
+  register.find = async () => {
+    await delay(10);
+    looks.push(lake.looks.length);
+    return PARTNER;
+  };
+  return looks;
+}

@@ -42,7 +42,6 @@ describe('dayStates', () => {
     expect(statesOf(file('2026-01-31'), marker('2026-02-01'), file('2026-02-02'))).toEqual([
       '2026-02-02 open',
     ]);
-    expect(statesOf(file('2026-02-01'))).toEqual(['2026-02-01 unknown']);
   });
 
   it('gives each day the version that a report on this day has; files of other days do not change it', () => {
@@ -64,7 +63,6 @@ describe('dayStates', () => {
     ['the end of a year', '2026-12-31', '2027-01-01'],
     ['29 February', '2028-02-29', '2028-03-01'],
     ['the day before 29 February', '2028-02-28', '2028-02-29'],
-    ['a day of 23 hours in Europe', '2026-03-29', '2026-03-30'],
   ])('gives each day its window, from midnight to midnight in UTC: %s', (_, day, next) => {
     const asked = { start: Date.parse(day), end: Date.parse(next) };
     expect(dayStates([file(day)], FOLDER, asked)).toMatchObject([

@@ -7,8 +7,12 @@ import {
 } from '@aws-sdk/client-athena';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
+import { createExecutions } from '../../local/athena/executions.ts';
+import type { Query } from '../../local/athena/query-engine.ts';
 
 const aws = { region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' }, maxAttempts: 1 };
+
+const results = { putFile: () => {} };
 
 /** Starts the stand-in of Athena on an engine whose queries run until the test lets them fail. */
 async function start(options: Partial<AthenaOptions> = {}) {
@@ -24,7 +28,7 @@ async function start(options: Partial<AthenaOptions> = {}) {
           query.signal.addEventListener('abort', finish);
         }),
     },
-    results: { putFile: () => {} },
+    results,
     resultsUri: 's3://results/',
     database: 'reports',
     workgroup: 'reports',
@@ -88,4 +92,32 @@ it('Athena refuses further queries if running and queued queries reach the quota
   await expect.poll(async () => (await get(first)).QueryExecution?.Status?.State).toBe('FAILED');
   await startQuery();
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
+});
+
+it('the store of executions keeps the last thousand ended executions, and every running one', async () => {
+  const slow = Promise.withResolvers<never>();
+  const run = ({ sql }: Query) => (sql === 'slow' ? slow.promise : Promise.reject(new Error('over')));
+  const executions = createExecutions(
+    { engine: { maxRunning: 2, run }, database: 'reports', results, resultsUri: 's3://results/' },
+    Number.POSITIVE_INFINITY,
+    () => 0,
+  );
+  const start = (token: string, sql = 'ends') =>
+    executions.start({ token, sql, parameters: [], database: 'reports', catalog: 'c', workgroup: 'w' });
+  const isRemembered = (id: string) => executions.latest(2_000).some((each) => each.id === id);
+  const running = start('running', 'slow');
+  const ended = Array.from({ length: 1_002 }, (_, index) => start(`token-${index}`));
+  await expect.poll(() => ended.at(-1)?.ended?.state).toBe('FAILED');
+
+  expect(executions.find(running.id)).toBe(running);
+  expect(() => executions.find(ended[0]?.id ?? '')).toThrow('was not found');
+  expect(start('running', 'slow')).toBe(running);
+  expect(ended.map(({ id }) => isRemembered(id))).toEqual(ended.map((_, index) => index >= 2));
+  expect(start('token-0').id).not.toBe(ended[0]?.id);
+  expect(executions.latest(2_000)).toHaveLength(1_002);
+
+  // `running` was started first, and ends last.
+  slow.reject(new Error('over'));
+  await expect.poll(() => running.ended?.state).toBe('FAILED');
+  expect(executions.find(running.id)).toBe(running);
 });
