@@ -217,6 +217,7 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
   const twice = { 6: 5, 7: 2, 8: 18, 10: { 5: { 1: 6, 2: 18 } } };
   const packed = (codec: number) =>
     oddParquet(recordsOf([3]).map((column) => ({ ...column, metadata: { 4: codec } })));
+  const keyed = { name: 'clicks', schema: SCHEMA.bigint, values: [int(3), int(4)] };
   const encrypted = oddParquet(recordsOf([3]));
   encrypted.write('PARE');
   encrypted.write('PARE', encrypted.length - 4);
@@ -240,6 +241,7 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
     ['two annotations', longs('revenue', twice), 'INT64 DECIMAL(18,6) DECIMAL(18,2)', PLAIN],
     ['too many digits', longs('revenue', { 6: 5, 7: 2, 8: 19 }), 'INT64 DECIMAL(19,2)', PLAIN],
     ['an encrypted footer', encrypted, 'encrypted', KEY],
+    ['an encrypted column', changed({ ...keyed, chunk: { 8: {} } }), 'encrypted', KEY],
     ['LZ4', packed(5), `compressed with LZ4 in the form of Hadoop, ${UNREAD}`, '`python3 -c'],
     ['LZO', packed(3), `compressed with LZO, ${UNREAD}`, WRITE],
     ['a newer codec', packed(9), `compressed with codec 9, ${UNREAD}`, WRITE],
