@@ -22,7 +22,7 @@ type Facts = Pick<
   'apiUrl' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope' | 'storageUrl' | 'faultsUrl'
 >;
 
-const START = new URL('../../local/start.ts', import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Runs `npm start` in a new process, on the events of the guides. `settings` are environment variables for it. */
 export async function npmStart(settings: Readonly<Record<string, string>> = {}): Promise<Started> {
@@ -30,20 +30,7 @@ export async function npmStart(settings: Readonly<Record<string, string>> = {}):
   const events = join(home, 'events');
   for (const [table, rows] of Object.entries(guideEvents))
     await writeEvents(events, table, rows as unknown as EventRow[]);
-  const child = spawnNode([START], {
-    env: { ...process.env, LOCAL_DIR: join(home, 'state'), EVENTS_DIR: events, PORT: '0', ...settings },
-  });
-  child.stderr.pipe(process.stderr);
-  const exited = once(child, 'exit');
-  const ready = new Promise<void>((resolve, reject) => {
-    let output = '';
-    child.stdout.on('data', (text) => {
-      output += text;
-      if (output.includes('Ctrl-C')) resolve();
-    });
-    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
-  });
-  await ready;
+  const { stop } = await startIn(join(home, 'state'), { EVENTS_DIR: events, ...settings });
   const facts = JSON.parse(await readFile(join(home, 'state', 'stack.json'), 'utf8')) as Facts;
   const token = await accessToken(facts);
   return {
@@ -62,9 +49,37 @@ export async function npmStart(settings: Readonly<Record<string, string>> = {}):
       if (!response.ok) throw new Error(await response.text());
     },
     async close() {
+      await stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Runs `npm start` in a new process, with its state in this folder. Resolves once it serves, to what it has printed.
+ *
+ * @param tree the tree whose code runs; by default, this one
+ */
+export async function startIn(folder: string, settings: Readonly<Record<string, string>>, tree = ROOT) {
+  const child = spawnNode(['local/start.ts'], {
+    cwd: tree,
+    env: { ...process.env, LOCAL_DIR: folder, PORT: '0', ...settings },
+  });
+  child.stderr.pipe(process.stderr);
+  const exited = once(child, 'exit');
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      output += text;
+      if (output.includes('Ctrl-C')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
+  });
+  return {
+    output,
+    async stop() {
       child.kill('SIGINT');
       await exited;
-      await rm(home, { recursive: true, force: true });
     },
   };
 }

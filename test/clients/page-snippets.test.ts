@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { snippets } from '../../page/src/answer/snippets.ts';
 import { expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { type Service, startService } from '../e2e/service.ts';
+import { ownService } from '../e2e/service.ts';
 import { pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
 
@@ -27,18 +27,14 @@ const expected = (hour: number) =>
 
 const FILE = 'publisherperformance_Day-PlacementId-DeviceOrProxy-Clicks-Revenue_2026-01-01_2026-01-31.csv';
 
-let service: Service;
 let directory: string;
 const hasCurl = await isHere('curl', '--version');
 const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
-beforeAll(async () => {
-  // Each report takes longer than a request waits, so every program goes through the waiting room.
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
-  service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
-});
-afterAll(() => service.close());
+// Each report takes longer than a request waits, so every program goes through the waiting room.
+const service = await ownService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'performance-reports-page-'));
   return () => rm(directory, { recursive: true, force: true });

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
-import { type Service, startService } from '../e2e/service.ts';
+import { serve } from '../../local/serve.ts';
+import { ownService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
 import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
@@ -15,7 +13,6 @@ import { programPages, readGuide } from './snippet.ts';
 const PROGRAMS = join(import.meta.dirname, '../../docs/programs');
 const guide = await readGuide(...(await programPages()), 'first-report.md');
 const expected = guideReport(['Mobile', 'Tablet']);
-let service: Service;
 let directory: string;
 const hasCurl = await isHere('curl', '--version');
 const hasJava = await isHere('javac', '--version');
@@ -23,12 +20,9 @@ const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const duckDb = await duckDbPython();
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
-beforeAll(async () => {
-  // Each report takes longer than a request waits, so every program goes through the waiting room.
-  service = await startService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
-  service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
-});
-afterAll(() => service.close());
+// Each report takes longer than a request waits, so every program goes through the waiting room.
+const service = await ownService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   return () => rm(directory, { recursive: true, force: true });
@@ -111,42 +105,31 @@ describe('the programs of docs/programs', () => {
 
 describe('a program of docs/programs that can’t pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
-  it.each([
+  const commands = [
     ...(hasCurl
       ? [['pull-report.sh', ['sh']] as const, ['daily.sh', ['sh', '.', '2026-01-01']] as const]
       : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python ? [['pull_report.py', [python]] as const] : []),
-  ] as const)('shows the error of the identity provider: %s', async (name, command) => {
+  ] as const;
+
+  it.each(commands)('shows the error of the identity provider: %s', async (name, command) => {
     await expect(run(name, command, wrongSecret)).rejects.toThrow('invalid_client');
   });
 
-  it.each([
-    ...(hasCurl
-      ? [['pull-report.sh', ['sh']] as const, ['daily.sh', ['sh', '.', '2026-01-01']] as const]
-      : []),
-    ['pull-report.mjs', [process.execPath]],
-    ...(hasJava ? [['Pull.java', ['java']] as const] : []),
-    ...(python
-      ? [['pull_report.py', [python]] as const, ['incremental_pull.py', [python, 'x']] as const]
-      : []),
-  ] as const)(
+  it.each([...commands, ...(python ? [['incremental_pull.py', [python, 'x']] as const] : [])])(
     'sends the secret to no host that the token endpoint redirects to: %s',
     async (name, command) => {
       let requests = 0;
-      const other = createServer((_, response) => {
+      const other = await serve((_, response) => {
         requests++;
         response.end(JSON.stringify({ access_token: 'x', expires_in: 3_600 }));
-      }).listen(0, '127.0.0.1');
-      await once(other, 'listening');
-      const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/token`;
-      const endpoint = createServer((_, response) => response.writeHead(307, { location }).end()).listen(
-        0,
-        '127.0.0.1',
+      });
+      const endpoint = await serve((_, response) =>
+        response.writeHead(307, { location: `${other.url}/token` }).end(),
       );
-      await once(endpoint, 'listening');
-      const env = { TOKEN_URL: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/token` };
+      const env = { TOKEN_URL: `${endpoint.url}/token` };
       const days = ['2026-01-01', '2026-01-02'];
       const ended =
         name === 'incremental_pull.py'
@@ -156,7 +139,7 @@ describe('a program of docs/programs that can’t pull its report', () => {
           : run(name, command, env);
       await expect(ended).rejects.toThrow();
       expect(requests).toBe(0);
-      for (const server of [other, endpoint]) server.close();
+      for (const server of [other, endpoint]) await server.close();
     },
   );
 
@@ -197,7 +180,7 @@ describe('the daily job of docs/first-report.md', () => {
     'goes on after a 503 and a connection that is dropped: %s',
     async (name = '', command = '') => {
       const asked: string[] = [];
-      const busy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
+      const busy = await serve(async ({ url = '', headers: { authorization = '' } }, response) => {
         const path = url.replace(/\?.*/, '').replace(/.*\//, '');
         asked.push(path);
         if (asked.length === 1) return response.writeHead(503, { 'retry-after': '1' }).end('{}');
@@ -207,20 +190,18 @@ describe('the daily job of docs/first-report.md', () => {
           headers: { authorization },
         });
         const headers = [...answer.headers].filter(([of]) => /^(location|data-version)$/.test(of)).flat();
-        response.writeHead(answer.status, headers).end(await answer.text());
-      }).listen(0, '127.0.0.1');
-      await once(busy, 'listening');
-      const API_URL = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+        return response.writeHead(answer.status, headers).end(await answer.text());
+      });
       try {
         const program = name.endsWith('.py') ? join(PROGRAMS, name) : await guide.write(name, directory);
-        const env = { ...environment(), API_URL };
+        const env = { ...environment(), API_URL: busy.url };
         await runProgram(command, [program, 'reports', '2026-01-01', '2026-03-01'], { cwd: directory, env });
         const files = await csvFiles();
         expect(files.length).toBeGreaterThan(5);
         expect(asked.slice(0, 3)).toEqual(['days', 'days', 'publisherperformance']);
         expect(asked.length).toBe(3 + files.length);
       } finally {
-        busy.close();
+        await busy.close();
       }
     },
   );

@@ -3,44 +3,29 @@
  * the pages.
  */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
-import { spawnNode } from '../spawn-node.ts';
+import { ownFolder } from '../own-folder.ts';
+import { startIn } from './npm-start.ts';
 
 const root = join(import.meta.dirname, '../..');
 const README_URL = 'http://127.0.0.1:8080';
 
-let home: string;
-let output = '';
+const home = await ownFolder();
+let started: Awaited<ReturnType<typeof startIn>>;
 let apiUrl: string;
-let stop: () => Promise<void>;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-readme-'));
   // The sample events are kept between runs, because they are always the same and slow to make.
   const kept = join(root, '.local/events');
   await makeSampleEvents({ directory: kept });
   await symlink(kept, join(home, 'events'));
-  const child = spawnNode(['local/start.ts'], {
-    cwd: root,
-    env: { ...process.env, LOCAL_DIR: home, PORT: '0' },
-  });
-  child.stderr.pipe(process.stderr);
-  const ended = once(child, 'exit');
-  stop = async () => {
-    child.kill('SIGINT');
-    await ended;
-    await rm(home, { recursive: true, force: true });
-  };
-  child.stdout.on('data', (text) => (output += text));
-  await vi.waitFor(() => expect(output).toContain('Ctrl-C'), { timeout: 60_000, interval: 50 });
-  apiUrl = /Ready at (http:\S+)\. /.exec(output)?.[1] ?? '';
-}, 120_000);
-afterAll(() => stop());
+  started = await startIn(home, {});
+  apiUrl = /Ready at (http:\S+)\. /.exec(started.output)?.[1] ?? '';
+});
+afterAll(() => started.stop());
 
 interface Shown {
   readonly command: string;
@@ -91,6 +76,6 @@ it('the commands in README.md, docs/local.md and docs/security.md print what the
 
 it('npm start prints the curl command that README.md shows first', async () => {
   const [first] = await shownOn('README.md');
-  const printed = /^curl .*$/m.exec(output)?.[0].replace(`LOCAL_DIR='${home}' `, '');
+  const printed = /^curl .*$/m.exec(started.output)?.[0].replace(`LOCAL_DIR='${home}' `, '');
   expect(printed?.replace(apiUrl, README_URL)).toBe(first?.command);
 });

@@ -181,27 +181,25 @@ describe('a footer whose bounds are false', () => {
     expect(stdout).toContain('2 records, ');
   });
 
-  it.each(columns.filter(({ type }) => type !== 'decimal(18,6)'))(
-    'changes no sum in what convert and hourly write: $name',
-    async (column) => {
-      const { name, type } = column;
-      const lake = `sums-${name}`;
-      const isZero = name === 'container_opens';
-      const [low, high] = (isZero ? [7, 9] : [1001, 1001]).map((n) => boundOf(type, n));
+  it('changes no sum in what convert and hourly write', async () => {
+    const told = columns.filter(({ type }) => type !== 'decimal(18,6)');
+    const lies = told.map((column): OddColumn => {
+      const isZero = column.name === 'container_opens';
+      const [low, high] = (isZero ? [7, 9] : [1001, 1001]).map((n) => boundOf(column.type, n));
       const statistics = { 1: high, 2: low, 5: high, 6: low, 3: 0n };
-      const lie = { ...rightColumn(column, isZero ? [0, 0, 0] : [1000, 1001, 1001]), statistics };
-      await write(`${lake}/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], lie)));
-      const { check, convert, hourly } = await runAll(lake);
-      expect(check.stdout).toContain('falsely');
-      expect([convert.code, hourly.code]).toEqual([0, 0]);
-      for (const made of [`${lake}-converted`, `${lake}-hours`]) {
-        for (const by of ['publisher_company_id', /_id$|^device/.test(name) ? name : 'publisher_company_id'])
-          expect((await sumsOf(made, by)).join(' ')).toBe('1000,1000 1001,2002');
-        // The cure that check prints is true.
-        expect((await runLake(['check', join(home, made)])).code).toBe(0);
-      }
-    },
-  );
+      return { ...rightColumn(column, isZero ? [0, 0, 0] : [1000, 1001, 1001]), statistics };
+    });
+    await write(`sums/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], ...lies)));
+    const { check, convert, hourly } = await runAll('sums');
+    expect(check.stdout.match(/the footer says falsely/g)).toHaveLength(told.length);
+    expect([convert.code, hourly.code]).toEqual([0, 0]);
+    for (const made of ['sums-converted', 'sums-hours']) {
+      for (const { name } of told.filter(({ name }) => /_id$|^device/.test(name)))
+        expect((await sumsOf(made, name)).join(' ')).toBe('1000,1000 1001,2002');
+      // The cure that check prints is true.
+      expect((await runLake(['check', join(home, made)])).code).toBe(0);
+    }
+  });
 });
 
 describe('a file that DuckDB reads as other values, or not at all', () => {
@@ -219,6 +217,7 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
   const twice = { 6: 5, 7: 2, 8: 18, 10: { 5: { 1: 6, 2: 18 } } };
   const packed = (codec: number) =>
     oddParquet(recordsOf([3]).map((column) => ({ ...column, metadata: { 4: codec } })));
+  const keyed = { name: 'clicks', schema: SCHEMA.bigint, values: [int(3), int(4)] };
   const encrypted = oddParquet(recordsOf([3]));
   encrypted.write('PARE');
   encrypted.write('PARE', encrypted.length - 4);
@@ -242,6 +241,7 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
     ['two annotations', longs('revenue', twice), 'INT64 DECIMAL(18,6) DECIMAL(18,2)', PLAIN],
     ['too many digits', longs('revenue', { 6: 5, 7: 2, 8: 19 }), 'INT64 DECIMAL(19,2)', PLAIN],
     ['an encrypted footer', encrypted, 'encrypted', KEY],
+    ['an encrypted column', changed({ ...keyed, chunk: { 8: {} } }), 'encrypted', KEY],
     ['LZ4', packed(5), `compressed with LZ4 in the form of Hadoop, ${UNREAD}`, '`python3 -c'],
     ['LZO', packed(3), `compressed with LZO, ${UNREAD}`, WRITE],
     ['a newer codec', packed(9), `compressed with codec 9, ${UNREAD}`, WRITE],
@@ -265,8 +265,8 @@ describe('a file that DuckDB reads as other values, or not at all', () => {
 it('a flipped bit anywhere in a file is a fault or nothing, and never an error of the program', async () => {
   const bytes = oddParquet(recordsOf([1, null, 3]), recordsOf([4]));
   const faults = new Set<string>();
-  // Every third byte: the bit to flip goes through all eight.
-  for (let at = 0; at < bytes.length; at += 3) {
+  // Every seventh byte: the bit to flip goes through all eight.
+  for (let at = 0; at < bytes.length; at += 7) {
     const damaged = Buffer.from(bytes);
     damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
     await write('flipped.parquet', damaged);

@@ -1,29 +1,17 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { spawnNode } from '../spawn-node.ts';
-import { openWriter, publisherRecord, type Writer } from '../tools/make-parquet.ts';
+import { publisherRecord, writingFolder } from '../tools/make-parquet.ts';
 import { runLake } from '../tools/run-lake.ts';
 
 const RESTATEMENTS = 50;
 const DAY = 'publisher_events/day=2026-01-31';
 
-let home: string;
-let raw: string;
-let hours: string;
-let writer: Writer;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'hourly-kills-'));
-  [raw, hours] = [join(home, 'raw'), join(home, 'hours')];
-  await mkdir(join(raw, DAY), { recursive: true });
-  writer = await openWriter(home);
-});
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await rm(home, { recursive: true });
-});
+const { folder: home, writer } = await writingFolder();
+const [raw, hours] = [join(home, 'raw'), join(home, 'hours')];
+await mkdir(join(raw, DAY), { recursive: true });
 
 /** Writes two records of one hour, each with `version` clicks, to a file that always has the same name. */
 async function restate(version: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startHoursWorld } from '../tools/hours-world.ts';
+import { DAY, startHoursWorld } from '../tools/hours-world.ts';
 
 it.each(
   (['final', 'open'] as const).flatMap((was) => (['final', 'open'] as const).map((is) => ({ was, is }))),
@@ -25,3 +25,21 @@ it.each(
     }
   },
 );
+
+it('lake -- hourly leaves hours of the latest version in the end, even if it runs twice at once', async () => {
+  await using world = await startHoursWorld();
+  for (let turn = 0; turn < 20; turn++) {
+    await world.restate();
+    // Some calls are delayed, so that calls of the two runs alternate in different ways.
+    let calls = 0;
+    world.onCall(async () => {
+      await world.look();
+      if (++calls % 3 === turn % 3) await new Promise((resolve) => setTimeout(resolve, 3));
+    });
+    const runs = await Promise.all([world.hourly(), world.hourly('--again')]);
+    world.onCall(() => {});
+    expect(runs.map(({ stderr }) => stderr).join('')).toBe('');
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
+    expect((await world.look())[DAY]).toBe(world.version);
+  }
+});

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith } from '../clients/python.ts';
 import { DAYS, FIELDS, type RestatedService, startRestatedService } from '../connectors/restated-service.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
+import { ownFolder } from '../own-folder.ts';
 
 const RESTATEMENTS = 200;
 const FULL_PULLS = 4;
@@ -15,16 +15,12 @@ const KILLS = 20;
 
 const python = await pythonWith('requests', ['requests==2.34.2']);
 
-let home: string;
+const home = await ownFolder();
 let service: RestatedService;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-sink-'));
   service = await startRestatedService(90);
 });
-afterAll(async () => {
-  await service.close();
-  await rm(home, { recursive: true });
-});
+afterAll(() => service.close());
 
 const anyDay = () => service.days[Math.floor(service.random() * DAYS)] as string;
 

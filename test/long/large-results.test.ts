@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { LEAST_ENVIRONMENT } from '../least-environment.ts';
+import { ownFolder } from '../own-folder.ts';
 import { s3Of } from '../s3-of.ts';
 
 const MB = 1_000_000;
@@ -23,17 +23,8 @@ const question = (end: string): Question => ({
 const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
 
 const run = promisify(execFile);
-let service: Service;
-let downloads: string;
-beforeAll(async () => {
-  downloads = await mkdtemp(join(tmpdir(), 'large-results-'));
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '10000' } });
-});
-beforeEach(() => service.stack.faults.set([]));
-afterAll(async () => {
-  await service.close();
-  await rm(downloads, { recursive: true, force: true });
-});
+const downloads = await ownFolder();
+const service = await ownService(events, { functionEnv: { [ENV.queryWaitMs]: '10000' } });
 
 /** Downloads a report with curl; resolves to its size and digest. */
 async function digestOf(asked: Question) {

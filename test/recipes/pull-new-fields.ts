@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import type { Client } from '../../local/identity-provider/identity-provider.ts';
-import { spawnNode } from '../spawn-node.ts';
+import { startIn } from '../clients/npm-start.ts';
 
 /** A field that only the copied tree has, and its values in a report by day on the sample events. */
 export interface PulledField {
@@ -23,13 +22,8 @@ interface Catalogue {
 /** Runs `npm start` in a copy of the tree, and pulls a report with each field that is new in the copy. */
 export async function pullNewFields(directory: string): Promise<PulledField[]> {
   const home = join(directory, '.local');
-  const child = spawnNode(['local/start.ts'], {
-    cwd: directory,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0' },
-  });
-  const ended = once(child, 'exit');
+  const { stop } = await startIn(home, {}, directory);
   try {
-    await readiness(child);
     const stack = JSON.parse(await readFile(join(home, 'stack.json'), 'utf8'));
     const house = stack.clients.find(({ clientId }: Client) => clientId === 'house');
     const headers = {
@@ -56,21 +50,6 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
       }
     return pulled;
   } finally {
-    child.kill('SIGINT');
-    await ended;
+    await stop();
   }
-}
-
-/** Resolves when `npm start` has printed how to request a report. Rejects with its output if it ends before that. */
-function readiness(child: ReturnType<typeof spawnNode>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    const listen = (text: unknown) => {
-      output += String(text);
-      if (output.includes('Ctrl-C')) resolve();
-    };
-    child.stdout?.on('data', listen);
-    child.stderr?.on('data', listen);
-    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
-  });
 }

@@ -11,14 +11,8 @@ import { COMPANIES, PARTNER, stage } from './stage.ts';
 /** The outcome of a request that goes on from a sample. */
 export interface Outcome {
   readonly status: number;
-  /** What the header `Cache-Status` says, such as `hit` or `fwd=miss; collapsed`. */
-  readonly cacheStatus?: string | undefined;
   /** Whether the answer leads to a file with the clicks that the lake has for the partner's companies on `DAY`. */
   readonly isItsReport: boolean;
-  /** The queries that the request started. Each entry says which token the query used. */
-  readonly started: readonly ('the token stored' | 'a new token')[];
-  /** The largest number of queries that were under way at the same time. */
-  readonly mostUnderWay: number;
 }
 
 /**
@@ -31,10 +25,6 @@ export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): 
   const until = (atMs: number) => time.delay(BEGINNING + atMs - time.now());
   const record = sample.objects.find(({ key }) => key.startsWith('partners/'));
   if (record) register.textAt = (key) => (key === record.key ? JSON.stringify(record.document) : undefined);
-  let mostUnderWay = 0;
-  athena.onStart.push(() => {
-    mostUnderWay = Math.max(mostUnderWay, athena.active().length);
-  });
   /** Stores the sample's objects and starts its queries, each at the time that the sample gives. */
   const write = async () => {
     const steps = [
@@ -65,15 +55,8 @@ export async function goOn(code: ServiceCode, name: SceneName, sample: Sample): 
     const clicks = clicksIn(lake.now(), [DAY], maskOf(COMPANIES));
     return {
       status,
-      cacheStatus: headers['Cache-Status']?.split('; ').slice(1).join('; '),
       isItsReport:
         location !== undefined && s3.get(new URL(location).pathname.slice(1))?.text === reportCsv(clicks),
-      started: [...athena.queries.values()]
-        .slice(sample.queries.length)
-        .map(({ token }) =>
-          JSON.stringify(sample.objects).includes(token) ? 'the token stored' : 'a new token',
-        ),
-      mostUnderWay,
     };
   };
   let isOver = false;

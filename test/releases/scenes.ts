@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Plan } from '../worlds/plan.ts';
+import type { Release } from './release-before.ts';
 
 export const DAY = '2026-01-31';
 export const OTHER_DAY = '2026-01-30';
@@ -69,3 +71,7 @@ export const scenes = {
 } as const satisfies Readonly<Record<string, Scene>>;
 
 export type SceneName = keyof typeof scenes;
+
+/** Path of a scene's sample of a release, for example `1.0.0/job-record-under-way.json`. */
+export const sampleFile = ({ version }: Release, scene: SceneName): string =>
+  join(import.meta.dirname, version, `${scene.replaceAll(/:? /g, '-')}.json`);

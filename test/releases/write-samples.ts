@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { startWorkers } from '../worlds/workers.ts';
 import type { Sample } from './play-scene.ts';
 import { codeOf, git, LAST_RELEASE_FILE, lastRelease, type Release } from './release-before.ts';
-import { sampleFile } from './samples.ts';
-import { type SceneName, scenes } from './scenes.ts';
+import { type SceneName, sampleFile, scenes } from './scenes.ts';
 
 const [version, commit = 'HEAD'] = process.argv.slice(2);
 const release: Release = version

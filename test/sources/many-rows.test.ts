@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openWriter } from '../tools/make-parquet.ts';
+import { writingFolder } from '../tools/make-parquet.ts';
 import { expectLake } from './bring-in.ts';
 import type { Group } from './lake-groups.ts';
 import { asAmount } from './millionths.ts';
 
 /** The number of records. `SOURCE_ROWS` can set a smaller number for a quick try of the test. */
 const ROWS = Number(process.env['SOURCE_ROWS'] || 20_000_000);
+
+const { folder: home, writer } = await writingFolder();
 
 const MINUTE = 60_000;
 const HOUR_MS = 3_600_000;
@@ -67,12 +66,6 @@ it(`lake -- convert keeps the sums of ${ROWS.toLocaleString('en-US')} rows of on
   timeout: 60 * MINUTE,
 }, async () => {
   expect(ROWS * STEP_MS).toBeLessThan(Number.MAX_SAFE_INTEGER);
-  const home = await mkdtemp(join(tmpdir(), 'sources-'));
-  try {
-    using writer = await openWriter(home);
-    await writer.file('rows.parquet', select);
-    await expectLake(home, { name: 'rows.parquet' }, expectedGroups());
-  } finally {
-    await rm(home, { recursive: true });
-  }
+  await writer.file('rows.parquet', select);
+  await expectLake(home, { name: 'rows.parquet' }, expectedGroups());
 });

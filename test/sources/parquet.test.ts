@@ -140,18 +140,6 @@ describe.skipIf(!python)('the statement in a refusal makes the file right', () =
   });
 });
 
-describe.skipIf(!python)('a file that pyarrow encrypts', () => {
-  it.each(['encrypted', 'encrypted columns'])('is named, and nothing is promised: %s', async (name) => {
-    const { code, stderr } = await convert(join(written.home, name));
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /it is encrypted\. Write it without encryption, with a program that has its key\n/,
-    );
-    const { stdout } = await runLake(['check', join(written.home, name)]);
-    expect(stdout).toContain('found   it is encrypted\n');
-  });
-});
-
 describe.skipIf(!python)('pages that pyarrow writes with checksums', () => {
   const cases = ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'].flatMap((codec) =>
     ['1.0', '2.0'].map((version) => [codec, version] as const),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
-import pyarrow.parquet.encryption as encryption
 
 HOME = Path(sys.argv[1])
 NOON = datetime(2026, 1, 31, 12)
@@ -84,28 +83,3 @@ PAGES = dict(row_group_size=12_000, data_page_size=8_192, write_page_checksum=Tr
 for codec in ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]:
     for version in ["1.0", "2.0"]:
         write(f"checksums {codec} {version}", many, compression=codec, data_page_version=version, **PAGES)
-
-
-class Keys(encryption.KmsClient):
-    """Wraps keys by not wrapping them. Nobody reads the files."""
-
-    def __init__(self, _):
-        encryption.KmsClient.__init__(self)
-
-    def wrap_key(self, key, _):
-        return key.hex()
-
-    def unwrap_key(self, key, _):
-        return bytes.fromhex(key)
-
-
-factory = encryption.CryptoFactory(Keys)
-for name, plaintext in {"encrypted": False, "encrypted columns": True}.items():
-    folder = HOME / name / "publisher_events" / "day=2026-01-31"
-    folder.mkdir(parents=True)
-    columns = {"c": ["clicks"]}
-    config = encryption.EncryptionConfiguration(footer_key="f", column_keys=columns, plaintext_footer=plaintext)
-    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), config)
-    table = pa.table(RIGHT)
-    with parquet.ParquetWriter(folder / "events.parquet", table.schema, encryption_properties=properties) as writer:
-        writer.write_table(table)

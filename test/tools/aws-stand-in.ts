@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { serve } from '../../local/serve.ts';
 
 /** A client of the user pool, as Cognito stores it. */
 interface PoolClient {
@@ -50,7 +50,7 @@ export async function startAwsStandIn(
   const clients = new Map<string, PoolClient>();
   const calls: string[] = [];
 
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serve(async (request, response) => {
     const body = await buffer(request);
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
     const form = new URLSearchParams(body.toString());
@@ -76,10 +76,8 @@ export async function startAwsStandIn(
           ? describeStack(stages, form.get('StackName') ?? '')
           : await forward(request, s3.url, body));
     await standIn.onCall(call, 'after');
-    reply(response, answer);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return reply(response, answer);
+  });
 
   const standIn: AwsStandIn = {
     env: {
@@ -93,8 +91,7 @@ export async function startAwsStandIn(
     onCall: async () => {},
     answer: () => undefined,
     async close() {
-      server.close();
-      server.closeAllConnections();
+      await close();
       await s3.close();
       await rm(directory, { recursive: true });
     },

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
@@ -15,10 +13,15 @@ import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken, describeToken } from '../../tools/explain/explain-token.ts';
 import { stageEnvironment } from '../../tools/explain/service-environment.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { stackFacts } from '../local/stack-facts.ts';
+import { ownFolder } from '../own-folder.ts';
 import { s3Of } from '../s3-of.ts';
 import { startReleaseStandIn } from './release-stand-in.ts';
+
+const home = await ownFolder();
+const service = await ownService(knownEvents(7, 100));
+await writeStackFile(home, { ...stackFacts, environment: service.stack.environment }, thisProcess('0'));
 
 const API = 'api://performance-reports';
 const SCOPE = `${API}/.default`;
@@ -115,18 +118,6 @@ describe('npm run explain', () => {
     start: '2026-01-01T00:00:00Z',
     end: '2026-02-01T00:00:00Z',
   });
-  let service: Service;
-  let home: string;
-  beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'explain-'));
-    service = await startService(knownEvents(7, 100));
-    const { environment } = service.stack;
-    await writeStackFile(home, { ...stackFacts, environment }, thisProcess('0'));
-  });
-  afterAll(async () => {
-    await service.close();
-    await rm(home, { recursive: true });
-  });
 
   const explain = async (token: string, ...url: string[]) => {
     const command = join(import.meta.dirname, '../../tools/explain.ts');
@@ -141,20 +132,14 @@ describe('npm run explain', () => {
     return stdout;
   };
 
+  const s3 = s3Of(service.stack);
+  afterAll(() => s3.destroy());
+  const Bucket = 'performance-reports-results';
   /** The keys in the results bucket that contain a job's name. */
   const storedKeys = async (job: string) => {
-    const s3 = s3Of(service.stack);
-    const listing = await s3.send(new ListObjectsV2Command({ Bucket: 'performance-reports-results' }));
-    s3.destroy();
+    const listing = await s3.send(new ListObjectsV2Command({ Bucket }));
     return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));
   };
-
-  async function remove(keys: readonly (string | undefined)[]): Promise<void> {
-    const s3 = s3Of(service.stack);
-    for (const Key of keys)
-      await s3.send(new DeleteObjectCommand({ Bucket: 'performance-reports-results', Key }));
-    s3.destroy();
-  }
 
   it('shows the token’s client, the rows that it may see, the SQL, and whether the report is cached', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
@@ -178,13 +163,12 @@ describe('npm run explain', () => {
     // By the job's id, an operator finds the stored objects of the job.
     expect(await storedKeys(job)).toEqual([`jobs/${job}.json`]);
 
-    await remove(await storedKeys(/made by query (\S+)/.exec(after)?.[1] ?? ''));
+    for (const Key of await storedKeys(/made by query (\S+)/.exec(after)?.[1] ?? ''))
+      await s3.send(new DeleteObjectCommand({ Bucket, Key }));
     const gone = await explain(service.token, url);
     expect(gone).toMatch(
       /^cached +its file is gone, and callers get 404: remove s3:\S+jobs\/\S+\.json, and/m,
     );
-    await remove([`jobs/${job}.json`]);
-    expect(await explain(service.token, url)).toMatch(/^cached +none: a query would be run$/m);
   });
 
   it('says that Athena has not started the query yet, while it throttles', async () => {

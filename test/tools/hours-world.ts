@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,6 @@ import { accessDenied } from '../../local/object-store/s3-protocol.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { bucketTarget } from '../../tools/lake/store/bucket-lake.ts';
 import { daysIn } from '../../tools/lake/store/lake-target.ts';
-import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -67,7 +65,6 @@ export async function startHoursWorld() {
   const final = new Set<number>();
   /** The number of each version, by the version's name in markers. */
   const numbers = new Map<string, number>();
-  let looks = Promise.resolve();
 
   /** The versions in each file that the reader has checked, by the file's ETag. */
   const seen = new Map<string, number[]>();
@@ -187,32 +184,6 @@ export async function startHoursWorld() {
       isCutOff = true;
       onCall = before;
     },
-    /**
-     * Runs `lake hourly` in a new process, kills it at its nth write, and checks the hours before each call. Resolves
-     * to true if the process was killed before its end.
-     *
-     * @param isCarriedOut whether the store still does the killed process's last write
-     */
-    async killedAt(nth: number, isCarriedOut: boolean): Promise<boolean> {
-      const parameters = ['tools/lake.ts', 'hourly', '--from', RAW, '--to', HOURS, '--table', TABLE];
-      const child = spawnNode(parameters, { env: { ...process.env, ...env } });
-      for (const output of [child.stdout, child.stderr]) output.resume();
-      let writes = 0;
-      onCall = async (call) => {
-        looks = looks.then(async () => void (await look()));
-        await looks;
-        if (!isWrite(call) || ++writes !== nth) return;
-        child.kill('SIGKILL');
-        if (!isCarriedOut) await new Promise(() => {});
-      };
-      const [code] = await once(child, 'exit');
-      onCall = () => {};
-      // The reader may still be checking the hours for a call of the killed process.
-      await looks;
-      await look();
-      expect([null, 0]).toContain(code);
-      return code === null;
-    },
     async close(): Promise<void> {
       writer[Symbol.dispose]();
       await store.close();
@@ -225,12 +196,3 @@ export async function startHoursWorld() {
 }
 
 export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;
-
-/** Restates the day, and kills the nth run at its nth write, until a run ends by itself. Counts the kills. */
-export async function restateAndKill(world: HoursWorld, isCarriedOut: boolean): Promise<number> {
-  await world.restate();
-  let kills = 0;
-  while (await world.killedAt(kills + 1, isCarriedOut)) kills++;
-  expect((await world.look())[DAY]).toBe(world.version);
-  return kills;
-}

@@ -1,47 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { createFaults, type Faults } from '../../local/faults/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
-import { spawnNode } from '../spawn-node.ts';
-import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
+import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
 const BUCKET = 'the-lake';
 
-let directory: string;
-let writer: Writer;
+const { folder: directory, writer } = await writingFolder();
+
 let store: ObjectStore;
 /** The URL of the lake. Each test has its own lake. */
 let LAKE: string;
 let calls: string[];
-/** Called before the store carries out a call. */
-let onCall: (call: string) => unknown;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'lake-bucket-'));
-  writer = await openWriter(directory);
   const faults: Faults = {
     ...createFaults(),
     strike: async (_on, call) => {
       calls.push(call);
-      await onCall(call);
       return [];
     },
   };
   store = await startObjectStore({ directory: join(directory, 'store'), buckets: [BUCKET], faults });
 });
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await store.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => store.close());
 beforeEach(async () => {
   calls = [];
-  onCall = () => {};
   LAKE = `s3://${BUCKET}/${randomUUID()}`;
   expect((await lake('convert', await input(1), '--to', LAKE)).code).toBe(0);
   calls = [];
@@ -115,30 +102,6 @@ describe('a lake in a bucket', () => {
       expect(inBucket.stdout).toMatch(/\d faults\.\nNext: .*\n$/);
     }
     await shown.close();
-  });
-
-  it('has an open day after its writer was killed, and only correct final days after a repeated run', async () => {
-    await lake('convert', await input(3), '--to', LAKE, '--replace');
-    const killed = spawnNode(['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'], {
-      env: { ...process.env, ...env() },
-    });
-    for (const output of [killed.stdout, killed.stderr]) output.resume();
-    onCall = (call) => {
-      // At this call, the second day has both its new file and its old file.
-      if (call.startsWith('DELETE') && call.includes('day=2026-01-30/events-')) {
-        killed.kill('SIGKILL');
-        return new Promise(() => {});
-      }
-      return undefined;
-    };
-    await once(killed, 'exit');
-    onCall = () => {};
-
-    const { stdout } = await lake('check', LAKE);
-    expect(stdout).toMatch(/2 days \(1 final, 1 open\)/);
-    expect((await lake('convert', await input(4), '--to', LAKE, '--replace')).code).toBe(0);
-    expect((await lake('check', LAKE)).stdout).toMatch(/2 days \(2 final, 0 open\)/);
-    expect((await clicksIn(LAKE)).join(' ')).toBe('29,4 30,4');
   });
 
   it('gets its missing tables from lake -- init', async () => {

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
@@ -635,7 +634,7 @@ describe('the options about values', () => {
 
 describe('npm run lake -- convert', () => {
   it('accepts the options about values, and says at the end what it changed in all files', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'lake-values-'));
+    const { directory } = workspace;
     const rows = ['2026-01-30 23:30:00,0.0000004', '2026-01-31 00:30:00,1e-7', '2026-10-25 02:30:00,1'];
     for (const [index, row] of rows.entries())
       await writeFile(join(directory, `${index}.csv`), `event_time,revenue,served_ads\n${row},1\n`);
@@ -644,7 +643,6 @@ describe('npm run lake -- convert', () => {
     const to = join(directory, 'lake');
     const { code, stdout, stderr } = await runLake(['convert', ...inputs, '--to', to, ...options]);
     const days = await readdir(join(to, 'publisher_events'));
-    await rm(directory, { recursive: true });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const line of [
       'event_time: 3 times without an offset were taken as local time of Europe/Berlin (in 3 files)',

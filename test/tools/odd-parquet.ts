@@ -53,6 +53,8 @@ export interface OddColumn {
   readonly statistics?: Thrift;
   /** Further fields of ColumnMetaData, for example 4: the codec. */
   readonly metadata?: Thrift;
+  /** Further fields of ColumnChunk, for example 8: how the column is encrypted. */
+  readonly chunk?: Thrift;
   /** Changes the page's bytes before their checksum is computed. */
   readonly packed?: (page: Buffer) => Buffer;
   /** The number of values that the page's header tells, if it is not theirs. */
@@ -89,6 +91,7 @@ export function oddParquet(...groups: readonly (readonly OddColumn[])[]): Buffer
       const { 1: type = 0 } = column.schema as Record<number, Thrift>;
       const size = BigInt(page.length);
       return {
+        ...(column.chunk as object),
         2: start,
         3: {
           ...{ 1: type, 2: [0], 3: [column.name], 4: 0, 5: BigInt(column.values.length), 6: size, 7: size },

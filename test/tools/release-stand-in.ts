@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
+import { serve } from '../../local/serve.ts';
 
 export const STAGE = 'prod';
 const SERVICE = `performance-reports-${STAGE}`;
@@ -48,7 +46,7 @@ export interface ReleaseStandIn {
 export async function startReleaseStandIn(
   functions: Readonly<Record<string, readonly string[]>>,
 ): Promise<ReleaseStandIn> {
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serve(async (request, response) => {
     const {
       status = 200,
       headers = {},
@@ -59,9 +57,7 @@ export async function startReleaseStandIn(
       text: await text(request),
     });
     response.writeHead(status, headers).end(typeof body === 'object' ? JSON.stringify(body) : body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   const entries = Object.entries(functions);
   const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
   const standIn: ReleaseStandIn = {
@@ -79,10 +75,7 @@ export async function startReleaseStandIn(
     refuse: () => undefined,
     onPutBack: () => {},
     silent: new Map(),
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
   return standIn;
 }

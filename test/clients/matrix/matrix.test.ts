@@ -69,7 +69,7 @@ beforeAll(async () => {
   probe = await startProbe();
 }, 900_000);
 afterAll(async () => {
-  probe?.close();
+  await probe?.close();
   await started?.close();
 });
 

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { listenOnOtherHost } from '../../../local/serve.ts';
+import { OTHER_HOSTS, serve } from '../../../local/serve.ts';
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {
@@ -27,26 +24,25 @@ export async function startProbe() {
     seen.set(client, known);
     return known;
   };
-  const far = createServer((request, response) => {
-    const known = of(request.url);
-    known.follows = true;
-    known.forwardsToken ||= request.headers.authorization !== undefined;
-    response.end('"Day"\n');
-  });
-  const farOrigin = await listenOnOtherHost(far);
-  const near = createServer((request, response) => {
+  const far = await serve(
+    (request, response) => {
+      const known = of(request.url);
+      known.follows = true;
+      known.forwardsToken ||= request.headers.authorization !== undefined;
+      response.end('"Day"\n');
+    },
+    { hosts: OTHER_HOSTS },
+  );
+  const near = await serve((request, response) => {
     const known = of(request.url);
     known.asks = true;
     known.sendsToken ||= request.headers.authorization !== undefined;
     known.asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
-    response.writeHead(303, { location: farOrigin + (request.url?.split('?')[0] ?? '/') }).end();
+    response.writeHead(303, { location: far.url + (request.url?.split('?')[0] ?? '/') }).end();
   });
-  await once(near.listen(0, '127.0.0.1'), 'listening');
   return {
-    origin: `http://127.0.0.1:${(near.address() as AddressInfo).port}`,
+    origin: near.url,
     seen: (client: string) => of(`/${client}`),
-    close: () => {
-      for (const server of [near, far]) server.close().closeAllConnections();
-    },
+    close: () => Promise.all([near.close(), far.close()]),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NumberColumn } from '../../../page/src/reader/number-column.ts';
+import { NumberColumn, sumOver } from '../../../page/src/reader/number-column.ts';
 import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
 
 const column = (places: number, cells: readonly (string | null)[]) => {
@@ -63,5 +63,29 @@ describe('NumberColumn', () => {
     [6, '12345678x000001'],
   ])('with %i places, refuses %j', (places, text) => {
     expect(() => column(places, [text])).toThrow(BrokenCsv);
+  });
+});
+
+describe('sumOver', () => {
+  it.each<[string, number, string[], bigint]>([
+    ['no values', 0, [], 0n],
+    [
+      'integers that a JavaScript number can’t hold',
+      0,
+      ['9007199254740993', '9223372036854775807', '1'],
+      9232379236109516801n,
+    ],
+    ['many integers of a large sum', 0, Array(5_000).fill('999999999999999'), 4999999999999995000n],
+    ['many negative integers', 0, Array(5_000).fill('-999999999999999'), -4999999999999995000n],
+    ['amounts that binary fractions can’t express', 6, Array(10).fill('0.100000'), 1000000n],
+    ['negative amounts', 6, ['-0.000001', '-12.500000', '0.000002'], -12499999n],
+    ['more than 2^53 millionths', 6, ['12345678901234.000001', '0.000001'], 12345678901234000002n],
+  ])('adds up %s', (_, places, texts, expected) => {
+    expect(sumOver(Uint32Array.from(texts.keys()), column(places, texts))).toBe(expected);
+  });
+
+  it('adds up only the given rows, and counts a row without a value as zero', () => {
+    const cells = column(0, ['1', '2', null, '4', '9007199254740993']);
+    expect(sumOver(Uint32Array.from([3, 1, 2]), cells)).toBe(6n);
   });
 });

@@ -1,0 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/** A new folder for all tests of a file, removed after the last. */
+export async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'performance-reports-test-'));
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
