@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
@@ -64,15 +65,10 @@ function cognitoOf({ cognito, stage }: CommandParts): CognitoClients {
 
 /**
  * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito, and those that killed
- * commands have left. An inactive record without companies and contact stays. The command can be repeated.
- *
- * @param confirm throws if the operator does not want this
+ * commands have left. An inactive record without companies and contact stays. The command can be repeated. Asks the
+ * operator at the terminal first, unless `isConfirmed` is set.
  */
-export async function removePartner(
-  parts: CommandParts,
-  name: string,
-  confirm: (loss: string) => Promise<void>,
-): Promise<void> {
+export async function removePartner(parts: CommandParts, name: string, isConfirmed: boolean): Promise<void> {
   const { register, cognito, stage, say } = parts;
   const stored = await register.readName(name);
   const isMade = RegExp(`^${name}\\.[0-9a-f]{12}$`);
@@ -83,9 +79,8 @@ export async function removePartner(
     );
   if (made.length === 0 && stored?.value.state === 'removed')
     return say(`Partner ${name} of stage ${stage} is removed.`);
-  await confirm(
-    `Partner ${name} of stage ${stage} loses its rows and its client for good. Only its name can come back.`,
-  );
+  const loss = `Partner ${name} of stage ${stage} loses its rows and its client for good. Only its name can come back.`;
+  if (!isConfirmed) await askOperator(loss, name);
 
   const client = stored?.value.client;
   const was = client === undefined ? undefined : await register.readPartner(client);
@@ -113,4 +108,12 @@ export async function removePartner(
   );
   if (!cognito && client !== undefined)
     say(`The client ${client} is still there at the identity provider: take it away there.`);
+}
+
+/** Asks at the terminal. Throws an OperatorFault unless the operator types the name, or if there is no terminal. */
+async function askOperator(loss: string, name: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new OperatorFault(`${loss} Without a terminal, say so: --yes`);
+  using terminal = createInterface({ input: process.stdin, output: process.stdout });
+  if ((await terminal.question(`${loss}\nType its name: `)) !== name)
+    throw new OperatorFault('Nothing is removed.');
 }
