@@ -16,20 +16,26 @@ export async function readStackVersions(
   stage: string,
 ): Promise<ReadonlyMap<string, number>> {
   const versions = new Map<string, number>();
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-    { client },
-    { StackName: apiStackName(stage) },
-  ))
-    for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries) {
-      // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
-      if (ResourceStatus?.startsWith('DELETE_')) continue;
-      if (ResourceType === 'AWS::Lambda::Version') {
-        // arn:aws:lambda:<region>:<account>:function:<name>:<version>
-        const [version, name = ''] = PhysicalResourceId.split(':').reverse();
-        versions.set(name, Number(version));
-      }
-    }
+  for (const arn of await stackResources(client, apiStackName(stage), 'AWS::Lambda::Version')) {
+    // arn:aws:lambda:<region>:<account>:function:<name>:<version>
+    const [version, name = ''] = arn.split(':').reverse();
+    versions.set(name, Number(version));
+  }
   return versions;
+}
+
+/** The ids of the resources of one type that a stack holds. */
+export async function stackResources(
+  client: CloudFormationClient,
+  StackName: string,
+  type: string,
+): Promise<string[]> {
+  const ids: string[] = [];
+  // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
+    for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries)
+      if (ResourceType === type && !ResourceStatus?.startsWith('DELETE_')) ids.push(PhysicalResourceId);
+  return ids;
 }
 
 /** The status of a stage's API stack, such as `UPDATE_IN_PROGRESS`. */

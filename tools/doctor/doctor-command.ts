@@ -3,14 +3,11 @@ import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions } from '../parse-options.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
-import { describeDiagnosis, diagnose, type Finding } from './diagnose.ts';
+import { describeDiagnosis, diagnose } from './diagnose.ts';
 import { healthChecks } from './health.ts';
-import { type Look, QUOTAS, readQuotas } from './quotas.ts';
+import { type Look, QUOTAS, quotaKeys, readQuotas } from './quotas.ts';
 
-const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
-
-/** The mean duration of a query in the simulated rush, in seconds. */
-const QUERY_SECONDS = '8';
+const USAGE = 'npm run doctor -- <stage> [--stages <file>]';
 
 /**
  * Prints which limit a stage reaches first and, if it is deployed, what is wrong with it. A call that AWS refuses is
@@ -22,24 +19,24 @@ export async function doctorCommand(
 ): Promise<void> {
   const { values, positionals } = parseOptions({
     args: [...args],
-    options: { 'query-seconds': { type: 'string', default: QUERY_SECONDS }, stages: { type: 'string' } },
+    options: { stages: { type: 'string' } },
     allowPositionals: true,
   });
   const [name, ...more] = positionals;
-  const querySeconds = Number(values['query-seconds']);
-  if (name === undefined || more.length > 0 || !(querySeconds > 0)) throw new OperatorFault(USAGE);
+  if (name === undefined || more.length > 0) throw new OperatorFault(USAGE);
   const stage = chooseStage({ ...stages, ...(await ownStages(values.stages)) }, name);
   const unseen: string[] = [];
   const look = lookOf(unseen);
   const quotas = await readQuotas(look);
-  const { limits, findings } = diagnose(quotas, stage, querySeconds);
-  const found: Finding[] = [...findings];
+  const { limits, findings } = diagnose(quotas, stage);
   const outputs = await look("the stacks' outputs", () => readStageOutputs(name));
-  for (const { what, find } of outputs ? healthChecks(stage, outputs) : [])
-    found.push(...((await look(what, find)) ?? []));
-  say(...describeDiagnosis({ limits, findings: found }));
-  for (const [key, { name }] of Object.entries(QUOTAS))
-    if (!quotas[key as keyof typeof QUOTAS]) say(`AWS does not tell "${name}" of this account.`);
+  for (const { what, find } of outputs ? healthChecks(stage, outputs) : []) {
+    const finding = await look(what, find);
+    if (finding) findings.push(finding);
+  }
+  say(...describeDiagnosis({ limits, findings }));
+  for (const key of quotaKeys)
+    if (!quotas[key]) say(`AWS does not tell "${QUOTAS[key].name}" of this account.`);
   if (unseen.length > 0) say('Not seen, so it may be wrong:', ...unseen.map((line) => `  ${line}`));
   say(
     'Only AWS can compare each resource with its stack (docs/runbook.md#something-was-changed-by-hand):',
