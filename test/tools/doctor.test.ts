@@ -5,9 +5,9 @@ import { prod } from '../../infra/stages.ts';
 import { partnerKey } from '../../lib/access/partner-record.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { diagnose } from '../../tools/doctor/diagnose.ts';
-import { doctorCommand } from '../../tools/doctor/doctor-command.ts';
 import { healthChecks } from '../../tools/doctor/health.ts';
 import type { AccountQuotas } from '../../tools/doctor/quotas.ts';
+import { doctorCommand } from '../../tools/doctor.ts';
 import { type AwsStandIn, json, PARTNERS_BUCKET, refusal, startAwsStandIn } from './aws-stand-in.ts';
 import { partnerHere } from './run-partner.ts';
 

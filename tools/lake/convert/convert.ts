@@ -5,13 +5,13 @@ import { reports } from '../../../lib/report/catalogue.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
-import { parseOptions } from '../../parse-options.ts';
+import { FLAG, parseOptions, TEXT } from '../../parse-options.ts';
 import { dayCopy, daySelect, writeDay } from '../day-file.ts';
 import { separatorOf } from '../input/csv-file.ts';
 import { type InputOptions, openInputs } from '../input/input-files.ts';
 import type { PlanOptions } from '../input/plan-input.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
-import { FLAG, type LakeCommand, oneOf, TABLES, TEXT, tableOption } from '../lake-command.ts';
+import { type LakeCommand, oneOf, TABLES, tableOption } from '../lake-command.ts';
 import { memoryOption, openWorkspace, type Workspace } from '../open-duckdb.ts';
 import { lakeTarget } from '../store/folder-target.ts';
 import { daysIn, type LakeTarget, tablesIn } from '../store/lake-target.ts';
@@ -44,15 +44,11 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
 export const convertCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const { values, positionals } = parseOptions({
-      args,
-      allowPositionals: true,
-      options: {
-        ...{ hourly: FLAG, replace: FLAG, open: FLAG, round: FLAG, 'same-bytes-twice': FLAG },
-        ...{ to: TEXT, table: TEXT, separator: TEXT, memory: TEXT },
-        ...{ 'time-zone': TEXT, ambiguous: TEXT, 'time-unit': TEXT },
-        without: { ...TEXT, multiple: true, default: [] },
-      },
+    const { values, positionals } = parseOptions(args, {
+      ...{ hourly: FLAG, replace: FLAG, open: FLAG, round: FLAG, 'same-bytes-twice': FLAG },
+      ...{ to: TEXT, table: TEXT, separator: TEXT, memory: TEXT },
+      ...{ 'time-zone': TEXT, ambiguous: TEXT, 'time-unit': TEXT },
+      without: { ...TEXT, multiple: true, default: [] },
     });
     const { to, hourly, replace, open, table, separator } = values;
     if (positionals.length === 0 || !to) throw new OperatorFault(usage);

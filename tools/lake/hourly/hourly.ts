@@ -6,8 +6,8 @@ import { utcDay } from '../../../lib/report/utc-time.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
-import { parseOptions } from '../../parse-options.ts';
-import { FLAG, type LakeCommand, TEXT, tableOption, windowOf } from '../lake-command.ts';
+import { FLAG, parseOptions, TEXT } from '../../parse-options.ts';
+import { type LakeCommand, tableOption, windowOf } from '../lake-command.ts';
 import { memoryOption, openWorkspace } from '../open-duckdb.ts';
 import { placeOf } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
@@ -38,13 +38,9 @@ interface HourlyOptions extends Asked, Readonly<Record<'from' | 'to', string>> {
 export const hourlyCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const { values, positionals } = parseOptions({
-      args,
-      allowPositionals: true,
-      options: {
-        ...{ from: TEXT, to: TEXT, table: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
-        day: { ...TEXT, multiple: true },
-      },
+    const { values, positionals } = parseOptions(args, {
+      ...{ from: TEXT, to: TEXT, table: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
+      day: { ...TEXT, multiple: true },
     });
     const { from, to, day, table, again, replace, memory } = values;
     if (positionals.length > 0 || !from || !to) throw new OperatorFault(usage);
