@@ -6,7 +6,7 @@ import { describeDiagnosis, diagnose } from './doctor/diagnose.ts';
 import { healthChecks } from './doctor/health.ts';
 import { type Look, QUOTAS, quotaKeys, readQuotas } from './doctor/quotas.ts';
 import { parseOptions, TEXT, wordsOf } from './parse-options.ts';
-import { readStageOutputs } from './stage-outputs.ts';
+import { readStageOutputs } from './stage-stacks.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--stages <file>]';
 

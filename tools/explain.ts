@@ -8,8 +8,7 @@ import { functionDependencies } from '../lib/http/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
-import { explainRows } from './explain/explain-rows.ts';
-import { checkToken, describeToken, readToken } from './explain/explain-token.ts';
+import { checkToken, describeToken, explainRows, readToken } from './explain/explain-token.ts';
 import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
 import { parseOptions, TEXT, wordsOf } from './parse-options.ts';
 

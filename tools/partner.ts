@@ -7,18 +7,19 @@ import { OperatorFault, printable, reportingFaults, say } from '../lib/terminal/
 import { optionOf } from '../lib/terminal/owner-words.ts';
 import { FLAG, parseOptions, TEXT } from './parse-options.ts';
 import { addPartner } from './partner/add-partner.ts';
+import { cognitoClients } from './partner/cognito-clients.ts';
 import {
+  type CommandParts,
   finishRotation,
+  listPartners,
   type PartnerChanges,
   removePartner,
   rotateSecret,
   setPartner,
-} from './partner/change-partner.ts';
-import { cognitoClients } from './partner/cognito-clients.ts';
-import type { CommandParts } from './partner/command-parts.ts';
+  showPartner,
+} from './partner/known-partner.ts';
 import { registerBucket } from './partner/register-bucket.ts';
-import { listPartners, showPartner } from './partner/show-partners.ts';
-import { readStageOutputs } from './stage-outputs.ts';
+import { readStageOutputs } from './stage-stacks.ts';
 
 const USAGE = `npm run partner -- <command> <stage> [<name>] [options]
   add <stage> <name> --publisher-companies 1000,1001 --advertiser-companies 2000 --contact reports@partner.example

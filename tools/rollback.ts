@@ -11,7 +11,6 @@ import {
 import { LIVE_ALIAS, resourceNames } from '../infra/resource-names.ts';
 import { PUBLIC_FUNCTION, routes } from '../lib/routes.ts';
 import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
-import { apiStackName, readStackVersions, stackStatus } from './api-stack.ts';
 import { readLiveFunctions, retryingLambda, takenBackAlias } from './live-functions.ts';
 import { parseOptions, TEXT, wordsOf } from './parse-options.ts';
 import { askService, type Waits } from './rollback/ask-service.ts';
@@ -23,7 +22,7 @@ import {
   type Step,
   withDate,
 } from './rollback/plan-rollback.ts';
-import { readStageOutputs } from './stage-outputs.ts';
+import { apiStackName, readStackVersions, readStageOutputs, stackStatus } from './stage-stacks.ts';
 
 const USAGE = 'npm run rollback -- <stage> [<release>] [--url <address of the API>]';
 

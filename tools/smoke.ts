@@ -11,7 +11,7 @@ import { daysPath, downloadPath, reportPath } from '../lib/routes.ts';
 import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { stageEnvironment } from './explain/service-environment.ts';
 import { parseOptions, TEXT, wordsOf } from './parse-options.ts';
-import { readStageOutputs } from './stage-outputs.ts';
+import { readStageOutputs } from './stage-stacks.ts';
 
 const USAGE = 'npm run smoke -- <stage> [--client <client id>, and its secret in the standard input]';
 

@@ -5,11 +5,11 @@ import { resourceNames } from '../../infra/resource-names.ts';
 import type { Stage } from '../../infra/stage.ts';
 import { secretReader } from '../../lib/aws/release-calls.ts';
 import { tables } from '../../lib/report/tables.ts';
-import { readStackVersions, stackResources, stackStatus } from '../api-stack.ts';
 import { readLiveFunctions, retryingLambda } from '../live-functions.ts';
 import { cognitoClients } from '../partner/cognito-clients.ts';
 import { registerBucket } from '../partner/register-bucket.ts';
-import type { StageOutputs } from '../stage-outputs.ts';
+import type { StageOutputs } from '../stage-stacks.ts';
+import { readStackVersions, stackResources, stackStatus } from '../stage-stacks.ts';
 import type { Finding } from './diagnose.ts';
 
 /** One check of a deployed stage. It throws the error with which AWS refuses a call. */
@@ -70,19 +70,16 @@ async function stoppedWorkgroup({ name }: Stage): Promise<Finding | undefined> {
 
 async function missingTables({ name }: Stage): Promise<Finding | undefined> {
   const DatabaseName = resourceNames(name).database;
-  const there = new Set<string | undefined>();
-  try {
-    const pages = paginateListTableMetadata(
-      { client: new AthenaClient({}) },
-      { CatalogName: 'AwsDataCatalog', DatabaseName },
-    );
-    for await (const { TableMetadataList = [] } of pages)
-      for (const { Name } of TableMetadataList) there.add(Name);
-  } catch (error) {
+  const target = { CatalogName: 'AwsDataCatalog', DatabaseName };
+  const pages = await Array.fromAsync(
+    paginateListTableMetadata({ client: new AthenaClient({}) }, target),
+  ).catch((error: Error) => {
     // Athena's words for a database that is missing.
-    if (!(error instanceof Error && /EntityNotFound|database .*not found/i.test(error.message))) throw error;
-  }
-  const missing = tables.filter((table) => !there.has(table.name)).map((table) => table.name);
+    if (!/EntityNotFound|database .*not found/i.test(error.message)) throw error;
+    return [];
+  });
+  const there = pages.flatMap(({ TableMetadataList = [] }) => TableMetadataList.map(({ Name }) => Name));
+  const missing = tables.map(({ name }) => name).filter((table) => !there.includes(table));
   if (missing.length === 0) return undefined;
   return {
     finding: `The database ${DatabaseName} lacks ${missing.join(' and ')}: queries of it fail, and partners are answered 500.`,
@@ -129,13 +126,12 @@ async function probeWithoutRows(
 async function unconfirmedAddress({ name, alarms: { email } }: Stage): Promise<Finding | undefined> {
   if (email === undefined) return undefined;
   const stack = `${resourceNames(name).service}-operations`;
-  for (const TopicArn of await stackResources(new CloudFormationClient({}), stack, 'AWS::SNS::Topic'))
-    for await (const { Subscriptions = [] } of paginateListSubscriptionsByTopic(
-      { client: new SNSClient({}) },
-      { TopicArn },
-    ))
+  for (const TopicArn of await stackResources(new CloudFormationClient({}), stack, 'AWS::SNS::Topic')) {
+    const pages = paginateListSubscriptionsByTopic({ client: new SNSClient({}) }, { TopicArn });
+    for await (const { Subscriptions = [] } of pages)
       for (const { Endpoint, SubscriptionArn = '' } of Subscriptions)
         if (Endpoint === email && SubscriptionArn.startsWith('arn:')) return undefined;
+  }
   return {
     finding: `${email} has not confirmed that it takes alarms: nobody is told of any.`,
     remedy:

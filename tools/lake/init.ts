@@ -10,7 +10,7 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { parseOptions, wordsOf } from '../parse-options.ts';
 import { type LakeCommand, TABLES } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
-import { lakeTarget } from './store/folder-target.ts';
+import { lakeTarget } from './store/bucket-lake.ts';
 import { tablesIn } from './store/lake-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>

@@ -30,14 +30,9 @@ export function cognitoClients(userPoolId: string, scope: string) {
 
   return {
     async list(): Promise<ListedClient[]> {
-      const listed: ListedClient[] = [];
-      for await (const { UserPoolClients = [] } of paginateListUserPoolClients(
-        { client: cognito, pageSize: 60 },
-        pool,
-      ))
-        for (const { ClientId = '', ClientName = '' } of UserPoolClients)
-          listed.push({ id: ClientId, name: ClientName });
-      return listed;
+      const pages = paginateListUserPoolClients({ client: cognito, pageSize: 60 }, pool);
+      const listed = (await Array.fromAsync(pages)).flatMap(({ UserPoolClients = [] }) => UserPoolClients);
+      return listed.map(({ ClientId: id = '', ClientName: name = '' }) => ({ id, name }));
     },
     /** Makes a client that can get tokens only for the service. */
     async create(name: string) {

@@ -68,14 +68,12 @@ export function registerBucket(bucket: string) {
     writeName: (was: Stored<NameRecord> | undefined, now: NameRecord) => write(nameKey(now.name), was, now),
     async listNames(): Promise<NameRecord[]> {
       const names: NameRecord[] = [];
-      for await (const { Contents = [] } of paginateListObjectsV2(
-        { client: s3 },
-        { Bucket: bucket, Prefix: REGISTER_PREFIX.names },
-      ))
-        for (const { Key = '' } of Contents) {
-          const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
-          if (stored) names.push(stored.value);
-        }
+      const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: REGISTER_PREFIX.names });
+      const listed = (await Array.fromAsync(pages)).flatMap(({ Contents = [] }) => Contents);
+      for (const { Key = '' } of listed) {
+        const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
+        if (stored) names.push(stored.value);
+      }
       return names;
     },
     /** `value` is undefined if the record can't be read. */

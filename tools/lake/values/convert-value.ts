@@ -1,10 +1,9 @@
 import type { Column } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { oneOf } from '../lake-command.ts';
-import { type ExactInstant, exactInstant, type TimeOptions } from './exact-instant.ts';
+import { type ExactInstant, exactInstant, type TimeOptions, UNITS } from './exact-instant.ts';
 import { exactAmount, exactInteger } from './exact-number.ts';
 import { type ExactValue, plainValue } from './exact-value.ts';
-import { UNITS } from './time-text.ts';
 
 /** What the operator decides about values that can be read in more than one way, or only inexactly. */
 export interface ValueOptions extends TimeOptions {

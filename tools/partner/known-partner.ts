@@ -1,10 +1,95 @@
 import { createInterface } from 'node:readline/promises';
-import type { PartnerRecord } from '../../lib/access/partner-record.ts';
-import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
+import type { Companies, PartnerRecord } from '../../lib/access/partner-record.ts';
+import { byOwner, type Owner, ownerNames } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { labelOf } from '../../lib/terminal/owner-words.ts';
+import type { StageOutputs } from '../stage-stacks.ts';
 import type { CognitoClients } from './cognito-clients.ts';
-import { type CommandParts, commandLine, partnerThere } from './command-parts.ts';
-import { describePartner } from './show-partners.ts';
+import type { RegisterBucket } from './register-bucket.ts';
+
+/** What every partner command works with. */
+export interface CommandParts {
+  readonly stage: string;
+  readonly outputs: StageOutputs;
+  readonly register: RegisterBucket;
+  /** Undefined if the stage uses another identity provider than Cognito. */
+  readonly cognito: CognitoClients | undefined;
+  /** Prints lines for the operator immediately. */
+  readonly say: (...lines: readonly string[]) => void;
+}
+
+export const commandLine = (command: string, { stage }: CommandParts, name: string): string =>
+  `npm run partner -- ${command} ${stage} ${name}`;
+
+/** The client of a partner that is there. Otherwise throws an OperatorFault that says what to do. */
+async function partnerThere(parts: CommandParts, name: string): Promise<{ readonly client: string }> {
+  const { state = 'removed', client } = (await parts.register.readName(name))?.value ?? {};
+  if (state === 'removed')
+    throw new OperatorFault(
+      `Stage ${parts.stage} has no partner "${name}". List them: npm run partner -- list ${parts.stage}`,
+    );
+  // Release 1.0.0 has these states, of commands that were killed.
+  if (state !== 'there' || client === undefined)
+    throw new OperatorFault(
+      `"${name}" was not finished by an older version. ${commandLine('remove', parts, name)}`,
+    );
+  return { client };
+}
+
+const companiesText = (companies: Companies): string => {
+  if (typeof companies === 'string') return companies;
+  return companies.length === 0 ? 'none' : companies.join(',');
+};
+
+/** A partner in lines for the operator. */
+const describePartner = (record: PartnerRecord): string[] => [
+  `Partner ${record.name}${record.active ? '' : ', inactive'}:`,
+  `  client id             ${record.client}`,
+  ...ownerNames.map((owner) => `  ${labelOf(owner).padEnd(20)}  ${companiesText(record[owner])}`),
+  `  contact               ${record.contact}`,
+  `  since                 ${record.since}`,
+];
+
+/** Shows one partner and the addresses from which it pulls reports, but never a secret. */
+export async function showPartner(parts: CommandParts, name: string): Promise<void> {
+  const { cognito, register, outputs, say } = parts;
+  const { client } = await partnerThere(parts, name);
+  const record = (await register.readPartner(client))?.value;
+  if (record) say(...describePartner(record));
+  else
+    say(`Partner ${name}: the record of its client ${client} is missing or can't be read. It sees nothing.`);
+  if (((await cognito?.listSecrets(client)) ?? []).length > 1)
+    say('  secrets               two are good: a rotation is not finished');
+  say(
+    `  token URL             ${outputs.tokenUrl}`,
+    `  scope                 ${outputs.scope}`,
+    `  API                   ${outputs.apiUrl}`,
+  );
+}
+
+/** Lists the partners of a stage, one a line, and the Cognito clients that belong to no partner. */
+export async function listPartners({ register, cognito, stage, say }: CommandParts): Promise<void> {
+  const names = (await register.listNames()).filter(({ state }) => state !== 'removed');
+  if (names.length === 0) say(`Stage ${stage} has no partners.`);
+  for (const { name, client } of names) {
+    const record = client === undefined ? undefined : (await register.readPartner(client))?.value;
+    if (!record)
+      say(`${name}  its record is missing or can't be read: it sees nothing. Remove it, and add it again`);
+    else
+      say(
+        [
+          name,
+          record.active ? 'active' : 'inactive',
+          ...ownerNames.map((owner) => `${labelOf(owner)} ${companiesText(record[owner])}`),
+          record.client,
+          record.contact,
+        ].join('  '),
+      );
+  }
+  const known = new Set(names.map(({ client }) => client));
+  for (const { id, name } of (await cognito?.list()) ?? [])
+    if (!known.has(id)) say(`(client ${id}, "${name}" in Cognito, is no partner: it sees nothing)`);
+}
 
 /** The facts of a partner that can be changed. */
 export type PartnerChanges = Partial<Pick<PartnerRecord, Owner | 'contact' | 'active'>>;
