@@ -145,7 +145,7 @@ export async function startHoursWorld() {
       onCall = hook;
     },
     async hourly(...options: readonly string[]): Promise<LakeRun> {
-      const run = await runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]);
+      const run = await runLake(['hourly', '--from', RAW, '--to', HOURS, ...options]);
       isAlone ||= !isHeld;
       return run;
     },
@@ -194,7 +194,7 @@ export async function startHoursWorld() {
      * @param isCarriedOut whether the store still does the killed process's last write
      */
     async killedAt(nth: number, isCarriedOut: boolean): Promise<boolean> {
-      const parameters = ['tools/lake.ts', 'hourly', '--from', RAW, '--to', HOURS, '--table', TABLE];
+      const parameters = ['tools/lake.ts', 'hourly', '--from', RAW, '--to', HOURS];
       const child = spawnNode(parameters, { env: { ...process.env, ...env } });
       for (const output of [child.stdout, child.stderr]) output.resume();
       let writes = 0;

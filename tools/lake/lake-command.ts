@@ -26,9 +26,6 @@ export function oneOf<const T extends string>(
 
 export const TABLES = tables.map(({ name }) => name);
 
-/** The table that `--table` names, if it is given. */
-export const tableOption = (text: string | undefined) => oneOf('--table', text, TABLES);
-
 /** The first and the last of days that are in order: `2026-01-30 to 2026-01-31`. */
 export function windowOf(days: readonly { readonly day: string }[]): string {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
