@@ -27,7 +27,7 @@ export async function doctorCommand(args: readonly string[], tell: typeof say): 
     const finding = await look(what, find);
     if (finding) findings.push(finding);
   }
-  tell(...describeDiagnosis({ limits, findings }));
+  tell(...describeDiagnosis(limits, findings));
   for (const key of quotaKeys)
     if (!quotas[key]) tell(`AWS does not tell "${QUOTAS[key].name}" of this account.`);
   if (unseen.length > 0) tell('Not seen, so it may be wrong:', ...unseen.map((line) => `  ${line}`));

@@ -34,16 +34,10 @@ export interface Finding {
   readonly remedy: string;
 }
 
-export interface Diagnosis {
-  /** The narrowest limit comes first. */
-  readonly limits: readonly Limit[];
-  readonly findings: Finding[];
-}
-
 type StageFacts = Pick<Stage, 'executions' | 'queries' | 'identity' | 'reservedConcurrency'>;
 
-/** Finds the limit that is reached first, and what will go wrong. */
-export function diagnose(quotas: AccountQuotas, stage: StageFacts): Diagnosis {
+/** Finds the limits, the narrowest first, and what will go wrong. */
+export function diagnose(quotas: AccountQuotas, stage: StageFacts) {
   const isCognito = stage.identity.provider === 'cognito';
   const ofStage = {
     name: 'this stage, executions',
@@ -55,7 +49,9 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts): Diagnosis {
     if (value === undefined || (key === 'tokens' && !isCognito)) return [];
     return [{ name: QUOTAS[key].name, value, reportsPerSecond: value / QUOTAS[key].costOfReport }];
   });
-  const limits = [ofStage, ...ofAccount].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
+  const limits: Limit[] = [ofStage, ...ofAccount].sort(
+    (one, other) => one.reportsPerSecond - other.reportsPerSecond,
+  );
   const findings = [
     tooFewExecutions(quotas, stage),
     nothingPublishes(quotas, stage),
@@ -153,7 +149,7 @@ const raise = ({ service, code, name }: QuotaName, value: number, isAdjustable =
 const rate = (value: number): string => String(Number(value.toPrecision(2)));
 
 /** A diagnosis, in lines for a terminal. */
-export function describeDiagnosis({ limits, findings }: Diagnosis): string[] {
+export function describeDiagnosis(limits: readonly Limit[], findings: readonly Finding[]): string[] {
   const width = Math.max(...limits.map(({ name }) => name.length));
   return [
     'New reports a second that each place lets through, the narrowest first:',

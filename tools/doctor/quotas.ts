@@ -7,44 +7,30 @@ import {
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
 
-/** A quota of the account: service and code as in AWS Service Quotas, and a name for operators. */
-export interface QuotaName {
-  readonly service: string;
-  readonly code: string;
-  readonly name: string;
-}
-
 /** The mean duration of a report's query in the simulated rush (docs/benchmarks.md, "The rush at six"). */
 export const QUERY_SECONDS = 8;
-/** The time that a function runs before its query starts and after its query has ended, in total. */
-const BESIDE_QUERY_SECONDS = 1;
+/** A function runs for a second more in total: before its query starts, and after its query has ended. */
+const EXECUTION_SECONDS = QUERY_SECONDS + 1;
 /** How many requests one report takes on average in the simulated rush. */
 export const REQUESTS_A_REPORT = 1.4;
 
-/** The quotas that can limit the service, and how much of each one new report a second takes. */
+/** A quota of the account: service and code as in AWS Service Quotas, and a name for operators. */
+export type QuotaName = ReturnType<typeof quota>;
+
+/** @param costOfReport how much of the quota one new report a second takes */
+const quota = (service: string, code: string, name: string, costOfReport: number) => ({
+  ...{ service, code, name, costOfReport },
+});
+
+/** The quotas that can limit the service. */
 export const QUOTAS = {
-  executions: {
-    ...{ service: 'lambda', code: 'L-B99A9384', name: 'Lambda, concurrent executions' },
-    costOfReport: QUERY_SECONDS + BESIDE_QUERY_SECONDS,
-  },
-  activeQueries: {
-    ...{ service: 'athena', code: 'L-FC5F6546', name: 'Athena, active DML queries' },
-    costOfReport: QUERY_SECONDS,
-  },
-  starts: {
-    ...{ service: 'athena', code: 'L-4FF11DD3', name: 'Athena, StartQueryExecution a second' },
-    costOfReport: 1,
-  },
-  requests: {
-    ...{ service: 'apigateway', code: 'L-8A5B8E43', name: 'API Gateway, requests a second' },
-    costOfReport: REQUESTS_A_REPORT,
-  },
+  executions: quota('lambda', 'L-B99A9384', 'Lambda, concurrent executions', EXECUTION_SECONDS),
+  activeQueries: quota('athena', 'L-FC5F6546', 'Athena, active DML queries', QUERY_SECONDS),
+  starts: quota('athena', 'L-4FF11DD3', 'Athena, StartQueryExecution a second', 1),
+  requests: quota('apigateway', 'L-8A5B8E43', 'API Gateway, requests a second', REQUESTS_A_REPORT),
   // At worst, a partner's program fetches a token for every report.
-  tokens: {
-    ...{ service: 'cognito-idp', code: 'L-74D3DD04', name: 'Cognito, ClientAuthentication a second' },
-    costOfReport: 1,
-  },
-} as const satisfies Record<string, QuotaName & { readonly costOfReport: number }>;
+  tokens: quota('cognito-idp', 'L-74D3DD04', 'Cognito, ClientAuthentication a second', 1),
+};
 
 export type QuotaKey = keyof typeof QUOTAS;
 

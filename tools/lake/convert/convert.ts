@@ -6,7 +6,7 @@ import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
 import { FLAG, parseOptions, TEXT } from '../../parse-options.ts';
-import { dayCopy, daySelect, writeDay } from '../day-file.ts';
+import { daySelect, writeDay } from '../day-file.ts';
 import { separatorOf } from '../input/csv-file.ts';
 import { openInputs } from '../input/input-files.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
@@ -149,8 +149,8 @@ async function writeDays(
       progress.writeFrom(rowsDone / allRows, rows / allRows);
       try {
         const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-        const sql = dayCopy(select, rows, directory);
-        const { files, records } = await writeDay(connection, sql, directory, `${table.name} of ${day}`);
+        const named = { select, rows, day: `${table.name} of ${day}` };
+        const { files, records } = await writeDay(connection, named, directory);
         rowsOfTable += records;
         await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
         await rm(directory, { recursive: true, force: true });

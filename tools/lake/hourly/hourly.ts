@@ -27,11 +27,6 @@ const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--
   --memory   how much memory this may use, like 2GB; otherwise half of the machine's
 `;
 
-interface HourlyOptions extends Asked, Readonly<Record<'from' | 'to', string>> {
-  readonly isAsked: (day: string) => boolean;
-  readonly memory: number | undefined;
-}
-
 /** `npm run lake -- hourly`. The exit code is 1 if a day that should have been summed was not. */
 export const hourlyCommand: LakeCommand = {
   usage,
@@ -40,14 +35,13 @@ export const hourlyCommand: LakeCommand = {
       ...{ from: TEXT, to: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
       day: { ...TEXT, multiple: true },
     });
-    const { from, to, day, again, replace, memory } = values;
+    const { from, to, day, memory } = values;
     if (positionals.length > 0 || !from || !to) throw new OperatorFault(usage);
     if (placeOf(from).startsWith(placeOf(to)) || placeOf(to).startsWith(placeOf(from)))
       throw new OperatorFault(
         `${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`,
       );
-    const isAsked = askedDays(day);
-    const outcomes = await makeHours({ from, to, again, replace, isAsked, memory: memoryOption(memory) });
+    const outcomes = await makeHours({ from, to }, values, askedDays(day), memoryOption(memory));
     say(renderHours(outcomes, from, to));
     return outcomes.some(({ days }) => days.some(isLeft)) ? 1 : 0;
   },
@@ -72,8 +66,12 @@ type Day = DayOutcome & { readonly day: string };
 type TableOutcome = Readonly<{ table: string; days: readonly Day[] }>;
 
 /** Sums the days that have to be summed, one after the other. */
-async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
-  const { from, to, isAsked, memory, again, replace } = options;
+async function makeHours(
+  { from, to }: Readonly<Record<'from' | 'to', string>>,
+  { again, replace }: Asked,
+  isAsked: (day: string) => boolean,
+  memory: number | undefined,
+): Promise<TableOutcome[]> {
   using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace(to, memory);
   const copies = join(workspace.directory, 'copies');

@@ -8,7 +8,7 @@ import {
   saysMissing,
   type ValueChange,
 } from './exact-value.ts';
-import { type Ambiguous, changeWords, offsetOf, type ZoneClocks, zoneClocks } from './time-zone.ts';
+import { type Ambiguous, changeWords, offsetOf, type ZoneClocks } from './time-zone.ts';
 
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const CLOCK = '[ T][0-9]{2}:[0-9]{2}';
@@ -86,8 +86,8 @@ function unitRanges(number: string, thousandths: string, decided: TimeUnit | und
 export interface TimeOptions {
   /** The unit of numbers in the column of times, counted since 1970. */
   readonly timeUnit?: TimeUnit | undefined;
-  /** The IANA name of the zone of times that are written without an offset. By default, they are UTC. */
-  readonly timeZone?: string | undefined;
+  /** The clocks of times that are written without an offset. By default, they are UTC. */
+  readonly clocks?: ZoneClocks | undefined;
   /** Which instant is meant by a local time that occurs twice because clocks go back. */
   readonly ambiguous?: Ambiguous | undefined;
 }
@@ -113,11 +113,11 @@ type Said = Readonly<Partial<Record<'local' | 'instant' | 'digits', string>>>;
 
 /** Times are cut, not rounded, to the millisecond, so that they stay in their hour and their day. */
 export function exactInstant(name: string, x: string, found: string, options: TimeOptions): ExactInstant {
-  const { timeUnit, timeZone, ambiguous } = options;
+  const { timeUnit, ambiguous } = options;
   const sql = (what: string) => quoteName(`${what} of ${name}`);
   const [local, offset, digits, time] = [sql('local'), sql('offset'), sql('digits'), sql('time')];
   const said = found === 'VARCHAR' ? timesOfText(x, sql('form')) : saidBy(x, found);
-  const clocks = said.local && timeZone ? zoneClocks(timeZone) : undefined;
+  const clocks = said.local && options.clocks;
   const units = said.digits ? unitRanges(sql('number'), sql('thousandths'), timeUnit) : [];
   const ofUnits = units.map(({ holds, milliseconds }) => `WHEN ${holds} THEN ${milliseconds}`);
   const times = [
@@ -211,7 +211,7 @@ function localFaults(local: string, clocks: ZoneClocks): Note[] {
 /** Decides from a whole column which unit its numbers count, and tells how its times were read. */
 function judgeTimes(
   kinds: ReadonlyMap<TimeKind, TimesOfKind>,
-  { timeUnit, timeZone, ambiguous }: TimeOptions,
+  { timeUnit, clocks, ambiguous }: TimeOptions,
 ): string | readonly ValueChange[] {
   const count = (...of: readonly TimeKind[]) =>
     of.reduce((sum, kind) => sum + (kinds.get(kind)?.count ?? 0), 0);
@@ -221,8 +221,8 @@ function judgeTimes(
   const [numbers, texts] = [count(...units), count('instant', 'local', 'twice')];
   if (numbers > 0 && texts > 0 && !timeUnit)
     return `${counted(numbers, 'number stands', 'numbers stand')} among ${counted(texts, 'written time')}. Say what the numbers count: --time-unit; or write all as times at the source`;
-  const zone = timeZone
-    ? `taken as local time of ${timeZone}`
+  const zone = clocks
+    ? `taken as local time of ${clocks.zone}`
     : 'taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin';
   const judged = timeUnit ? '' : ' (if they count something else, say --time-unit)';
   const unit = kinds.get(units[0] ?? 'seconds');
@@ -230,7 +230,7 @@ function judgeTimes(
     { count: count('local', 'twice'), says: ['time', ' without an offset', zone] },
     {
       count: count('twice'),
-      says: ['time', ` in the hour that comes twice in ${timeZone}`, `taken as the ${ambiguous}`],
+      says: ['time', ` in the hour that comes twice in ${clocks?.zone}`, `taken as the ${ambiguous}`],
     },
     { count: numbers, ...unit, says: ['number', '', `read as ${units[0]} since 1970${judged}`] },
   ];
