@@ -7,9 +7,9 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import { type Column, tableOf, tables } from '../lib/report/tables.ts';
-import { lakeCommand } from '../tools/lake/command.ts';
 import { daySelect } from '../tools/lake/day-file.ts';
 import { duckDbMemory } from '../tools/lake/open-duckdb.ts';
+import { lakeCommand } from '../tools/lake.ts';
 import { cpuMs } from './measuring.ts';
 
 /** SQL that reads a column and does little else. */

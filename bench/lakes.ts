@@ -9,7 +9,7 @@ import { PARTITION_COLUMN, TIME_COLUMN, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { below, chance, DRAW_MACROS, draw, skewedBelow } from '../local/events/draws.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
-import { lakeCommand } from '../tools/lake/command.ts';
+import { lakeCommand } from '../tools/lake.ts';
 import { recordsAtMost } from './measuring.ts';
 
 /** The parameters of raw events. */

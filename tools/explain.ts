@@ -8,10 +8,9 @@ import { functionDependencies } from '../lib/http/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
-import { explainRows } from './explain/explain-rows.ts';
-import { checkToken, describeToken, readToken } from './explain/explain-token.ts';
+import { checkToken, describeToken, explainRows, readToken } from './explain/explain-token.ts';
 import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
-import { parseOptions } from './parse-options.ts';
+import { parseOptions, TEXT, wordsOf } from './parse-options.ts';
 
 const USAGE =
   'npm run explain -- <stage|local> --token - [<url of a report>], and the token in the standard input:\n' +
@@ -21,10 +20,9 @@ const USAGE =
 const PATIENCE_MS = 30_000;
 
 await reportingFaults(async () => {
-  const options = { token: { type: 'string' } } as const;
-  const { values, positionals } = parseOptions({ options, allowPositionals: true });
-  const [stage, url, ...more] = positionals;
-  if (stage === undefined || values.token === undefined || more.length > 0) throw new OperatorFault(USAGE);
+  const { values, positionals } = parseOptions(process.argv.slice(2), { token: TEXT });
+  const [stage, url] = wordsOf(positionals, USAGE, 2);
+  if (values.token === undefined) throw new OperatorFault(USAGE);
   if (values.token !== '-')
     throw new OperatorFault(`npm has just shown the token, and the shell keeps it: take --token -\n${USAGE}`);
   const asked: AskedReport | undefined = url === undefined ? undefined : readUrl(url);

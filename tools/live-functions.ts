@@ -44,22 +44,22 @@ export async function readLiveFunctions(client: LambdaClient, stage: string): Pr
 async function readLiveFunction(client: LambdaClient, stage: string, name: string): Promise<LiveFunction[]> {
   const FunctionName = resourceNames(stage).functionName(name);
   try {
-    const aliases = new Map<string, number>();
-    for await (const { Aliases = [] } of paginateListAliases({ client }, { FunctionName }))
-      for (const { Name = '', FunctionVersion } of Aliases) aliases.set(Name, Number(FunctionVersion));
-    const live = aliases.get(LIVE_ALIAS);
+    const pages = await Array.fromAsync(paginateListAliases({ client }, { FunctionName }));
+    const aliases = pages.flatMap(({ Aliases = [] }) => Aliases);
+    const { FunctionVersion: live } = aliases.find(({ Name }) => Name === LIVE_ALIAS) ?? {};
     if (live === undefined) return [];
-    const versions: PublishedVersion[] = [];
-    for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName }))
-      for (const { Version, Environment, LastModified = '' } of Versions)
-        if (Version !== '$LATEST')
-          versions.push({
-            number: Number(Version),
-            release: Environment?.Variables?.[ENV.commit] ?? 'unknown',
-            publishedMs: Date.parse(LastModified),
-            isTakenBack: aliases.has(takenBackAlias(Number(Version))),
-          });
-    return [{ name, versions: versions.sort((one, other) => one.number - other.number), live }];
+    const listed = await Array.fromAsync(paginateListVersionsByFunction({ client }, { FunctionName }));
+    const versions = listed
+      .flatMap(({ Versions = [] }) => Versions)
+      .filter(({ Version }) => Version !== '$LATEST')
+      .map(({ Version, Environment, LastModified = '' }) => ({
+        number: Number(Version),
+        release: Environment?.Variables?.[ENV.commit] ?? 'unknown',
+        publishedMs: Date.parse(LastModified),
+        isTakenBack: aliases.some(({ Name }) => Name === takenBackAlias(Number(Version))),
+      }))
+      .sort((one, other) => one.number - other.number);
+    return [{ name, versions, live: Number(live) }];
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return [];
     throw error;

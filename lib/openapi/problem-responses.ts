@@ -16,7 +16,7 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   403: 'The firewall refused the request.',
   404: 'Not found. Every unknown path, and every method except GET and HEAD, gets this answer.',
   429: 'Too many requests. Wait, then try again.',
-  500: `The service failed. Try again; ${FAILED}`,
+  500: `The service failed. Try again, except after too-many-companies; ${FAILED}`,
   502: `The service failed. Try again; ${FAILED}`,
   503: 'Not now. Try again after Retry-After seconds.',
   504: `The request took too long. Try again; ${FAILED}`,

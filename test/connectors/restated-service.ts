@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import type { Stack } from '../../local/stack.ts';
-import { folderTarget } from '../../tools/lake/store/folder-target.ts';
+import { folderTarget } from '../../tools/lake/store/lake-target.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { startService } from '../e2e/service.ts';
 import { type EventRow, writeEvents } from '../write-events.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
-import { madeParts, readDecision, readDecisions, withMadePart } from '../../tools/made-parts.ts';
+import { madeParts, readDecision, readDecisions, withMadePart } from '../../tools/write-docs.ts';
 
 const root = join(import.meta.dirname, '../..');
 

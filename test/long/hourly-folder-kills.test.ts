@@ -22,7 +22,7 @@ async function restate(version: number): Promise<void> {
   await writeFile(join(raw, DAY, '_SUCCESS'), '');
 }
 
-const command = () => ['hourly', '--from', raw, '--to', hours, '--table', 'publisher_events'];
+const command = () => ['hourly', '--from', raw, '--to', hours];
 
 /**
  * Runs the command in a process of its own. If `killAfter` is given, the process is killed after this many changes.

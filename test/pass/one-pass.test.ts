@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
-import { type SmokeParts, smokeSteps } from '../../tools/smoke/smoke-command.ts';
+import { type SmokeParts, smokeSteps } from '../../tools/smoke.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';

@@ -142,7 +142,7 @@ export async function startHoursWorld() {
       onCall = hook;
     },
     async hourly(...options: readonly string[]): Promise<LakeRun> {
-      const run = await runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]);
+      const run = await runLake(['hourly', '--from', RAW, '--to', HOURS, ...options]);
       isAlone ||= !isHeld;
       return run;
     },

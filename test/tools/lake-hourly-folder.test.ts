@@ -114,7 +114,7 @@ it('lake hourly refuses a raw lake without days, and keeps the hours', async () 
 async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');
-  await using workspace = await openWorkspace({ beside: to });
+  await using workspace = await openWorkspace(to);
   const [listed] = daysIn(await raw.list(), TABLE);
   return await makeDay(
     {

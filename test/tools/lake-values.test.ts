@@ -6,7 +6,7 @@ import { stageAll } from '../../tools/lake/convert/stage.ts';
 import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
 import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
 import { type ValueOptions, valueOptions } from '../../tools/lake/values/convert-value.ts';
-import type { Ambiguous } from '../../tools/lake/values/time-zone.ts';
+import { type Ambiguous, zoneClocks } from '../../tools/lake/values/time-zone.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { runLake } from './run-lake.ts';
 
@@ -16,8 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-interface Given extends ValueOptions {
+interface Given extends Omit<ValueOptions, 'clocks'> {
   readonly column: string;
+  readonly timeZone?: string;
   readonly type?: string;
   /** The type that the conversion finds in the file's description. By default, it is `type`. */
   readonly declared?: string;
@@ -29,7 +30,7 @@ const rowsOf = async (sql: string) => (await workspace.connection.runAndReadAll(
 
 /** Writes a column's values into a file, and plans the conversion of the file. */
 async function plan(
-  { column, type = 'VARCHAR', declared = type, ...options }: Given,
+  { column, type = 'VARCHAR', declared = type, timeZone, ...options }: Given,
   texts: readonly (string | null)[],
 ) {
   const time = column === 'event_time' ? '' : ", TIMESTAMPTZ '2026-01-31 12:00:00Z' AS event_time";
@@ -45,7 +46,8 @@ async function plan(
   ];
   const read = { call: 'read_parquet', options: 'union_by_name = false' } as const;
   const file = { name: 'a.csv', path, read, columns, rows: texts.length, bytes: 0 };
-  return planFiles([file], { table: 'publisher_events', ...options });
+  const clocks = timeZone === undefined ? undefined : zoneClocks(timeZone);
+  return planFiles([file], { table: 'publisher_events', clocks, ...options });
 }
 
 async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[]> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { faultLine } from '../../lib/terminal/operator-fault.ts';
-import { rollbackCommand } from '../../tools/rollback/rollback-command.ts';
+import { rollbackCommand } from '../../tools/rollback.ts';
 import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
 
 const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];

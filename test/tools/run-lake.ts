@@ -1,6 +1,6 @@
 import { measureColumns } from '../../lake-check/report-columns.ts';
 import { reports } from '../../lib/report/catalogue.ts';
-import { lakeCommand } from '../../tools/lake/command.ts';
+import { lakeCommand } from '../../tools/lake.ts';
 
 export interface LakeRun {
   readonly code: number;

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { faultLine } from '../../lib/terminal/operator-fault.ts';
-import { partnerCommand } from '../../tools/partner/partner-command.ts';
+import { partnerCommand } from '../../tools/partner.ts';
 import { spawnNode } from '../spawn-node.ts';
 
 export interface Ended {

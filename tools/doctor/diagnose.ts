@@ -2,12 +2,14 @@ import { limitsOfRoutes } from '../../infra/api/method-limits.ts';
 import { LEAST_EXECUTIONS, type Stage } from '../../infra/stage.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { downloadPath, reportPath } from '../../lib/routes.ts';
-import { type AccountQuotas, QUOTAS, type QuotaName } from './quotas.ts';
-
-/** How many requests one report takes on average in the simulated rush (docs/benchmarks.md, "The rush at six"). */
-const REQUESTS_A_REPORT = 1.4;
-/** The time that a function runs before its query starts and after its query has ended, in total. */
-const BESIDE_QUERY_SECONDS = 1;
+import {
+  type AccountQuotas,
+  QUERY_SECONDS,
+  QUOTAS,
+  type QuotaName,
+  quotaKeys,
+  REQUESTS_A_REPORT,
+} from './quotas.ts';
 
 /** The largest share of the account's active queries that one partner should have. */
 const LARGEST_SHARE = 1 / 4;
@@ -32,49 +34,32 @@ export interface Finding {
   readonly remedy: string;
 }
 
-export interface Diagnosis {
-  /** The narrowest limit comes first. */
-  readonly limits: readonly Limit[];
-  readonly findings: readonly Finding[];
-}
-
 type StageFacts = Pick<Stage, 'executions' | 'queries' | 'identity' | 'reservedConcurrency'>;
 
-/**
- * Finds the limit that is reached first, and what will go wrong.
- *
- * @param querySeconds the mean duration of a report's query
- */
-export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds: number): Diagnosis {
+/** Finds the limits, the narrowest first, and what will go wrong. */
+export function diagnose(quotas: AccountQuotas, stage: StageFacts) {
   const isCognito = stage.identity.provider === 'cognito';
-  const limitWhereKnown = (
-    { name }: Pick<QuotaName, 'name'>,
-    value: number | undefined,
-    costOfReport: number,
-  ) => (value === undefined ? [] : [{ name, value, reportsPerSecond: value / costOfReport }]);
-  const limits = [
-    {
-      name: 'this stage, executions',
-      value: stage.executions,
-      reportsPerSecond: reportsLetIn(stage.executions),
-    },
-    ...limitWhereKnown(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
-    ...limitWhereKnown(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
-    ...limitWhereKnown(QUOTAS.starts, quotas.starts?.value, 1),
-    ...limitWhereKnown(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
-    // At worst, a partner's program fetches a token for every report.
-    ...(isCognito ? limitWhereKnown(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
-  ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
-  return {
-    limits,
-    findings: [
-      ...tooFewExecutions(quotas, stage),
-      ...nothingPublishes(quotas, stage),
-      ...tooFewQueries(quotas, limits[0], querySeconds),
-      ...tooLargeShare(quotas, stage),
-      ...tooFewRequests(quotas, stage),
-    ],
+  const ofStage = {
+    name: 'this stage, executions',
+    value: stage.executions,
+    reportsPerSecond: reportsLetIn(stage.executions),
   };
+  const ofAccount = quotaKeys.flatMap((key) => {
+    const { value } = quotas[key] ?? {};
+    if (value === undefined || (key === 'tokens' && !isCognito)) return [];
+    return [{ name: QUOTAS[key].name, value, reportsPerSecond: value / QUOTAS[key].costOfReport }];
+  });
+  const limits: Limit[] = [ofStage, ...ofAccount].sort(
+    (one, other) => one.reportsPerSecond - other.reportsPerSecond,
+  );
+  const findings = [
+    tooFewExecutions(quotas, stage),
+    nothingPublishes(quotas, stage),
+    tooFewQueries(quotas, limits[0]),
+    tooLargeShare(quotas, stage),
+    tooFewRequests(quotas, stage),
+  ];
+  return { limits, findings: findings.filter((finding) => finding !== undefined) };
 }
 
 /**
@@ -95,78 +80,65 @@ function reportsLetIn(executions: number): number {
 function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
   { executions: needed, reservedConcurrency }: StageFacts,
-): Finding[] {
+): Finding | undefined {
   // The executions that this stage reserves. If it is deployed, `reservedExecutions` already includes them.
   const { publish = 0, probe = 0 } = reservedConcurrency ?? {};
   const own = Math.min(reservedExecutions, publish + probe);
-  if (!executions || executions.value + own >= needed) return [];
-  return [
-    {
-      finding:
-        `Requests may hold ${needed} executions of Lambda at a time; the account has ${executions.value}. ` +
-        'Beyond them partners are answered 502.',
-      remedy:
-        raise(
-          QUOTAS.executions,
-          Math.max(1_000, needed) + reservedExecutions - own,
-          executions.isAdjustable,
-        ) +
-        `\n  Until then, set executions: ${Math.max(LEAST_EXECUTIONS, executions.value)}, so that partners are told 429 and when to come again.`,
-    },
-  ];
+  if (!executions || executions.value + own >= needed) return undefined;
+  const { value, isAdjustable } = executions;
+  return {
+    finding:
+      `Requests may hold ${needed} executions of Lambda at a time; the account has ${value}. ` +
+      'Beyond them partners are answered 502.',
+    remedy:
+      raise(QUOTAS.executions, Math.max(1_000, needed) + reservedExecutions - own, isAdjustable) +
+      `\n  Until then, set executions: ${Math.max(LEAST_EXECUTIONS, value)}, so that partners are told 429 and when to come again.`,
+  };
 }
 
 /**
  * A finding if the stage reserves no executions, although the account has enough. Requests and other functions may then
  * take every execution, and large reports are not published.
  */
-const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }: StageFacts): Finding[] =>
+const nothingPublishes = (
+  { executions }: AccountQuotas,
+  { reservedConcurrency }: StageFacts,
+): Finding | undefined =>
   executions && executions.value >= UNRESERVED + RESERVED_SUM && reservedConcurrency === undefined
-    ? [
-        {
-          finding:
-            'Requests and other functions may take every execution of Lambda; large reports are not published then.',
-          remedy: `Set reservedConcurrency: { publish: ${RESERVED.publish}, probe: ${RESERVED.probe} } in the stage.`,
-        },
-      ]
-    : [];
+    ? {
+        finding:
+          'Requests and other functions may take every execution of Lambda; large reports are not published then.',
+        remedy: `Set reservedConcurrency: { publish: ${RESERVED.publish}, probe: ${RESERVED.probe} } in the stage.`,
+      }
+    : undefined;
 
 /** A finding only if the quota of active queries is the narrowest limit. Otherwise, a larger quota would not help. */
-function tooFewQueries(
-  { activeQueries }: AccountQuotas,
-  first: Limit | undefined,
-  querySeconds: number,
-): Finding[] {
-  if (!activeQueries || first?.name !== QUOTAS.activeQueries.name) return [];
-  return [
-    {
-      finding: `${activeQueries.value} queries of ${querySeconds} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are answered 503 after twice longestQuerySeconds.`,
-      remedy: raise(QUOTAS.activeQueries, Math.max(200, 2 * activeQueries.value), activeQueries.isAdjustable),
-    },
-  ];
+function tooFewQueries({ activeQueries }: AccountQuotas, first: Limit | undefined): Finding | undefined {
+  if (!activeQueries || first?.name !== QUOTAS.activeQueries.name) return undefined;
+  const { value, isAdjustable } = activeQueries;
+  return {
+    finding: `${value} queries of ${QUERY_SECONDS} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are answered 503 after twice longestQuerySeconds.`,
+    remedy: raise(QUOTAS.activeQueries, Math.max(200, 2 * value), isAdjustable),
+  };
 }
 
-function tooLargeShare({ activeQueries }: AccountQuotas, { queries }: StageFacts): Finding[] {
+function tooLargeShare({ activeQueries }: AccountQuotas, { queries }: StageFacts): Finding | undefined {
   const most = Math.max(1, Math.floor((activeQueries?.value ?? Number.POSITIVE_INFINITY) * LARGEST_SHARE));
-  if (queries.underWayPerPartner <= most) return [];
-  return [
-    {
-      finding: `One partner may have ${queries.underWayPerPartner} of the account's ${activeQueries?.value} active queries: the others wait behind it.`,
-      remedy: `Set queries.underWayPerPartner: ${most}.`,
-    },
-  ];
+  if (queries.underWayPerPartner <= most) return undefined;
+  return {
+    finding: `One partner may have ${queries.underWayPerPartner} of the account's ${activeQueries?.value} active queries: the others wait behind it.`,
+    remedy: `Set queries.underWayPerPartner: ${most}.`,
+  };
 }
 
-function tooFewRequests({ requests }: AccountQuotas, { executions }: StageFacts): Finding[] {
+function tooFewRequests({ requests }: AccountQuotas, { executions }: StageFacts): Finding | undefined {
   const rates = [...limitsOfRoutes(executions).values()];
   const needed = Math.ceil(rates.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0));
-  if (!requests || requests.value >= needed) return [];
-  return [
-    {
-      finding: `The stage takes ${needed} requests a second, all of the account's APIs together ${requests.value}.`,
-      remedy: raise(QUOTAS.requests, needed, requests.isAdjustable),
-    },
-  ];
+  if (!requests || requests.value >= needed) return undefined;
+  return {
+    finding: `The stage takes ${needed} requests a second, all of the account's APIs together ${requests.value}.`,
+    remedy: raise(QUOTAS.requests, needed, requests.isAdjustable),
+  };
 }
 
 const raise = ({ service, code, name }: QuotaName, value: number, isAdjustable = true): string =>
@@ -177,7 +149,7 @@ const raise = ({ service, code, name }: QuotaName, value: number, isAdjustable =
 const rate = (value: number): string => String(Number(value.toPrecision(2)));
 
 /** A diagnosis, in lines for a terminal. */
-export function describeDiagnosis({ limits, findings }: Diagnosis): string[] {
+export function describeDiagnosis(limits: readonly Limit[], findings: readonly Finding[]): string[] {
   const width = Math.max(...limits.map(({ name }) => name.length));
   return [
     'New reports a second that each place lets through, the narrowest first:',

@@ -7,20 +7,34 @@ import {
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
 
-/** A quota of the account: service and code as in AWS Service Quotas, and a name for operators. */
-export interface QuotaName {
-  readonly service: string;
-  readonly code: string;
-  readonly name: string;
-}
+/** The mean duration of a report's query in the simulated rush (docs/benchmarks.md, "The rush at six"). */
+export const QUERY_SECONDS = 8;
+/** A function runs for a second more in total: before its query starts, and after its query has ended. */
+const EXECUTION_SECONDS = QUERY_SECONDS + 1;
+/** How many requests one report takes on average in the simulated rush. */
+export const REQUESTS_A_REPORT = 1.4;
 
+/** A quota of the account: service and code as in AWS Service Quotas, and a name for operators. */
+export type QuotaName = ReturnType<typeof quota>;
+
+/** @param costOfReport how much of the quota one new report a second takes */
+const quota = (service: string, code: string, name: string, costOfReport: number) => ({
+  ...{ service, code, name, costOfReport },
+});
+
+/** The quotas that can limit the service. */
 export const QUOTAS = {
-  executions: { service: 'lambda', code: 'L-B99A9384', name: 'Lambda, concurrent executions' },
-  activeQueries: { service: 'athena', code: 'L-FC5F6546', name: 'Athena, active DML queries' },
-  starts: { service: 'athena', code: 'L-4FF11DD3', name: 'Athena, StartQueryExecution a second' },
-  requests: { service: 'apigateway', code: 'L-8A5B8E43', name: 'API Gateway, requests a second' },
-  tokens: { service: 'cognito-idp', code: 'L-74D3DD04', name: 'Cognito, ClientAuthentication a second' },
-} as const satisfies Record<string, QuotaName>;
+  executions: quota('lambda', 'L-B99A9384', 'Lambda, concurrent executions', EXECUTION_SECONDS),
+  activeQueries: quota('athena', 'L-FC5F6546', 'Athena, active DML queries', QUERY_SECONDS),
+  starts: quota('athena', 'L-4FF11DD3', 'Athena, StartQueryExecution a second', 1),
+  requests: quota('apigateway', 'L-8A5B8E43', 'API Gateway, requests a second', REQUESTS_A_REPORT),
+  // At worst, a partner's program fetches a token for every report.
+  tokens: quota('cognito-idp', 'L-74D3DD04', 'Cognito, ClientAuthentication a second', 1),
+};
+
+export type QuotaKey = keyof typeof QUOTAS;
+
+export const quotaKeys = Object.keys(QUOTAS) as QuotaKey[];
 
 interface Quota {
   readonly value: number;
@@ -29,7 +43,7 @@ interface Quota {
 }
 
 /** The quotas of an account in one region. A quota is undefined if AWS does not return it. */
-export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefined>> & {
+export type AccountQuotas = Readonly<Partial<Record<QuotaKey, Quota | undefined>>> & {
   /** The executions that functions have reserved. `executions` counts only the others. */
   readonly reservedExecutions: number;
 };
@@ -40,29 +54,18 @@ export type Look = <T>(what: string, act: () => Promise<T>) => Promise<T | undef
 /** Reads the quotas that can limit the service, each by itself. It changes nothing. */
 export async function readQuotas(look: Look): Promise<AccountQuotas> {
   const client = new ServiceQuotasClient({});
-  const read = (quota: QuotaName) => look(`the quota "${quota.name}"`, () => quotaOf(client, quota));
-  const [executions, asked, activeQueries, starts, requests, tokens] = await Promise.all([
+  const [own, ...read] = await Promise.all([
     look("Lambda's executions", concurrentExecutions),
-    read(QUOTAS.executions),
-    read(QUOTAS.activeQueries),
-    read(QUOTAS.starts),
-    read(QUOTAS.requests),
-    read(QUOTAS.tokens),
+    ...quotaKeys.map((key) => look(`the quota "${QUOTAS[key].name}"`, () => quotaOf(client, QUOTAS[key]))),
   ]);
-  const { unreserved, reserved = 0 } = executions ?? {};
-  return {
-    executions: unreserved === undefined ? asked : { ...asked, value: unreserved },
-    reservedExecutions: reserved,
-    activeQueries,
-    starts,
-    requests,
-    tokens,
-  };
+  const quotas: Partial<AccountQuotas> = Object.fromEntries(quotaKeys.map((key, at) => [key, read[at]]));
+  if (!own) return { ...quotas, reservedExecutions: 0 };
+  const { unreserved, reserved } = own;
+  const executions = { ...quotas.executions, value: unreserved };
+  return { ...quotas, executions, reservedExecutions: reserved };
 }
 
-/**
- * Asks Lambda, because Service Quotas may show the default of 1,000 for a new account that has fewer.
- */
+/** Asks Lambda, because Service Quotas may show the default of 1,000 for a new account that has fewer. */
 async function concurrentExecutions(): Promise<{ unreserved: number; reserved: number }> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
   const all = AccountLimit?.ConcurrentExecutions ?? 0;

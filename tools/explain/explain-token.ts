@@ -1,7 +1,11 @@
-import type { Claims } from '../../lib/access/claims.ts';
-import { clientOf } from '../../lib/access/claims.ts';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { type Claims, clientOf } from '../../lib/access/claims.ts';
+import { partnerKey, type Register } from '../../lib/access/partner-record.ts';
 import { isEndless, scopeOf, type TokenRules, tokenVerifier } from '../../lib/access/verify-token.ts';
+import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
+import type { Config } from '../../lib/config.ts';
 import { NotAuthorized, Problem } from '../../lib/problems/problem.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
 
 /** The header and the claims of a token that is not verified yet. The signature is left out. */
 export interface TokenParts {
@@ -11,13 +15,8 @@ export interface TokenParts {
 
 /** Decodes a token without verifying it. Undefined if the text is no JWT. */
 export function readToken(token: string): TokenParts | undefined {
-  const parts = token.split('.');
-  if (parts.length !== 3) return undefined;
   try {
-    const [header, claims] = parts
-      .slice(0, 2)
-      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
-    return header && claims ? { header, claims } : undefined;
+    return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
   } catch {
     return undefined;
   }
@@ -84,4 +83,55 @@ function missingIn(claims: Claims, rules: TokenRules): string {
   if (requiredClaim && isNamed)
     return `It lacks what every token of this stage must carry: ${text(requiredClaim.value)} in ${requiredClaim.name}.`;
   return `It was not requested with the scope ${scope}.`;
+}
+
+/**
+ * For each report, finds the rows that a verified token gives access to now. Returns lines for the operator, and the
+ * verdicts by report.
+ */
+export async function explainRows(
+  claims: Claims,
+  { entitlements }: Pick<Config, 'entitlements'>,
+  register: Register,
+): Promise<{ readonly lines: string[]; readonly verdicts: ReadonlyMap<string, Verdict> }> {
+  const client = clientOf(claims);
+  const verdicts = new Map<string, Verdict>();
+  for (const report of reports)
+    verdicts.set(report.name, await whoseRows(entitlements, report, claims, register));
+  return {
+    lines: [
+      ...(entitlements.by === 'partners' ? await recordLines(client, entitlements.bucket, register) : []),
+      ...reports.map((report) => `${report.name.padEnd(22)}  ${rowsText(report, verdicts.get(report.name))}`),
+    ],
+    verdicts,
+  };
+}
+
+async function recordLines(
+  client: string | undefined,
+  bucket: string,
+  register: Register,
+): Promise<string[]> {
+  if (client === undefined) return ['record      none: the token names no client in client_id, azp or appid'];
+  const record = await register.find(client);
+  const recordUri = `s3://${bucket}/${partnerKey(client)}`;
+  if (!record) return [`record      none that can be read: ${recordUri}`];
+  const { name, active, since } = record;
+  return [
+    `partner     ${name}, ${active ? 'active' : 'inactive'}, since ${since}`,
+    `record      ${recordUri}`,
+  ];
+}
+
+const REFUSALS = {
+  'unknown-client': 'the register has no such client',
+  'inactive-client': 'the partner is inactive',
+  'no-companies': 'it names no company of this report',
+};
+
+function rowsText({ governedBy }: Report, verdict: Verdict | undefined): string {
+  if (!verdict || verdict.state === 'refused')
+    return `401: ${verdict ? REFUSALS[verdict.refusal] : 'unknown report'}`;
+  const { entitlement } = verdict;
+  return entitlement === 'every-company' ? 'every row' : `rows of ${governedBy} ${entitlement.join(', ')}`;
 }

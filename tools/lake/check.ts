@@ -6,8 +6,8 @@ import { judge, readLake } from '../../lake-check/read-lake.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
-import { parseOptions } from '../parse-options.ts';
-import { FLAG, type LakeCommand, onlyArgument, windowOf } from './lake-command.ts';
+import { FLAG, parseOptions, wordsOf } from '../parse-options.ts';
+import { type LakeCommand, windowOf } from './lake-command.ts';
 import { openWorkspace } from './open-duckdb.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeSource } from './store/bucket-lake.ts';
@@ -24,9 +24,9 @@ type CheckOptions = Readonly<Record<'footers' | 'all', boolean>>;
 export const checkCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const options = { footers: FLAG, all: FLAG };
-    const { values, positionals } = parseOptions({ args, allowPositionals: true, options });
-    const lake = await read(onlyArgument(positionals, usage), values);
+    const { values, positionals } = parseOptions(args, { footers: FLAG, all: FLAG });
+    const [location] = wordsOf(positionals, usage);
+    const lake = await read(location, values);
     const findings = judge(lake);
     say(renderCheck(lake, findings, values));
     return findings.every(isHarmless) ? 0 : 1;

@@ -21,7 +21,7 @@ const MAX_ROWS = 122_880;
 const STEP_ROWS = 2_048;
 
 /** How many of a day's rows go into one row group. */
-export const rowGroupRows = (rows: number): number =>
+const rowGroupRows = (rows: number): number =>
   Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
 
 /**
@@ -48,28 +48,34 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
   return `SELECT ${columns.join(', ')}\nFROM ${source}${grouping}\nORDER BY ${order.join(', ')}`;
 }
 
-/** SQL that writes a day into a directory: one file, or several if the day is large. */
-export const dayCopy = (select: string, rows: number, directory: string): string =>
-  `COPY (${select})\nTO ${quoteText(directory)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}, FILE_SIZE_BYTES '1GB')`;
+/** How DuckDB writes a day, or a part of one, of so many rows. */
+export const dayFormat = (rows: number): string =>
+  `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}`;
 
-/** Whether DuckDB's error says that a value is too large for its column. */
-export const isTooLarge = ({ message }: Error): boolean =>
-  /out of range|overflow|could not be cast|can't be cast/i.test(message);
+/** The fault, with its cure, if DuckDB's error says that an hour's sum is too large for its column. */
+export function sumFault({ message }: Error, what: string, cure: string): OperatorFault | undefined {
+  if (!/out of range|overflow|could not be cast|can't be cast/i.test(message)) return undefined;
+  const [reason] = message.split('\n', 1);
+  return new OperatorFault(
+    `${what} of equal dimensions adds up to more than a column holds. ${cure} (${reason})`,
+  );
+}
 
 /**
- * Writes a day's files into a directory of this machine. A file's name in the lake comes from the hash of its content,
- * so the same records get the same name again. Resolves to the files and the number of their records. Throws an
- * OperatorFault if an hour's sum is too large for its column.
+ * Writes a day's files into a directory of this machine: one file, or several if the day is large. A file's name in the
+ * lake comes from the hash of its content, so the same records get the same name again. Resolves to the files and the
+ * number of their records. Throws an OperatorFault if an hour's sum is too large for its column.
  *
- * @param sql the SQL of `dayCopy`, which writes into the directory
- * @param what the day, as a fault names it
+ * @param select the SQL of `daySelect`; with the number of rows that it reads, and the day as a fault names it
  */
-export async function writeDay(connection: DuckDBConnection, sql: string, directory: string, what: string) {
+export async function writeDay(
+  connection: DuckDBConnection,
+  { select, rows, day }: Readonly<{ select: string; rows: number; day: string }>,
+  directory: string,
+) {
+  const sql = `COPY (${select})\nTO ${quoteText(directory)} (${dayFormat(rows)}, FILE_SIZE_BYTES '1GB')`;
   const written = await runTrusting(connection, sql).catch((error: Error) => {
-    if (!isTooLarge(error)) throw error;
-    throw new OperatorFault(
-      `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
-    );
+    throw sumFault(error, `${day}: an hour`, 'Convert without --hourly.') ?? error;
   });
   const files: { readonly path: string; readonly name: string }[] = [];
   for (const name of (await readdir(directory)).sort()) {

@@ -7,10 +7,10 @@ import {
   lakeAround,
 } from '../../lake-check/commands.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { parseOptions } from '../parse-options.ts';
-import { type LakeCommand, onlyArgument, TABLES } from './lake-command.ts';
+import { parseOptions, wordsOf } from '../parse-options.ts';
+import { type LakeCommand, TABLES } from './lake-command.ts';
 import { isBucket } from './store/bucket.ts';
-import { lakeTarget } from './store/folder-target.ts';
+import { lakeTarget } from './store/bucket-lake.ts';
 import { tablesIn } from './store/lake-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>
@@ -21,8 +21,8 @@ const usage = `npm run lake -- init <folder | s3://bucket/prefix>
 export const initCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const { positionals } = parseOptions({ args, allowPositionals: true });
-    say(await init(onlyArgument(positionals, usage)));
+    const [location] = wordsOf(parseOptions(args, {}).positionals, usage);
+    say(await init(location));
     return 0;
   },
 };

@@ -13,16 +13,6 @@ export interface LakeCommand {
   run(args: string[], say: (text: string) => void): Promise<number>;
 }
 
-/** An option without a value, and one with a text. */
-export const FLAG = { type: 'boolean', default: false } as const;
-export const TEXT = { type: 'string' } as const;
-
-/** The only argument of a command. Throws an OperatorFault with the usage if there is none, or more than one. */
-export function onlyArgument([first, ...others]: readonly string[], usage: string): string {
-  if (!first || others.length > 0) throw new OperatorFault(usage);
-  return first;
-}
-
 /** The value of an option that can have these values only, if it is given. Throws an OperatorFault that lists them. */
 export function oneOf<const T extends string>(
   option: string,
@@ -35,9 +25,6 @@ export function oneOf<const T extends string>(
 }
 
 export const TABLES = tables.map(({ name }) => name);
-
-/** The table that `--table` names, if it is given. */
-export const tableOption = (text: string | undefined) => oneOf('--table', text, TABLES);
 
 /** The first and the last of days that are in order: `2026-01-30 to 2026-01-31`. */
 export function windowOf(days: readonly { readonly day: string }[]): string {

@@ -40,19 +40,14 @@ export interface Workspace extends AsyncDisposable {
   readonly directory: string;
 }
 
-interface WorkspaceOptions {
-  /**
-   * The lake that is written. If it is a folder, the directory lies in it, so that finished files can be renamed into
-   * place, and only one command can write into it at a time. Else the system's temporary directory is used.
-   */
-  readonly beside?: string;
-  /** The bytes that the process may use, by default half of the machine's memory. */
-  readonly memory?: number | undefined;
-}
-
-/** Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory. */
-export async function openWorkspace(options: WorkspaceOptions = {}): Promise<Workspace> {
-  const { beside, memory = usualMemory() } = options;
+/**
+ * Opens DuckDB, with a directory for unfinished files and for data that DuckDB spills from memory.
+ *
+ * @param beside the lake that is written. If it is a folder, the directory lies in it, so that finished files can be
+ * renamed into place, and only one command can write into it at a time. Else the system's temporary directory is used.
+ * @param memory the bytes that the process may use
+ */
+export async function openWorkspace(beside?: string, memory = usualMemory()): Promise<Workspace> {
   const folder = beside === undefined || isBucket(beside) ? tmpdir() : beside;
   const directory = await makeWorkDirectory(folder);
   let instance: DuckDBInstance | undefined;

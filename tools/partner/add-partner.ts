@@ -4,8 +4,8 @@ import { byOwner, type Owner, publisherReport, reports } from '../../lib/report/
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import type { StageOutputs } from '../stage-outputs.ts';
-import { type CommandParts, commandLine } from './command-parts.ts';
+import type { StageOutputs } from '../stage-stacks.ts';
+import { type CommandParts, commandLine } from './known-partner.ts';
 
 /** What the operator specifies for a new partner. */
 export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contact'> {

@@ -17,38 +17,25 @@ interface ListedClient {
   readonly name: string;
 }
 
-/** The pool's machine clients and their secrets. */
-export interface CognitoClients {
-  list(): Promise<ListedClient[]>;
-  /** Makes a client that can get tokens only for the service. */
-  create(name: string): Promise<{ readonly id: string; readonly secret: string }>;
-  exists(id: string): Promise<boolean>;
-  /** Does nothing if the client does not exist. */
-  remove(id: string): Promise<void>;
-  /** The ids of the client's secrets, at most two, the oldest first. Cognito never returns their values again. */
-  listSecrets(id: string): Promise<string[]>;
-  /** Resolves to the new secret's value. Cognito returns the value only this once. */
-  addSecret(id: string): Promise<string>;
-  removeSecret(id: string, secretId: string): Promise<void>;
-}
+export type CognitoClients = ReturnType<typeof cognitoClients>;
 
-/** @param scope the scope with which tokens must be requested */
-export function cognitoClients(userPoolId: string, scope: string): CognitoClients {
+/**
+ * The pool's machine clients and their secrets.
+ *
+ * @param scope the scope with which tokens must be requested
+ */
+export function cognitoClients(userPoolId: string, scope: string) {
   const cognito = new CognitoIdentityProviderClient({});
   const pool = { UserPoolId: userPoolId };
 
   return {
-    async list() {
-      const listed: ListedClient[] = [];
-      for await (const { UserPoolClients = [] } of paginateListUserPoolClients(
-        { client: cognito, pageSize: 60 },
-        pool,
-      ))
-        for (const { ClientId = '', ClientName = '' } of UserPoolClients)
-          listed.push({ id: ClientId, name: ClientName });
-      return listed;
+    async list(): Promise<ListedClient[]> {
+      const pages = paginateListUserPoolClients({ client: cognito, pageSize: 60 }, pool);
+      const listed = (await Array.fromAsync(pages)).flatMap(({ UserPoolClients = [] }) => UserPoolClients);
+      return listed.map(({ ClientId: id = '', ClientName: name = '' }) => ({ id, name }));
     },
-    async create(name) {
+    /** Makes a client that can get tokens only for the service. */
+    async create(name: string) {
       const { UserPoolClient } = await cognito.send(
         new CreateUserPoolClientCommand({
           ...pool,
@@ -68,7 +55,7 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
       if (!id || !secret) throw new Error('Cognito made a client without an id or a secret');
       return { id, secret };
     },
-    async exists(id) {
+    async exists(id: string) {
       try {
         await cognito.send(new DescribeUserPoolClientCommand({ ...pool, ClientId: id }));
         return true;
@@ -77,37 +64,34 @@ export function cognitoClients(userPoolId: string, scope: string): CognitoClient
         throw error;
       }
     },
-    async remove(id) {
+    /** Does nothing if the client does not exist. */
+    async remove(id: string) {
       try {
         await cognito.send(new DeleteUserPoolClientCommand({ ...pool, ClientId: id }));
       } catch (error) {
         if (!(error instanceof ResourceNotFoundException)) throw error;
       }
     },
-    async listSecrets(id) {
+    /** The ids of the client's secrets, at most two, the oldest first. Cognito never returns their values again. */
+    async listSecrets(id: string) {
       const command = new ListUserPoolClientSecretsCommand({ ...pool, ClientId: id });
       const { ClientSecrets = [] } = await cognito.send(command);
-      return ClientSecrets.map(({ ClientSecretId = '', ClientSecretCreateDate: made }) => ({
-        id: ClientSecretId,
-        at: made?.getTime() ?? 0,
-      }))
-        .sort((one, other) => one.at - other.at)
-        .map(({ id }) => id);
+      const madeAt = ({ ClientSecretCreateDate: made }: (typeof ClientSecrets)[number]) =>
+        made?.getTime() ?? 0;
+      ClientSecrets.sort((one, other) => madeAt(one) - madeAt(other));
+      return ClientSecrets.map(({ ClientSecretId = '' }) => ClientSecretId);
     },
-    async addSecret(id) {
+    /** Resolves to the new secret's value. Cognito returns the value only this once. */
+    async addSecret(id: string) {
       const command = new AddUserPoolClientSecretCommand({ ...pool, ClientId: id });
       const { ClientSecretDescriptor } = await cognito.send(command);
       if (!ClientSecretDescriptor?.ClientSecretValue)
         throw new Error('Cognito made a secret without a value');
       return ClientSecretDescriptor.ClientSecretValue;
     },
-    async removeSecret(id, secretId) {
-      const command = new DeleteUserPoolClientSecretCommand({
-        ...pool,
-        ClientId: id,
-        ClientSecretId: secretId,
-      });
-      await cognito.send(command);
+    async removeSecret(id: string, secretId: string) {
+      const target = { ...pool, ClientId: id, ClientSecretId: secretId };
+      await cognito.send(new DeleteUserPoolClientSecretCommand(target));
     },
   };
 }

@@ -22,18 +22,10 @@ interface Stored<T> {
   readonly etag: string;
 }
 
-/** The register of partners, as the operator's commands use it. Every write is conditional. */
-export interface RegisterBucket {
-  readName(name: string): Promise<Stored<NameRecord> | undefined>;
-  /** Throws an OperatorFault if another command has changed the record meanwhile. */
-  writeName(was: Stored<NameRecord> | undefined, now: NameRecord): Promise<Stored<NameRecord>>;
-  listNames(): Promise<NameRecord[]>;
-  /** `value` is undefined if the record can't be read. */
-  readPartner(client: string): Promise<Stored<PartnerRecord | undefined> | undefined>;
-  writePartner(was: Stored<unknown> | undefined, now: PartnerRecord): Promise<void>;
-}
+export type RegisterBucket = ReturnType<typeof registerBucket>;
 
-export function registerBucket(bucket: string): RegisterBucket {
+/** The register of partners, as the operator's commands use it. Every write is conditional. */
+export function registerBucket(bucket: string) {
   const s3 = new S3Client({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -72,24 +64,24 @@ export function registerBucket(bucket: string): RegisterBucket {
   };
   return {
     readName: readStoredName,
-    writeName: (was, now) => write(nameKey(now.name), was, now),
-    async listNames() {
+    /** Throws an OperatorFault if another command has changed the record meanwhile. */
+    writeName: (was: Stored<NameRecord> | undefined, now: NameRecord) => write(nameKey(now.name), was, now),
+    async listNames(): Promise<NameRecord[]> {
       const names: NameRecord[] = [];
-      for await (const { Contents = [] } of paginateListObjectsV2(
-        { client: s3 },
-        { Bucket: bucket, Prefix: REGISTER_PREFIX.names },
-      ))
-        for (const { Key = '' } of Contents) {
-          const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
-          if (stored) names.push(stored.value);
-        }
+      const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: REGISTER_PREFIX.names });
+      const listed = (await Array.fromAsync(pages)).flatMap(({ Contents = [] }) => Contents);
+      for (const { Key = '' } of listed) {
+        const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
+        if (stored) names.push(stored.value);
+      }
       return names;
     },
-    async readPartner(client) {
+    /** `value` is undefined if the record can't be read. */
+    async readPartner(client: string): Promise<Stored<PartnerRecord | undefined> | undefined> {
       const stored = await read(partnerKey(client));
       return stored && { value: readPartner(stored.value, client), etag: stored.etag };
     },
-    async writePartner(was, now) {
+    async writePartner(was: Stored<unknown> | undefined, now: PartnerRecord): Promise<void> {
       await write(partnerKey(now.client), was, now);
     },
   };

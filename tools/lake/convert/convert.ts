@@ -5,18 +5,17 @@ import { reports } from '../../../lib/report/catalogue.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { showProgress } from '../../../lib/terminal/progress.ts';
-import { parseOptions } from '../../parse-options.ts';
-import { dayCopy, daySelect, writeDay } from '../day-file.ts';
+import { FLAG, parseOptions, TEXT } from '../../parse-options.ts';
+import { daySelect, writeDay } from '../day-file.ts';
 import { separatorOf } from '../input/csv-file.ts';
-import { type InputOptions, openInputs } from '../input/input-files.ts';
-import type { PlanOptions } from '../input/plan-input.ts';
+import { openInputs } from '../input/input-files.ts';
 import { columnChanges, missingMetrics, planFiles } from '../input/plan-input.ts';
-import { FLAG, type LakeCommand, oneOf, TABLES, TEXT, tableOption } from '../lake-command.ts';
+import { type LakeCommand, oneOf, TABLES } from '../lake-command.ts';
 import { memoryOption, openWorkspace, type Workspace } from '../open-duckdb.ts';
-import { lakeTarget } from '../store/folder-target.ts';
+import { lakeTarget } from '../store/bucket-lake.ts';
 import { daysIn, type LakeTarget, tablesIn } from '../store/lake-target.ts';
 import { valueOptions } from '../values/convert-value.ts';
-import { UNITS } from '../values/time-text.ts';
+import { UNITS } from '../values/exact-instant.ts';
 import { type ConversionProgress, followProgress } from './conversion-progress.ts';
 import { renderOutcome, type WrittenTable } from './outcome.ts';
 import { conversionFault, refusal, refuseOwnFiles } from './refusal.ts';
@@ -40,54 +39,44 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
   --memory     how much memory this may use, like 2GB; otherwise half of the machine's
 `;
 
-/** `npm run lake -- convert`. Turns the arguments into the options of `convert`. */
+/** `npm run lake -- convert`. */
 export const convertCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const { values, positionals } = parseOptions({
-      args,
-      allowPositionals: true,
-      options: {
-        ...{ hourly: FLAG, replace: FLAG, open: FLAG, round: FLAG, 'same-bytes-twice': FLAG },
-        ...{ to: TEXT, table: TEXT, separator: TEXT, memory: TEXT },
-        ...{ 'time-zone': TEXT, ambiguous: TEXT, 'time-unit': TEXT },
-        without: { ...TEXT, multiple: true, default: [] },
-      },
-    });
-    const { to, hourly, replace, open, table, separator } = values;
-    if (positionals.length === 0 || !to) throw new OperatorFault(usage);
-    const metrics = [...new Set(reports.flatMap(measureColumns))];
-    const without = values.without.flatMap((text) => text.split(','));
-    const outcome = await convert({
-      ...{ inputs: positionals, to, hourly, replace, open, round: values.round, ...valueOptions(values) },
-      table: tableOption(table),
-      without: without.map((name) => oneOf('--without', name, metrics) ?? ''),
-      separator: separatorOf(separator),
-      sameBytesTwice: values['same-bytes-twice'],
-      memory: memoryOption(values.memory),
-    });
-    say(outcome);
+    say(await convert(readOptions(args)));
     return 0;
   },
 };
 
-interface ConvertOptions extends PlanOptions, InputOptions {
-  readonly inputs: readonly string[];
-  readonly to: string;
-  readonly hourly: boolean;
-  readonly replace: boolean;
-  readonly open: boolean;
-  readonly without: readonly string[];
-  readonly memory: number | undefined;
+/** What the operator says. Throws an OperatorFault about what can't be meant. */
+function readOptions(args: readonly string[]) {
+  const { values, positionals: inputs } = parseOptions(args, {
+    ...{ hourly: FLAG, replace: FLAG, open: FLAG, round: FLAG, 'same-bytes-twice': FLAG },
+    ...{ to: TEXT, table: TEXT, separator: TEXT, memory: TEXT },
+    ...{ 'time-zone': TEXT, ambiguous: TEXT, 'time-unit': TEXT },
+    without: { ...TEXT, multiple: true, default: [] },
+  });
+  const { to, hourly, replace, open, round } = values;
+  if (inputs.length === 0 || !to) throw new OperatorFault(usage);
+  const metrics = [...new Set(reports.flatMap(measureColumns))];
+  const without = values.without.flatMap((text) => text.split(','));
+  return {
+    ...{ inputs, to, hourly, replace, open, round, ...valueOptions(values) },
+    table: oneOf('--table', values.table, TABLES),
+    without: without.map((name) => oneOf('--without', name, metrics) ?? ''),
+    separator: separatorOf(values.separator),
+    sameBytesTwice: values['same-bytes-twice'],
+    memory: memoryOption(values.memory),
+  };
 }
 
 /**
  * Converts files into days of a lake. Resolves to the outcome in words. If the files can't be converted, it throws an
  * OperatorFault that lists every reason, and writes nothing.
  */
-async function convert(options: ConvertOptions): Promise<string> {
+async function convert(options: ReturnType<typeof readOptions>): Promise<string> {
   const { inputs, to, hourly, memory } = options;
-  await using workspace = await openWorkspace({ beside: to, memory });
+  await using workspace = await openWorkspace(to, memory);
   const { connection, directory } = workspace;
   const { files, faults: unread, once } = await openInputs(inputs, join(directory, 'copies'), options);
   refuseOwnFiles(files, to);
@@ -160,8 +149,8 @@ async function writeDays(
       progress.writeFrom(rowsDone / allRows, rows / allRows);
       try {
         const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-        const sql = dayCopy(select, rows, directory);
-        const { files, records } = await writeDay(connection, sql, directory, `${table.name} of ${day}`);
+        const named = { select, rows, day: `${table.name} of ${day}` };
+        const { files, records } = await writeDay(connection, named, directory);
         rowsOfTable += records;
         await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
         await rm(directory, { recursive: true, force: true });

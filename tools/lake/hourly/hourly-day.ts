@@ -11,7 +11,7 @@ import type { Report } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import type { Table } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { daySelect, isTooLarge, rowGroupRows } from '../day-file.ts';
+import { dayFormat, daySelect, sumFault } from '../day-file.ts';
 import type { Workspace } from '../open-duckdb.ts';
 import { LakeChanged } from '../store/bucket.ts';
 import { daysIn, type LakeDay } from '../store/lake-target.ts';
@@ -135,18 +135,15 @@ async function sumDay(
     const reader = await connection.runAndReadAll('SELECT count(*) FROM hours_of_day');
     const hours = Number(reader.getRowsJS()[0]?.[0]);
     const note = openNote ? `, KV_METADATA {${OPEN_NOTE}: ${quoteText(openNote)}}` : '';
-    await connection.run(
-      `COPY (FROM hours_of_day) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(hours)}${note})`,
-    );
+    await connection.run(`COPY (FROM hours_of_day) TO ${quoteText(path)} (${dayFormat(hours)}${note})`);
     return { records: read.reduce((sum, { footer }) => sum + footer.rows, 0), hours };
   } catch (error) {
-    const [reason = ''] = (error as Error).message.split('\n', 1);
-    if (isTooLarge(error as Error))
-      throw new OperatorFault(
-        `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
-      );
-    throw new OperatorFault(
-      `it can't be summed: ${reason}. What is wrong with it: ${checkCommand(raw.location)}`,
+    const cure =
+      "Look for wrong values in it; if they are right, the service can't read this table by the hour";
+    const [reason] = (error as Error).message.split('\n', 1);
+    throw (
+      sumFault(error as Error, 'an hour', cure) ??
+      new OperatorFault(`it can't be summed: ${reason}. What is wrong with it: ${checkCommand(raw.location)}`)
     );
   } finally {
     await connection.run('DROP TABLE IF EXISTS hours_of_day');

@@ -10,8 +10,7 @@ import { pathList } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { isBucket, LakeChanged, NOTHING, openBucket } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
-import { folderTarget } from '../store/folder-target.ts';
-import { daysIn } from '../store/lake-target.ts';
+import { daysIn, folderTarget } from '../store/lake-target.ts';
 import type { DayNote, HoursDay } from './hourly-plan.ts';
 
 /** The file that holds a day of the lake of hours. Its name never changes, so that one write replaces the whole day. */

@@ -6,8 +6,8 @@ import { utcDay } from '../../../lib/report/utc-time.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
-import { parseOptions } from '../../parse-options.ts';
-import { FLAG, type LakeCommand, TEXT, tableOption, windowOf } from '../lake-command.ts';
+import { FLAG, parseOptions, TEXT } from '../../parse-options.ts';
+import { type LakeCommand, windowOf } from '../lake-command.ts';
 import { memoryOption, openWorkspace } from '../open-duckdb.ts';
 import { placeOf } from '../store/bucket.ts';
 import { lakeSource } from '../store/bucket-lake.ts';
@@ -16,46 +16,32 @@ import { type DayOutcome, makeDay } from './hourly-day.ts';
 import { hoursDaysIn, hoursLake } from './hourly-facts.ts';
 import { type Asked, finalRule } from './hourly-plan.ts';
 
-const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
+const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]…
                 [--again] [--replace] [--memory <size>]
   Keeps a lake of hours up to date: sums each day of the raw lake that is new, open or was restated. Run it by a schedule;
   it may be killed and repeated. In a bucket it may run twice at once; in a folder the second run ends with exit 2. Lakes
   are folders or s3://bucket/prefix. Exit 0 where all days are as they should be.
   --day      these days only, like 2026-01-31 or 2026-01-01..2026-01-31
-  --table    publisher_events or advertiser_events only
   --again    sum days again that are up to date
   --replace  days that hold files of another writer, such as convert --hourly: remove these files
   --memory   how much memory this may use, like 2GB; otherwise half of the machine's
 `;
 
-interface HourlyOptions extends Asked, Readonly<Record<'from' | 'to', string>> {
-  readonly isAsked: (day: string) => boolean;
-  readonly table: string | undefined;
-  readonly memory: number | undefined;
-}
-
 /** `npm run lake -- hourly`. The exit code is 1 if a day that should have been summed was not. */
 export const hourlyCommand: LakeCommand = {
   usage,
   async run(args, say) {
-    const { values, positionals } = parseOptions({
-      args,
-      allowPositionals: true,
-      options: {
-        ...{ from: TEXT, to: TEXT, table: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
-        day: { ...TEXT, multiple: true },
-      },
+    const { values, positionals } = parseOptions(args, {
+      ...{ from: TEXT, to: TEXT, memory: TEXT, again: FLAG, replace: FLAG },
+      day: { ...TEXT, multiple: true },
     });
-    const { from, to, day, table, again, replace, memory } = values;
+    const { from, to, day, memory } = values;
     if (positionals.length > 0 || !from || !to) throw new OperatorFault(usage);
     if (placeOf(from).startsWith(placeOf(to)) || placeOf(to).startsWith(placeOf(from)))
       throw new OperatorFault(
         `${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`,
       );
-    const outcomes = await makeHours({
-      ...{ from, to, again, replace, isAsked: askedDays(day), memory: memoryOption(memory) },
-      table: tableOption(table),
-    });
+    const outcomes = await makeHours({ from, to }, values, askedDays(day), memoryOption(memory));
     say(renderHours(outcomes, from, to));
     return outcomes.some(({ days }) => days.some(isLeft)) ? 1 : 0;
   },
@@ -80,10 +66,14 @@ type Day = DayOutcome & { readonly day: string };
 type TableOutcome = Readonly<{ table: string; days: readonly Day[] }>;
 
 /** Sums the days that have to be summed, one after the other. */
-async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
-  const { from, to, isAsked, table: only, memory, again, replace } = options;
+async function makeHours(
+  { from, to }: Readonly<Record<'from' | 'to', string>>,
+  { again, replace }: Asked,
+  isAsked: (day: string) => boolean,
+  memory: number | undefined,
+): Promise<TableOutcome[]> {
   using told = repeatedProgress(showProgress(process.stderr));
-  await using workspace = await openWorkspace({ beside: to, memory });
+  await using workspace = await openWorkspace(to, memory);
   const copies = join(workspace.directory, 'copies');
   const raw = lakeSource(from, copies);
   const hours = hoursLake(to, copies);
@@ -91,13 +81,12 @@ async function makeHours(options: HourlyOptions): Promise<TableOutcome[]> {
   const [rawListed, hoursListed] = [await raw.list(), await hours.list()];
   const noDay = (asked: string) =>
     new OperatorFault(
-      `${from} holds no day${only ? ` of ${only}` : ''}${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
+      `${from} holds no day${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
     );
-  const wanted = reports.filter(({ table }) => only === undefined || table === only);
   // A lake without days is a fault: with an empty mount or a wrong prefix, all raw days would seem to be gone.
-  if (wanted.every(({ table }) => daysIn(rawListed, table).length === 0)) throw noDay('');
+  if (reports.every(({ table }) => daysIn(rawListed, table).length === 0)) throw noDay('');
   const outcomes: TableOutcome[] = [];
-  for (const report of wanted) {
+  for (const report of reports) {
     const table = tableOf(report);
     const rawDays = daysIn(rawListed, table.name);
     // If no raw day has a marker, all notes are read, because a note may show that the table has had markers.

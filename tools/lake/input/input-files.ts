@@ -28,24 +28,19 @@ interface FoundFile extends Pick<InputFile, 'name' | 'path'> {
   readonly unreadable?: string | undefined;
 }
 
-export interface InputOptions {
-  /** The separator of CSV files, if the operator says it. */
-  readonly separator?: string | undefined;
-  /** Whether files with the same bytes are read, each of them. */
-  readonly sameBytesTwice: boolean;
-}
-
 /**
  * Finds the files that the operator named, also those in folders and buckets, each once, whatever names it has. Throws
  * an OperatorFault if there is no file at all. Resolves to the files, to why others can't be read, and to which files
  * are read once though they have several names.
  *
  * @param directory where the files of buckets are copied to
+ * @param options the separator of CSV files, if the operator says it; and whether to read each of several files that
+ * have the same bytes
  */
 export async function openInputs(
   inputs: readonly string[],
   directory: string,
-  { separator, sameBytesTwice }: InputOptions,
+  { separator, sameBytesTwice }: { separator: string | undefined; sameBytesTwice: boolean },
 ) {
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
   if (named.length === 0)

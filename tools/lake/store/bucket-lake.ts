@@ -7,7 +7,7 @@ import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { folderSource, type LakeSource, type LocalFiles } from '../../../lake-check/lake-source.ts';
 import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { type Bucket, isBucket, openBucket } from './bucket.ts';
-import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
+import { EMPTY_TABLE, folderTarget, type LakeTarget } from './lake-target.ts';
 
 const AT_ONCE = 8;
 
@@ -20,6 +20,10 @@ const TAIL_BYTES = 8;
 /** Opens a lake for reading. @param directory a directory of this machine for copies of a bucket's files */
 export const lakeSource = (location: string, directory: string): LakeSource =>
   isBucket(location) ? bucketSource(location, directory) : folderSource(location);
+
+/** Opens a lake for writing: in a bucket, `s3://…`, or in a folder. */
+export const lakeTarget = (location: string): LakeTarget =>
+  isBucket(location) ? bucketTarget(location) : folderTarget(location);
 
 /** A lake in a bucket. Files are copied into a directory of this machine to be read. */
 export function bucketSource(location: string, directory: string): LakeSource {

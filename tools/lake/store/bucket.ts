@@ -53,12 +53,8 @@ export function openBucket(location: string) {
     location,
     async list(prefix = ''): Promise<ListedFile[]> {
       const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: root + prefix });
-      const read = async () => {
-        const objects = [];
-        for await (const { Contents = [] } of pages) objects.push(...Contents);
-        return objects;
-      };
-      return (await sent(read())).map(({ Key = '', Size: size = 0, LastModified, ETag }) => ({
+      const listed = (await sent(Array.fromAsync(pages))).flatMap(({ Contents = [] }) => Contents);
+      return listed.map(({ Key = '', Size: size = 0, LastModified, ETag }) => ({
         ...{ path: Key.slice(root.length), size, modifiedAt: LastModified?.getTime() ?? 0 },
         ...(ETag && { digest: ETag }),
       }));

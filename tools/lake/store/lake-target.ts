@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
-import type { LakeSource } from '../../../lake-check/lake-source.ts';
-import { dayFolder, dayOf, isHidden } from '../../../lake-check/layout.ts';
+import { type LakeSource, listFolder } from '../../../lake-check/lake-source.ts';
+import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { lakeDays } from '../../../lib/lake/data-version.ts';
+import { tables } from '../../../lib/report/tables.ts';
 
 /** A lake that is written. To list it first finishes or removes what a killed writer has left. */
 export interface LakeTarget extends Pick<LakeSource, 'list'> {
@@ -49,3 +54,61 @@ export function daysIn(listed: readonly ListedFile[], table: string): LakeDay[] 
 
 /** Whether the engines read a file. A key that ends with a slash is a folder made in the S3 console. */
 const isRead = ({ path }: ListedFile): boolean => !path.endsWith('/') && !path.split('/').some(isHidden);
+
+/** The folder names of days that are being written or replaced. The engines ignore names that begin with a dot. */
+const UNFINISHED_DAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
+
+/**
+ * A lake in a folder. A new day is written into a new folder beside the lake's days. This folder is then renamed, so
+ * readers see no half-written day. If a writer is killed, the next writer finishes or removes the unfinished days.
+ */
+export function folderTarget(location: string): LakeTarget {
+  const root = resolve(location);
+  return {
+    async list(folder) {
+      for (const { name } of tables) await recoverDays(join(root, name));
+      return existsSync(root) ? listFolder(root, folder) : [];
+    },
+    async replaceDay({ table, day, files, marker }) {
+      const target = join(root, dayFolder(table, day));
+      const beside = (state: string) => join(root, table, `.day=${day}.${state}.${randomUUID()}`);
+      const partial = beside('new');
+      await mkdir(partial, { recursive: true });
+      for (const { path, name } of files) await move(path, join(partial, name));
+      if (marker !== undefined) await writeFile(join(partial, SUCCESS_MARKER), marker);
+      // The new day is whole now. If this writer is killed, the next one may put the day in place.
+      const whole = beside('whole');
+      await rename(partial, whole);
+      const old = beside('old');
+      if (existsSync(target)) await rename(target, old);
+      await rename(whole, target);
+      await rm(old, { recursive: true, force: true });
+    },
+    async makeTable(table) {
+      await mkdir(join(root, table), { recursive: true });
+      await writeFile(join(root, table, EMPTY_TABLE), '');
+    },
+  };
+}
+
+/** Renames a file, which takes no time and no space. A file from another disk is copied. */
+const move = (path: string, target: string): Promise<void> =>
+  rename(path, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EXDEV') throw error;
+    return copyFile(path, target);
+  });
+
+/** Finishes or removes the days of a table that a killed writer has left unfinished. */
+async function recoverDays(table: string): Promise<void> {
+  const names = await readdir(table).catch((): string[] => []);
+  const left = names.flatMap((name) => {
+    const [, day = '', state = ''] = UNFINISHED_DAY.exec(name) ?? [];
+    return day ? [{ path: join(table, name), target: join(table, day), state }] : [];
+  });
+  // A day whose folder is missing gets a folder back before anything is removed: the whole new one if it exists,
+  // otherwise the old one.
+  for (const state of ['whole', 'old'])
+    for (const { path, target } of left.filter((candidate) => candidate.state === state))
+      if (!existsSync(target)) await rename(path, target);
+  for (const { path } of left) await rm(path, { recursive: true, force: true });
+}

@@ -1,10 +1,10 @@
 import type { Column } from '../../../lib/report/tables.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { oneOf } from '../lake-command.ts';
-import { type ExactInstant, exactInstant, type TimeOptions } from './exact-instant.ts';
+import { type ExactInstant, exactInstant, type TimeOptions, UNITS } from './exact-instant.ts';
 import { exactAmount, exactInteger } from './exact-number.ts';
 import { type ExactValue, plainValue } from './exact-value.ts';
-import { UNITS } from './time-text.ts';
+import { type ZoneClocks, zoneClocks } from './time-zone.ts';
 
 /** What the operator decides about values that can be read in more than one way, or only inexactly. */
 export interface ValueOptions extends TimeOptions {
@@ -39,17 +39,16 @@ export function valueOptions(
   const { 'time-zone': timeZone, 'time-unit': unit, ambiguous } = written;
   if (ambiguous !== undefined && timeZone === undefined)
     throw new OperatorFault('--ambiguous decides about local times: say --time-zone too');
-  if (timeZone !== undefined) refuseUnknownZone(timeZone);
   return {
-    timeZone,
+    clocks: timeZone === undefined ? undefined : clocksOf(timeZone),
     ambiguous: oneOf('--ambiguous', ambiguous, ['earlier', 'later']),
     timeUnit: oneOf('--time-unit', unit, UNITS),
   };
 }
 
-function refuseUnknownZone(timeZone: string): void {
+function clocksOf(timeZone: string): ZoneClocks {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
+    return zoneClocks(timeZone);
   } catch {
     throw new OperatorFault(
       `--time-zone is ${JSON.stringify(timeZone)}, which is no zone. It can be a name of the IANA list, for example Europe/Berlin, America/New_York or UTC`,

@@ -1,14 +1,93 @@
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
-import { type ExactValue, type Note, plainNumber, saysMissing, type ValueChange } from './exact-value.ts';
-import { type TimeUnit, timeForm, timesOfText, UNITS, unitRanges } from './time-text.ts';
-import { type Ambiguous, changeWords, offsetOf, type ZoneClocks, zoneClocks } from './time-zone.ts';
+import {
+  type ExactValue,
+  isNumber,
+  type Note,
+  plainNumber,
+  saysMissing,
+  type ValueChange,
+} from './exact-value.ts';
+import { type Ambiguous, changeWords, offsetOf, type ZoneClocks } from './time-zone.ts';
+
+const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const CLOCK = '[ T][0-9]{2}:[0-9]{2}';
+const SECONDS = ':[0-9]{2}(\\.[0-9]{1,9})?';
+const OFFSET = '( ?(Z|UTC)|[+-][01][0-9](:?[0-5][0-9])?)';
+
+/** The forms of a time: without an offset, with an offset, or as a number. */
+const [LOCAL, WITH_OFFSET, NUMBER] = [0, 1, 2];
+
+/**
+ * SQL: the form of a text. LIKE finds the usual forms first, because a regular expression costs twice as much. `_`
+ * matches any character, so texts that end in `5Z`, `.12Z` or `.+01` are left to the regular expressions.
+ */
+const timeForm = (x: string): string =>
+  `CASE WHEN ${x} LIKE '____-__-_____:__:__' AND NOT suffix(${x}, 'Z') THEN ${LOCAL}
+    WHEN ${x} LIKE '____-__-_____:__:__.___' AND NOT (suffix(${x}, 'Z') OR contains(${x}, '.+') OR contains(${x}, '.-')) THEN ${LOCAL}
+    WHEN ${x} LIKE '____-__-_____:__:__Z' OR ${x} LIKE '____-__-_____:__:__.___Z' THEN ${WITH_OFFSET}
+    WHEN regexp_full_match(${x}, ' *${DAY}(${CLOCK}(${SECONDS})?)? *') THEN ${LOCAL}
+    WHEN regexp_full_match(${x}, ' *${DAY}${CLOCK}${SECONDS}${OFFSET} *') THEN ${WITH_OFFSET}
+    WHEN ${isNumber(x)} THEN ${NUMBER} END`;
+
+/** SQL that reads a text of each form. It gives NULL for texts of the other forms. */
+const timesOfText = (x: string, form: string) => {
+  // DuckDB can't read a text in which a blank follows a date without a time, or a time without seconds.
+  const trimmed = `CASE WHEN ${x} LIKE '% ' THEN trim(${x}) ELSE ${x} END`;
+  return {
+    local: `CASE WHEN ${form} = ${LOCAL} THEN TRY_CAST(${trimmed} AS TIMESTAMP) END`,
+    instant: `CASE WHEN ${form} = ${WITH_OFFSET} THEN make_timestamp(epoch_us(TRY_CAST(${trimmed} AS TIMESTAMPTZ))) END`,
+    digits: `CASE WHEN ${form} = ${NUMBER} THEN ${plainNumber(x)} END`,
+  };
+};
+
+/** How many of each unit make a second. */
+const TIME_UNITS = {
+  seconds: 1n,
+  milliseconds: 1_000n,
+  microseconds: 1_000_000n,
+  nanoseconds: 1_000_000_000n,
+};
+
+export type TimeUnit = keyof typeof TIME_UNITS;
+
+export const UNITS = Object.keys(TIME_UNITS) as TimeUnit[];
+
+/**
+ * The range of seconds for numbers whose unit the operator does not give: from 2000-01-01 to 2033-05-18. It ends at
+ * 2,000,000,000, because a larger number may be a written date and hour, such as 2026013112.
+ */
+const JUDGED = [946_684_800n, 2_000_000_000n] as const;
+
+/** The range of seconds for numbers whose unit the operator gives: from 1970 to 9999. */
+const DECIDED = [0n, 253_402_300_800n] as const;
+
+const LAST = 2n ** 63n - 1n;
+
+/**
+ * The units that a number may have, each with SQL that tells whether the number can be an instant in it, and for the
+ * milliseconds since 1970, without finer parts. A unit that the operator has named is the only one. Otherwise the ranges
+ * of the units do not overlap.
+ *
+ * @param number SQL for the number's whole part, a BIGINT
+ * @param thousandths SQL for the number's first three digits after the point, an integer
+ */
+function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined) {
+  const [from, to] = decided ? DECIDED : JUDGED;
+  return (decided ? [decided] : UNITS).map((unit) => {
+    const perSecond = TIME_UNITS[unit];
+    const end = to * perSecond;
+    const holds = `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`;
+    const whole = `${number} // ${perSecond / 1000n}`;
+    return { unit, holds, milliseconds: perSecond === 1n ? `${number} * 1000 + ${thousandths}` : whole };
+  });
+}
 
 export interface TimeOptions {
   /** The unit of numbers in the column of times, counted since 1970. */
   readonly timeUnit?: TimeUnit | undefined;
-  /** The IANA name of the zone of times that are written without an offset. By default, they are UTC. */
-  readonly timeZone?: string | undefined;
+  /** The clocks of times that are written without an offset. By default, they are UTC. */
+  readonly clocks?: ZoneClocks | undefined;
   /** Which instant is meant by a local time that occurs twice because clocks go back. */
   readonly ambiguous?: Ambiguous | undefined;
 }
@@ -34,11 +113,11 @@ type Said = Readonly<Partial<Record<'local' | 'instant' | 'digits', string>>>;
 
 /** Times are cut, not rounded, to the millisecond, so that they stay in their hour and their day. */
 export function exactInstant(name: string, x: string, found: string, options: TimeOptions): ExactInstant {
-  const { timeUnit, timeZone, ambiguous } = options;
+  const { timeUnit, ambiguous } = options;
   const sql = (what: string) => quoteName(`${what} of ${name}`);
   const [local, offset, digits, time] = [sql('local'), sql('offset'), sql('digits'), sql('time')];
   const said = found === 'VARCHAR' ? timesOfText(x, sql('form')) : saidBy(x, found);
-  const clocks = said.local && timeZone ? zoneClocks(timeZone) : undefined;
+  const clocks = said.local && options.clocks;
   const units = said.digits ? unitRanges(sql('number'), sql('thousandths'), timeUnit) : [];
   const ofUnits = units.map(({ holds, milliseconds }) => `WHEN ${holds} THEN ${milliseconds}`);
   const times = [
@@ -132,7 +211,7 @@ function localFaults(local: string, clocks: ZoneClocks): Note[] {
 /** Decides from a whole column which unit its numbers count, and tells how its times were read. */
 function judgeTimes(
   kinds: ReadonlyMap<TimeKind, TimesOfKind>,
-  { timeUnit, timeZone, ambiguous }: TimeOptions,
+  { timeUnit, clocks, ambiguous }: TimeOptions,
 ): string | readonly ValueChange[] {
   const count = (...of: readonly TimeKind[]) =>
     of.reduce((sum, kind) => sum + (kinds.get(kind)?.count ?? 0), 0);
@@ -142,8 +221,8 @@ function judgeTimes(
   const [numbers, texts] = [count(...units), count('instant', 'local', 'twice')];
   if (numbers > 0 && texts > 0 && !timeUnit)
     return `${counted(numbers, 'number stands', 'numbers stand')} among ${counted(texts, 'written time')}. Say what the numbers count: --time-unit; or write all as times at the source`;
-  const zone = timeZone
-    ? `taken as local time of ${timeZone}`
+  const zone = clocks
+    ? `taken as local time of ${clocks.zone}`
     : 'taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin';
   const judged = timeUnit ? '' : ' (if they count something else, say --time-unit)';
   const unit = kinds.get(units[0] ?? 'seconds');
@@ -151,7 +230,7 @@ function judgeTimes(
     { count: count('local', 'twice'), says: ['time', ' without an offset', zone] },
     {
       count: count('twice'),
-      says: ['time', ` in the hour that comes twice in ${timeZone}`, `taken as the ${ambiguous}`],
+      says: ['time', ` in the hour that comes twice in ${clocks?.zone}`, `taken as the ${ambiguous}`],
     },
     { count: numbers, ...unit, says: ['number', '', `read as ${units[0]} since 1970${judged}`] },
   ];

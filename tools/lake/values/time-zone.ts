@@ -16,12 +16,8 @@ const SECOND = 1_000;
 const STEP = 7 * 24 * 3_600 * SECOND;
 const END = Date.UTC(2100, 0, 1);
 
-const known = new Map<string, ZoneClocks>();
-
-/** Finds and keeps a zone's clocks, which takes a tenth of a second. Throws a RangeError if the zone is unknown. */
+/** Finds a zone's clocks, which takes a tenth of a second. Throws a RangeError if the zone is unknown. */
 export function zoneClocks(zone: string): ZoneClocks {
-  const kept = known.get(zone);
-  if (kept) return kept;
   const offsetAt = offsets(zone);
   const changes: ClockChange[] = [];
   for (let from = 0; from < END; from += STEP) {
@@ -36,9 +32,7 @@ export function zoneClocks(zone: string): ZoneClocks {
     }
     changes.push({ at: high, before, after });
   }
-  const clocks = { zone, first: offsetAt(0), changes };
-  known.set(zone, clocks);
-  return clocks;
+  return { zone, first: offsetAt(0), changes };
 }
 
 /** The zone, and the clock change that makes a local time occur never or twice. @param text the local time */
