@@ -108,42 +108,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(`The environment is incomplete or wrong.\n${faults.join('\n')}`);
   }
   const values = result.output;
-  const claims = values[ENV.companyClaims];
-  if (values[ENV.entitlements] === 'claims' && Object.keys(claims).length === 0)
-    throw new Error(
-      `${ENV.entitlements} is "claims": name one or more in ${ENV.companyClaims}: ${ownerNames.join(', ')}.`,
-    );
-  const partnersBucket = values[ENV.partnersBucket];
-  if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
-    throw new Error(`${ENV.entitlements} is "partners": name the register's bucket, ${ENV.partnersBucket}.`);
-  const everyCompany = values[ENV.everyCompanyValue];
   const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
   if ((name === undefined) !== (value === undefined))
     throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
-  const requiredClaim =
-    name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const bucket = values[ENV.eventsBucket];
   const { [ENV.accessTokenEndpoint]: tokenEndpoint, [ENV.accessContact]: contact } = values;
   const access: Access = { ...(tokenEndpoint && { tokenEndpoint }), ...(contact && { contact }) };
-  const entitlements = (): EntitlementTerms => {
-    if (values[ENV.entitlements] === 'none') return { by: 'none' };
-    if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
-      return { by: 'partners', bucket: partnersBucket };
-    const rules = Object.entries(claims).map(([owner, rule]) => [
-      owner,
-      { prefix: undefined, everyCompany, ...rule },
-    ]);
-    return { by: 'claims', rules: Object.fromEntries(rules) };
-  };
   return Object.freeze({
     commit: values[ENV.commit],
     token: Object.freeze({
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],
       apiScope: values[ENV.apiScope],
-      requiredClaim,
+      requiredClaim: name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined,
     }),
-    entitlements: Object.freeze(entitlements()),
+    entitlements: Object.freeze(entitlementTerms(values)),
     athenaDatabase: values[ENV.athenaDatabase],
     athenaWorkgroup: values[ENV.athenaWorkgroup],
     resultsBucket: values[ENV.resultsBucket],
@@ -166,4 +145,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     access: Object.freeze(access),
     pageFiles: values[ENV.pageFiles],
   });
+}
+
+function entitlementTerms(values: v.InferOutput<typeof environment>): EntitlementTerms {
+  const by = values[ENV.entitlements];
+  if (by === 'none') return { by };
+  if (by === 'partners') {
+    const bucket = values[ENV.partnersBucket];
+    if (bucket !== undefined) return { by, bucket };
+    throw new Error(`${ENV.entitlements} is "partners": name the register's bucket, ${ENV.partnersBucket}.`);
+  }
+  const everyCompany = values[ENV.everyCompanyValue];
+  const rules = Object.entries(values[ENV.companyClaims]).map(([owner, rule]) => [
+    owner,
+    { prefix: undefined, everyCompany, ...rule },
+  ]);
+  if (rules.length > 0) return { by, rules: Object.fromEntries(rules) };
+  throw new Error(
+    `${ENV.entitlements} is "claims": name one or more in ${ENV.companyClaims}: ${ownerNames.join(', ')}.`,
+  );
 }
