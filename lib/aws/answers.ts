@@ -48,6 +48,13 @@ interface Metadata {
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};
 
+/** For an error that is an answer, such as a missing key: `catch(undefinedIf(isMissing))`. Throws every other error. */
+export const undefinedIf =
+  (isAnswer: (error: unknown) => boolean) =>
+  (error: unknown): undefined => {
+    if (!isAnswer(error)) throw error;
+  };
+
 /**
  * Whether S3 refused a conditional write. 412: the object does not meet the condition. `NoSuchKey`: the object that was
  * to be replaced is gone; the other errors with status 404, such as `NoSuchBucket`, say nothing about it.

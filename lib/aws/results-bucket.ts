@@ -18,7 +18,7 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../results/results-bucket.ts';
-import { dateOf, isRefusedCondition } from './answers.ts';
+import { dateOf, isRefusedCondition, undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
 /** Time limit of one try to read a small result or to write a small file. */
@@ -43,9 +43,8 @@ export function s3ResultsBucket(
       const body = { Body: text, ContentType: 'application/json' };
       tries += 1;
       try {
-        const answer = await s3.send(new PutObjectCommand({ ...object, ...body, ...condition }), {
-          abortSignal,
-        });
+        const command = new PutObjectCommand({ ...object, ...body, ...condition });
+        const answer = await s3.send(command, { abortSignal });
         return { document, etag: etagOf(answer), ageMs: 0 };
       } catch (error) {
         if (!isRefusedCondition(error)) throw error;
@@ -61,13 +60,10 @@ export function s3ResultsBucket(
   return {
     head: (key) =>
       call('S3 HeadObject', { until }, async (abortSignal): Promise<ObjectFacts | undefined> => {
-        try {
-          const answer = await s3.send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal });
-          return { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
-        } catch (error) {
-          if (error instanceof NotFound) return undefined;
-          throw error;
-        }
+        const answer = await s3
+          .send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal })
+          .catch(undefinedIf((error) => error instanceof NotFound));
+        return answer && { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
       }),
     read: (key) =>
       call('S3 GetObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
@@ -94,13 +90,10 @@ export function s3ResultsBucket(
       ),
     writeFile: (key, file, content, tries) =>
       call('S3 PutObject', { until, longestTryMs: CONTENT_TRY_MS, tries }, async (abortSignal) => {
-        const command = new PutObjectCommand({ ...stored(name, key, file), Body: content });
-        try {
-          await s3.send(command, { abortSignal });
-        } catch (error) {
+        await s3
+          .send(new PutObjectCommand({ ...stored(name, key, file), Body: content }), { abortSignal })
           // The file already exists. It was written from the same execution, so it has the same bytes.
-          if (!isRefusedCondition(error)) throw error;
-        }
+          .catch(undefinedIf(isRefusedCondition));
       }),
     locationOf: (key) => `s3://${name}/${key}`,
     presign: async (key, expiresInSeconds, bytes) => {
@@ -125,18 +118,14 @@ export function objectOf(location: string) {
 }
 
 /** Reads an object. Resolves to undefined if it does not exist. */
-export async function getObject(
+export const getObject = (
   s3: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
   abortSignal: AbortSignal,
-) {
-  try {
-    return await s3.send(new GetObjectCommand(object), { abortSignal });
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined;
-    throw error;
-  }
-}
+) =>
+  s3
+    .send(new GetObjectCommand(object), { abortSignal })
+    .catch(undefinedIf((error) => error instanceof NoSuchKey));
 
 /** How long ago an object was written: the answer's own time minus the object's `LastModified`. */
 const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
