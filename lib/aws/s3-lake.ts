@@ -9,8 +9,6 @@ import { etagOf } from './results-bucket.ts';
 /** The listings that one function caches, by the table and the days that were listed. */
 export type ListingCache = Map<string, LakeListing>;
 
-const FORBIDDEN = 403;
-
 /**
  * How many days of one window are listed at the same time. A report's window touches at most 33 days, so all of them
  * are listed at once. A request for the states of days may list more than 400.
@@ -97,7 +95,7 @@ export function s3Lake(
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
         return listing;
       } catch (error) {
-        if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
+        if (!(error instanceof AwsCallFailed && error.httpStatus === 403)) throw error;
         onListingUnavailable(error);
         return undefined;
       }

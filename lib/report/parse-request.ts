@@ -32,11 +32,6 @@ export interface ReportRequest {
 /** Decoded query parameters with all their values. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
-export interface ReportQuery {
-  readonly parameters: Parameters;
-  readonly accept: string | undefined;
-}
-
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
 
@@ -123,7 +118,10 @@ function tooLong({ start, end }: Window, mostDays: number): string {
 }
 
 /** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
-export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
+export function parseRequest(
+  report: Report,
+  { parameters, accept }: { readonly parameters: Parameters; readonly accept: string | undefined },
+): ReportRequest {
   const { faults, fault, read, windowOf } = readerOf(parameters);
   const names = namesOf(report.fields);
   const dimensions = dimensionsOf(report);
