@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { snippets } from '../../page/src/answer/snippets.ts';
 import { expectedReport } from '../e2e/expected-report.ts';
@@ -35,7 +34,7 @@ const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0
 
 beforeAll(async () => {
   // Each report takes longer than a request waits, so every program goes through the waiting room.
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });
 afterAll(() => service.close());

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { type Service, startService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
 import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
@@ -25,7 +24,7 @@ const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0
 
 beforeAll(async () => {
   // Each report takes longer than a request waits, so every program goes through the waiting room.
-  service = await startService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+  service = await startService(guideEvents, { functionEnv: { QUERY_WAIT_MS: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });
 afterAll(() => service.close());

@@ -4,7 +4,6 @@ import { get as getEncrypted } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
@@ -310,8 +309,8 @@ describe('the answer while a part of the service is broken', () => {
   };
 
   it.each([
-    ['the key server can’t be reached', { [ENV.tokenJwksUri]: 'http://127.0.0.1:1/jwks' }],
-    ['the workgroup is gone', { [ENV.athenaWorkgroup]: 'nowhere' }],
+    ['the key server can’t be reached', { TOKEN_JWKS_URI: 'http://127.0.0.1:1/jwks' }],
+    ['the workgroup is gone', { ATHENA_WORKGROUP: 'nowhere' }],
   ])('is a 500 without details if %s', async (_, functionEnv) => {
     const broken = await startService(knownEvents(1, 5), { functionEnv });
     try {

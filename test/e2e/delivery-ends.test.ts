@@ -1,6 +1,5 @@
 import { DeleteObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import type { FaultInput } from '../../local/faults/faults.ts';
 import { s3Of } from '../s3-of.ts';
 import { writeEvents } from '../write-events.ts';
@@ -22,7 +21,7 @@ let service: Service;
 let s3: S3Client;
 beforeAll(async () => {
   service = await startService(events, {
-    functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: String(LONGEST_QUERY_MS) },
+    functionEnv: { QUERY_WAIT_MS: String(WAIT_MS), LONGEST_QUERY_MS: String(LONGEST_QUERY_MS) },
     asyncRetryPausesMs: [50, 50],
   });
   s3 = s3Of(service.stack);

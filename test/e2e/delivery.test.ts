@@ -1,7 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { freshQuestions } from './fresh-questions.ts';
@@ -18,7 +17,7 @@ const expected = (question: Question) =>
 let service: Service;
 beforeAll(async () => {
   service = await startService(events, {
-    functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS) },
+    functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) },
     asyncRetryPausesMs: [100, 100],
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -27,7 +27,7 @@ let service: Service;
 let downloads: string;
 beforeAll(async () => {
   downloads = await mkdtemp(join(tmpdir(), 'large-results-'));
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '10000' } });
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '10000' } });
 });
 beforeEach(() => service.stack.faults.set([]));
 afterAll(async () => {
