@@ -62,9 +62,6 @@ export function s3Lake(
     }
   };
 
-  const holdsAnything = async (bucket: string, prefix: string): Promise<boolean> =>
-    (await page(bucket, prefix, { MaxKeys: 1 })).objects.length > 0;
-
   return {
     folderOf,
     async list(report, window, maxAgeMs) {
@@ -90,7 +87,8 @@ export function s3Lake(
         const all = isWhole
           ? objects.filter(({ key }) => folders.some((folder) => key.startsWith(folder)))
           : (await mapAtOnce(folders, DAYS_AT_ONCE, (folder) => everyPage(bucket, folder))).flat();
-        const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
+        const isTableMissing =
+          all.length === 0 && (await page(bucket, folderOf(report), { MaxKeys: 1 })).objects.length === 0;
         const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
         return listing;
