@@ -140,7 +140,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     requestsPerSecond: values.REQUESTS_PER_SECOND,
     downloadUrlSeconds: values.DOWNLOAD_URL_SECONDS,
     downloadsEdgeOrigin: values.DOWNLOADS_EDGE_ORIGIN,
-    /** The edge's origin if links lead to the edge, otherwise undefined. */
     linkOrigin: values.LINKS_LEAD_TO_EDGE === 'yes' ? values.DOWNLOADS_EDGE_ORIGIN : undefined,
     corsOrigins: values.CORS_ORIGINS,
     finalAfterHours: values.FINAL_AFTER_HOURS || undefined,

@@ -44,7 +44,6 @@ interface Metadata {
   readonly isSignedAtWrongTime?: boolean;
 }
 
-/** The metadata that the SDK adds to each of its errors. */
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};
 
@@ -126,7 +125,6 @@ const signedAt = ({ headers }: { readonly headers: Headers }): number =>
 export const dateOf = ({ $metadata }: { readonly $metadata: object & { readonly date?: number } }): number =>
   $metadata.date ?? Date.now();
 
-/** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
 
 /** The most characters that are read. A location has at most 1,024 (S3), the words around it some hundred. */

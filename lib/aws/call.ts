@@ -5,7 +5,8 @@ import { Overloaded } from '../problems/problem.ts';
 import { AwsCallFailed, metadataOf } from './answers.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+/** The longest pause between two tries: a throttled call may end this much before `until`. */
+export const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 const TOO_MUCH = 'The service has more to do than it can. Request the report again later.';
 

@@ -117,7 +117,6 @@ async function mapAtOnce<In, Out>(
   return made;
 }
 
-/** Keeps a listing, and drops the listings that are too old to be used again. */
 function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
   const now = Date.now();
   for (const [other, { listedAt }] of cache) if (!isYounger(listedAt, maxAgeMs, now)) cache.delete(other);

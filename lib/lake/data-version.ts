@@ -64,7 +64,6 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
-/** The state of the data that a listing shows. */
 export function dataState(
   listing: LakeListing,
   folder: string,

@@ -307,7 +307,6 @@ const securityOf = (scope: string, { access }: Deployment): Part[] =>
     ? [{ accessToken: [scope] }, { clientCredentials: [scope] }]
     : [{ accessToken: [scope] }];
 
-/** What a caller may ask for at most, in numbers. */
 const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: Deployment): string =>
   [
     `A window has at most ${MAX_WINDOW_DAYS} days.`,

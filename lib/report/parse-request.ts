@@ -83,7 +83,6 @@ const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: str
     }),
   );
 
-/** Reads a request's parameters, and collects their faults. */
 function readerOf(parameters: Parameters) {
   const faults: Fault[] = [];
   const fault = (parameter: string, detail: string) =>
