@@ -1,6 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { DOCUMENTS_PATH } from '../names.ts';
-import { gatewayProblems, otherGatewayProblems, refusedByFirewall } from './gateway-problems.ts';
+import {
+  type GatewayProblem,
+  gatewayProblems,
+  otherGatewayProblems,
+  refusedByFirewall,
+} from './gateway-problems.ts';
 
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
@@ -8,12 +13,7 @@ export interface Fault {
   readonly detail: string;
 }
 
-interface Kind {
-  readonly status: number;
-  /** The last part of the problem's type URI (RFC 9457). */
-  readonly slug: string;
-  readonly title: string;
-}
+type Kind = Pick<GatewayProblem, 'status' | 'slug' | 'title'>;
 
 interface More extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
