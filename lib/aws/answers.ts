@@ -131,9 +131,8 @@ const LEFT_OUT = '…';
 const LONGEST_TEXT = 2_000;
 
 const TABLE = tables.map(({ name }) => name).join('|');
-const COLUMN = [PARTITION_COLUMN, ...tables.flatMap(({ columns }) => columns.map(({ name }) => name))].join(
-  '|',
-);
+const columns = tables.flatMap((table) => table.columns.map(({ name }) => name));
+const COLUMN = [PARTITION_COLUMN, ...columns].join('|');
 const DAY = `${PARTITION_COLUMN}=\\d{4}-\\d\\d-\\d\\d`;
 const SCALAR = 'bigint|integer|int|double|real|float|boolean|binary|varchar|string|date|timestamp';
 const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';

@@ -11,13 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
-import type {
-  EngineResult,
-  ObjectFacts,
-  ReportFile,
-  ResultsBucket,
-  StoredDocument,
-} from '../results/results-bucket.ts';
+import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 import { dateOf, isRefusedCondition, undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
@@ -38,7 +32,7 @@ export function s3ResultsBucket(
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
     const text = JSON.stringify(document);
     let tries = 0;
-    return call('S3 PutObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
+    return call('S3 PutObject', { until }, async (abortSignal) => {
       const object = { Bucket: name, Key: key };
       const body = { Body: text, ContentType: 'application/json' };
       tries += 1;
@@ -59,14 +53,14 @@ export function s3ResultsBucket(
 
   return {
     head: (key) =>
-      call('S3 HeadObject', { until }, async (abortSignal): Promise<ObjectFacts | undefined> => {
+      call('S3 HeadObject', { until }, async (abortSignal) => {
         const answer = await s3
           .send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal })
           .catch(undefinedIf((error) => error instanceof NotFound));
         return answer && { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
       }),
     read: (key) =>
-      call('S3 GetObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
+      call('S3 GetObject', { until }, async (abortSignal) => {
         const answer = await getObject(s3, { Bucket: name, Key: key }, abortSignal);
         if (!answer) return undefined;
         const document = parsed(await answer.Body?.transformToString());
@@ -75,19 +69,15 @@ export function s3ResultsBucket(
     create: (key, document) => put(key, document, { IfNoneMatch: '*' }),
     replace: ({ etag }, key, document) => put(key, document, { IfMatch: etag }),
     readResult: (location, maxBytes) =>
-      call(
-        'S3 GetObject',
-        { until, longestTryMs: CONTENT_TRY_MS },
-        async (abortSignal): Promise<EngineResult | undefined> => {
-          const answer = await getObject(s3, objectOf(location), abortSignal);
-          if (!answer) return undefined;
-          const bytes = answer.ContentLength ?? 0;
-          const body = answer.Body as (Readable & NonNullable<typeof answer.Body>) | undefined;
-          if (body && bytes <= maxBytes) return { bytes, content: await body.transformToByteArray() };
-          body?.destroy();
-          return { bytes };
-        },
-      ),
+      call('S3 GetObject', { until, longestTryMs: CONTENT_TRY_MS }, async (abortSignal) => {
+        const answer = await getObject(s3, objectOf(location), abortSignal);
+        if (!answer) return undefined;
+        const bytes = answer.ContentLength ?? 0;
+        const body = answer.Body as (Readable & NonNullable<typeof answer.Body>) | undefined;
+        if (body && bytes <= maxBytes) return { bytes, content: await body.transformToByteArray() };
+        body?.destroy();
+        return { bytes };
+      }),
     writeFile: (key, file, content, tries) =>
       call('S3 PutObject', { until, longestTryMs: CONTENT_TRY_MS, tries }, async (abortSignal) => {
         await s3

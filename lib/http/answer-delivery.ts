@@ -136,14 +136,12 @@ export async function answerDelivery(
   return redirectToDownload(url, delivery);
 }
 
+type Ready = Extract<Delivery, { state: 'ready' }>;
+
 /** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
   url: string,
-  {
-    cacheStatus,
-    dataVersion,
-    whyEmpty,
-  }: Omit<Extract<Delivery, { state: 'ready' }>, 'state' | 'key' | 'bytes'>,
+  { cacheStatus, dataVersion, whyEmpty }: Omit<Ready, 'state' | 'key' | 'bytes'>,
 ): APIGatewayProxyResult =>
   seeOther(url, cacheStatus, NOTE.download, {
     ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),
