@@ -12,7 +12,6 @@ export const DOWNLOADS_EDGE = {
   },
   // Maximum 1, because CloudFormation refuses a cache key if the maximum TTL is 0.
   ttlSeconds: { minimum: 0, default: 0, maximum: 1 },
-  /** How long CloudFront caches an error. */
   errorTtlSeconds: 0,
   compresses: false,
 };

@@ -21,7 +21,6 @@ export interface FunctionSettings {
  */
 export const GATEWAY_TIMEOUT_SECONDS = 29;
 
-/** The longest that a request waits for its query. */
 export const QUERY_WAIT_MS = 25_000;
 
 /** How long after its wait a request may still call AWS, to record how far the query has come. */

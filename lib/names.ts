@@ -3,40 +3,6 @@
 /** The path of the documents that the service serves. `help` of a problem leads there. */
 export const DOCUMENTS_PATH = '/docs';
 
-/** Environment variables of the functions. `config.ts` explains each of them. */
-export const ENV = {
-  commit: 'COMMIT',
-  tokenIssuer: 'TOKEN_ISSUER',
-  tokenJwksUri: 'TOKEN_JWKS_URI',
-  apiScope: 'API_SCOPE',
-  requiredClaim: 'REQUIRED_CLAIM',
-  requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
-  entitlements: 'ENTITLEMENTS',
-  partnersBucket: 'PARTNERS_BUCKET',
-  companyClaims: 'COMPANY_CLAIMS',
-  everyCompanyValue: 'EVERY_COMPANY_VALUE',
-  athenaDatabase: 'ATHENA_DATABASE',
-  athenaWorkgroup: 'ATHENA_WORKGROUP',
-  resultsBucket: 'RESULTS_BUCKET',
-  eventsBucket: 'EVENTS_BUCKET',
-  eventsPrefix: 'EVENTS_PREFIX',
-  listingSeconds: 'LISTING_SECONDS',
-  maxBytesScanned: 'MAX_BYTES_SCANNED',
-  queriesPerPartner: 'QUERIES_PER_PARTNER',
-  requestsPerSecond: 'REQUESTS_PER_SECOND',
-  queryWaitMs: 'QUERY_WAIT_MS',
-  longestQueryMs: 'LONGEST_QUERY_MS',
-  downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
-  downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
-  linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
-  corsOrigins: 'CORS_ORIGINS',
-  finalAfterHours: 'FINAL_AFTER_HOURS',
-  currency: 'CURRENCY',
-  accessTokenEndpoint: 'ACCESS_TOKEN_ENDPOINT',
-  accessContact: 'ACCESS_CONTACT',
-  pageFiles: 'PAGE_FILES',
-} as const;
-
 /**
  * The results bucket's CORS rule. It allows pages of any origin, because the URL's signature gives the right to
  * download. After a redirect from one origin to another, a browser sends `Origin: null`, which no list of origins would

@@ -40,8 +40,5 @@ export const NOTE = {
     'or says where to wait on.\n',
 };
 
-/** The header that names the report's data version. */
 export const DATA_VERSION_HEADER = 'Data-Version';
-
-/** The header that says why a report has no rows. */
 export const REPORT_EMPTY_HEADER = 'Report-Empty';

@@ -7,7 +7,6 @@ export interface Route {
   readonly path: string;
   /** Name of the file in `functions/` and of the bundle. */
   readonly functionName: string;
-  /** The report that the route answers with, if any. */
   readonly report?: Report;
 }
 

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
+import type { Variable } from '../lib/config.ts';
 import { functionStartedBy, RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
-import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { DOWNLOAD_CORS, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
   downloadPath,
@@ -162,6 +163,22 @@ export async function startStack(options: StackOptions) {
   const faultControl = started.adopt(await startFaultControl(faults), close);
   const identityProvider = started.adopt(await startIdentityProvider({ clients }), close);
 
+  const settings: Partial<Record<Variable, string>> = {
+    TOKEN_ISSUER: identityProvider.issuer,
+    TOKEN_JWKS_URI: identityProvider.jwksUri,
+    API_SCOPE,
+    ACCESS_TOKEN_ENDPOINT: identityProvider.tokenUrl,
+    ENTITLEMENTS: 'partners',
+    PARTNERS_BUCKET,
+    ATHENA_DATABASE: DATABASE,
+    ATHENA_WORKGROUP: WORKGROUP,
+    RESULTS_BUCKET: BUCKET,
+    ...(eventsDirectory && { EVENTS_BUCKET }),
+    ...(edge && { DOWNLOADS_EDGE_ORIGIN: edge.url, LINKS_LEAD_TO_EDGE: 'yes' }),
+    CORS_ORIGINS: corsOrigins.join(','),
+    ...(options.throttling && { REQUESTS_PER_SECOND: String(options.throttling.perSecond) }),
+    ...(functionModule === sourceOf && { PAGE_FILES: pageIn(join(directory, 'page')) }),
+  };
   const env: Record<string, string> = {
     // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
     AWS_ENDPOINT_URL_S3: store.url,
@@ -174,20 +191,7 @@ export async function startStack(options: StackOptions) {
     POWERTOOLS_SERVICE_NAME: 'performance-reports',
     // Metrics are lines in the log for CloudWatch. On this machine, nothing reads them.
     POWERTOOLS_METRICS_DISABLED: 'true',
-    [ENV.tokenIssuer]: identityProvider.issuer,
-    [ENV.tokenJwksUri]: identityProvider.jwksUri,
-    [ENV.apiScope]: API_SCOPE,
-    [ENV.accessTokenEndpoint]: identityProvider.tokenUrl,
-    [ENV.entitlements]: 'partners',
-    [ENV.partnersBucket]: PARTNERS_BUCKET,
-    [ENV.athenaDatabase]: DATABASE,
-    [ENV.athenaWorkgroup]: WORKGROUP,
-    [ENV.resultsBucket]: BUCKET,
-    ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
-    ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
-    [ENV.corsOrigins]: corsOrigins.join(','),
-    ...(options.throttling && { [ENV.requestsPerSecond]: String(options.throttling.perSecond) }),
-    ...(functionModule === sourceOf && { [ENV.pageFiles]: pageIn(join(directory, 'page')) }),
+    ...settings,
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();

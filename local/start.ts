@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
-import { ENV, MOST_FINAL_AFTER_HOURS } from '../lib/names.ts';
+import { MOST_FINAL_AFTER_HOURS } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
@@ -78,7 +78,7 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
 
 /** Starts the stack. Resolves to what ends it and removes its files. */
 /** What the sample events' operator would set. */
-const SAMPLE_SETTINGS = { [ENV.currency]: 'EUR', [ENV.accessContact]: 'reports@example.com' };
+const SAMPLE_SETTINGS = { CURRENCY: 'EUR', ACCESS_CONTACT: 'reports@example.com' };
 
 async function start(): Promise<AsyncDisposable> {
   const [argument] = process.argv.slice(2);
@@ -109,7 +109,7 @@ async function start(): Promise<AsyncDisposable> {
     hasDownloadsEdge,
     functionEnv: {
       ...(hasSampleEvents && SAMPLE_SETTINGS),
-      ...(finalAfterHours && { [ENV.finalAfterHours]: finalAfterHours }),
+      ...(finalAfterHours && { FINAL_AFTER_HOURS: finalAfterHours }),
     },
     directory: join(run.folder, 'stack'),
     port,

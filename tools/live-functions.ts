@@ -7,7 +7,6 @@ import {
 import { PROBE } from '../infra/api/probe.ts';
 import { serviceFunctions } from '../infra/api/service-functions.ts';
 import { LIVE_ALIAS, resourceNames } from '../infra/resource-names.ts';
-import { ENV } from '../lib/names.ts';
 
 /** A published version of a function: its part of a release. */
 export interface PublishedVersion {
@@ -54,7 +53,7 @@ async function readLiveFunction(client: LambdaClient, stage: string, name: strin
       .filter(({ Version }) => Version !== '$LATEST')
       .map(({ Version, Environment, LastModified = '' }) => ({
         number: Number(Version),
-        release: Environment?.Variables?.[ENV.commit] ?? 'unknown',
+        release: Environment?.Variables?.['COMMIT'] ?? 'unknown',
         publishedMs: Date.parse(LastModified),
         isTakenBack: aliases.some(({ Name }) => Name === takenBackAlias(Number(Version))),
       }))

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { companyColumn, countColumns, levelColumns, measureColumns } from '../lake-check/report-columns.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
-import { knownProblems } from '../lib/problems/problem-response.ts';
+import { knownProblems } from '../lib/problems/problem.ts';
 import { type Report, reports } from '../lib/report/catalogue.ts';
 import { tableOf } from '../lib/report/tables.ts';
 import { SCOPE } from '../local/stack.ts';

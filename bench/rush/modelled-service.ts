@@ -6,7 +6,6 @@ import { downloadsHandler } from '../../lib/http/downloads-handler.ts';
 import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
 import { publicationHandler } from '../../lib/http/publication-handler.ts';
 import { reportHandler } from '../../lib/http/report-handler.ts';
-import { ENV } from '../../lib/names.ts';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { downloadPath } from '../../lib/routes.ts';
@@ -56,16 +55,16 @@ export function modelledService(
   { s3, athena, lambda }: { s3: ModelledS3; athena: ModelledAthena; lambda: ModelledLambda },
 ): ModelledService {
   const config = readConfig({
-    [ENV.tokenIssuer]: 'https://issuer.example',
-    [ENV.tokenJwksUri]: 'https://issuer.example/keys',
-    [ENV.apiScope]: 'api://reports',
-    [ENV.entitlements]: 'none',
-    [ENV.athenaDatabase]: 'reports',
-    [ENV.athenaWorkgroup]: 'reports',
-    [ENV.resultsBucket]: 'results',
-    [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
-    [ENV.longestQueryMs]: String(longestQuerySeconds * 1_000),
-    [ENV.queriesPerPartner]: String(underWayPerPartner),
+    TOKEN_ISSUER: 'https://issuer.example',
+    TOKEN_JWKS_URI: 'https://issuer.example/keys',
+    API_SCOPE: 'api://reports',
+    ENTITLEMENTS: 'none',
+    ATHENA_DATABASE: 'reports',
+    ATHENA_WORKGROUP: 'reports',
+    RESULTS_BUCKET: 'results',
+    QUERY_WAIT_MS: String(QUERY_WAIT_MS),
+    LONGEST_QUERY_MS: String(longestQuerySeconds * 1_000),
+    QUERIES_PER_PARTNER: String(underWayPerPartner),
   });
   const dependencies: FunctionDependencies = {
     config,

@@ -1,7 +1,7 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
-import { problemDocument } from '../../lib/problems/problem-response.ts';
+import { problemDocument } from '../../lib/problems/problem.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 /**

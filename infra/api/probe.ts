@@ -4,7 +4,7 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { functionStartedBy, settingsOf } from '../../lib/function-settings.ts';
-import { ENV, GATE, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
+import { GATE, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
 import { type LiveFunction, makeLambdaFunction, makeLive, type Release } from './lambda-function.ts';
@@ -55,10 +55,10 @@ const makePuller = (
       logs: logSettings(stage),
       ...(puller.name === PROBE && { reservedConcurrency: stage.reservedConcurrency?.probe }),
       environment: {
-        [ENV.commit]: release.name,
-        [ENV.apiScope]: stage.apiScope,
+        COMMIT: release.name,
+        API_SCOPE: stage.apiScope,
         ...(stage.reports.finalAfterHours && {
-          [ENV.finalAfterHours]: String(stage.reports.finalAfterHours),
+          FINAL_AFTER_HOURS: String(stage.reports.finalAfterHours),
         }),
         [PROBE_ENV.serviceUrl]: serviceUrl,
         ...(client && {

@@ -26,7 +26,7 @@ import {
   otherGatewayProblems,
   refusedByFirewall,
 } from '../../lib/problems/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 import { MIN_GZIP_BYTES, PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
 import type { LogSettings } from '../kept-resources.ts';

@@ -13,7 +13,6 @@ export type EntitlementTerms =
 
 export type Refusal = 'unknown-client' | 'inactive-client' | 'no-companies';
 
-/** Whose rows a caller may see. */
 export type Verdict = {
   /** The caller's name in the register; absent if there is no register, or the register has no such client. */
   readonly partner?: string;
@@ -43,7 +42,6 @@ export async function whoseRows(
   }
 }
 
-/** What a partner's record allows for a report. */
 export function verdictOnPartner(record: PartnerRecord | undefined, report: Report): Verdict {
   if (!record) return { state: 'refused', refusal: 'unknown-client' };
   const { name: partner, active } = record;

@@ -44,9 +44,15 @@ interface Metadata {
   readonly isSignedAtWrongTime?: boolean;
 }
 
-/** The metadata that the SDK adds to each of its errors. */
 export const metadataOf = (error: unknown): Metadata =>
   (error as { readonly $metadata?: Metadata } | undefined)?.$metadata ?? {};
+
+/** For an error that is an answer, such as a missing key: `catch(undefinedIf(isMissing))`. Throws every other error. */
+export const undefinedIf =
+  (isAnswer: (error: unknown) => boolean) =>
+  (error: unknown): undefined => {
+    if (!isAnswer(error)) throw error;
+  };
 
 /**
  * Whether S3 refused a conditional write. 412: the object does not meet the condition. `NoSuchKey`: the object that was
@@ -119,16 +125,14 @@ const signedAt = ({ headers }: { readonly headers: Headers }): number =>
 export const dateOf = ({ $metadata }: { readonly $metadata: object & { readonly date?: number } }): number =>
   $metadata.date ?? Date.now();
 
-/** The text that stands in place of each removed value. */
 const LEFT_OUT = '…';
 
 /** The most characters that are read. A location has at most 1,024 (S3), the words around it some hundred. */
 const LONGEST_TEXT = 2_000;
 
 const TABLE = tables.map(({ name }) => name).join('|');
-const COLUMN = [PARTITION_COLUMN, ...tables.flatMap(({ columns }) => columns.map(({ name }) => name))].join(
-  '|',
-);
+const columns = tables.flatMap((table) => table.columns.map(({ name }) => name));
+const COLUMN = [PARTITION_COLUMN, ...columns].join('|');
 const DAY = `${PARTITION_COLUMN}=\\d{4}-\\d\\d-\\d\\d`;
 const SCALAR = 'bigint|integer|int|double|real|float|boolean|binary|varchar|string|date|timestamp';
 const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';

@@ -8,7 +8,7 @@ import {
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
-import { dateOf, metadataOf, withoutValues } from './answers.ts';
+import { dateOf, metadataOf, undefinedIf, withoutValues } from './answers.ts';
 import { call } from './call.ts';
 
 /**
@@ -31,40 +31,30 @@ export function athenaQueries(
         // Athena refuses an empty list.
         ...(parameters.length > 0 && { ExecutionParameters: [...parameters] }),
       });
-      const started = await call('Athena StartQueryExecution', { until }, async (abortSignal) => {
-        try {
-          return await athena.send(command, { abortSignal });
-        } catch (error) {
+      const started = await call('Athena StartQueryExecution', { until }, (abortSignal) =>
+        athena.send(command, { abortSignal }).catch((error: unknown) => {
           if (isRefusal(error, TOKEN_OF_ANOTHER_QUERY)) return undefined;
           if (isThrottle(error)) onThrottledStart();
           throw error;
-        }
-      });
-      if (!started) return undefined;
-      const { QueryExecutionId } = started;
-      if (!QueryExecutionId) throw new Error('Athena started a query without an id');
-      return QueryExecutionId;
+        }),
+      );
+      if (started && !started.QueryExecutionId) throw new Error('Athena started a query without an id');
+      return started?.QueryExecutionId;
     },
     get: (id) =>
       call('Athena GetQueryExecution', { until }, async (abortSignal): Promise<Execution> => {
-        try {
-          const command = new GetQueryExecutionCommand({ QueryExecutionId: id });
-          const answer = await athena.send(command, { abortSignal });
-          return executionOf(id, answer.QueryExecution, dateOf(answer));
-        } catch (error) {
-          if (isRefusal(error, NOT_FOUND)) return { state: 'forgotten', id };
-          throw error;
-        }
+        const answer = await athena
+          .send(new GetQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal })
+          .catch(undefinedIf((error) => isRefusal(error, NOT_FOUND)));
+        return answer ? executionOf(id, answer.QueryExecution, dateOf(answer)) : { state: 'forgotten', id };
       }),
     async stop(id) {
-      await call('Athena StopQueryExecution', { until }, async (abortSignal) => {
-        try {
-          await athena.send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal });
-        } catch (error) {
+      await call('Athena StopQueryExecution', { until }, (abortSignal) =>
+        athena
+          .send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal })
           // The query has ended meanwhile, or Athena has forgotten it.
-          if (!(error instanceof InvalidRequestException)) throw error;
-        }
-      });
+          .catch(undefinedIf((error) => error instanceof InvalidRequestException)),
+      );
     },
   };
 }

@@ -5,8 +5,10 @@ import { Overloaded } from '../problems/problem.ts';
 import { AwsCallFailed, metadataOf } from './answers.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+/** The longest pause between two tries: a throttled call may end this much before `until`. */
+export const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
+const TOO_MUCH = 'The service has more to do than it can. Request the report again later.';
 
 /** S3 and Athena answer small calls in well under a second. */
 const LONGEST_TRY_MS = 4_000;
@@ -52,7 +54,8 @@ export async function call<T>(
       // Keep AWS's last answer as the cause: it says more than the last try's time-out.
       mostInformative = failure.httpStatus === undefined ? (mostInformative ?? failure) : failure;
       left -= 1;
-      if (left <= 0 || Date.now() + pause >= until) throw overloaded(mostInformative);
+      if (left <= 0 || Date.now() + pause >= until)
+        throw new Overloaded(TOO_MUCH, RETRY_AFTER_SECONDS, { cause: mostInformative });
       await delay(pause);
     }
   }
@@ -86,10 +89,3 @@ const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' ||
     /^E(?!RR_)[A-Z_]+$|^ERR_STREAM_PREMATURE_CLOSE$/.test((error as NodeJS.ErrnoException).code ?? ''));
-
-const overloaded = (cause: AwsCallFailed) =>
-  new Overloaded(
-    'The service has more to do than it can. Request the report again later.',
-    RETRY_AFTER_SECONDS,
-    { cause },
-  );

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -22,13 +23,8 @@ export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFi
       call('S3 GetObject', { until }, async (trySignal): Promise<Readable | undefined> => {
         // The signal aborts only the opening. The content is read afterwards, for as long as the publication takes.
         const opening = new AbortController();
-        const giveUp = () => opening.abort();
-        trySignal.addEventListener('abort', giveUp);
-        try {
-          return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
-        } finally {
-          trySignal.removeEventListener('abort', giveUp);
-        }
+        using _ = addAbortListener(trySignal, () => opening.abort());
+        return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
       }),
     async uploadFile(key, file, open) {
       const limits = { until, longestTryMs: Number.POSITIVE_INFINITY };
@@ -67,12 +63,10 @@ async function upload(
     queueSize: PARTS_AT_ONCE,
     params: { ...target, Body: body },
   });
-  const abort = () => void running.abort();
-  signal.addEventListener('abort', abort);
+  using _ = addAbortListener(signal, () => void running.abort());
   try {
     await running.done();
   } finally {
-    signal.removeEventListener('abort', abort);
     body.destroy();
   }
 }

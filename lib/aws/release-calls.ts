@@ -9,18 +9,14 @@ const INVOKE_TRIES = 12;
 /** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error if the function fails. */
 export const versionInvoker =
   (client = new LambdaClient({ maxAttempts: INVOKE_TRIES })) =>
-  async (
-    arn: string,
-    event: APIGatewayProxyEvent,
-    signal?: AbortSignal | null,
-  ): Promise<APIGatewayProxyResult> => {
+  async (arn: string, event: APIGatewayProxyEvent, signal?: AbortSignal | null) => {
     const { Payload = [], FunctionError } = await client.send(
       new InvokeCommand({ FunctionName: arn, Payload: JSON.stringify(event) }),
       signal ? { abortSignal: signal } : {},
     );
     const answer = Buffer.from(Payload).toString();
     if (FunctionError) throw new Error(`${arn} fails: ${answer}`);
-    return JSON.parse(answer);
+    return JSON.parse(answer) as APIGatewayProxyResult;
   };
 
 export type InvokeVersion = ReturnType<typeof versionInvoker>;
@@ -57,10 +53,7 @@ const LONGEST_ANSWER_MS = 5_000;
 /** Answers CloudFormation. Throws an Error, which does not name the address, after the last try. */
 export const stackAnswerer =
   (fetch: typeof globalThis.fetch, pauseMs = 2_000) =>
-  async (
-    { ResponseURL, StackId, RequestId, LogicalResourceId }: StackEvent,
-    answer: StackAnswer,
-  ): Promise<void> => {
+  async ({ ResponseURL, StackId, RequestId, LogicalResourceId }: StackEvent, answer: StackAnswer) => {
     // With another physical id than before, CloudFormation would delete what has the id of before.
     const ids = { PhysicalResourceId: LogicalResourceId, StackId, RequestId, LogicalResourceId };
     for (let left = ANSWER_TRIES; ; left--) {

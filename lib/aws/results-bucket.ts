@@ -11,14 +11,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
-import type {
-  EngineResult,
-  ObjectFacts,
-  ReportFile,
-  ResultsBucket,
-  StoredDocument,
-} from '../results/results-bucket.ts';
-import { dateOf, isRefusedCondition } from './answers.ts';
+import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
+import { dateOf, isRefusedCondition, undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
 /** Time limit of one try to read a small result or to write a small file. */
@@ -38,14 +32,13 @@ export function s3ResultsBucket(
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
     const text = JSON.stringify(document);
     let tries = 0;
-    return call('S3 PutObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
+    return call('S3 PutObject', { until }, async (abortSignal) => {
       const object = { Bucket: name, Key: key };
       const body = { Body: text, ContentType: 'application/json' };
       tries += 1;
       try {
-        const answer = await s3.send(new PutObjectCommand({ ...object, ...body, ...condition }), {
-          abortSignal,
-        });
+        const command = new PutObjectCommand({ ...object, ...body, ...condition });
+        const answer = await s3.send(command, { abortSignal });
         return { document, etag: etagOf(answer), ageMs: 0 };
       } catch (error) {
         if (!isRefusedCondition(error)) throw error;
@@ -60,17 +53,14 @@ export function s3ResultsBucket(
 
   return {
     head: (key) =>
-      call('S3 HeadObject', { until }, async (abortSignal): Promise<ObjectFacts | undefined> => {
-        try {
-          const answer = await s3.send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal });
-          return { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
-        } catch (error) {
-          if (error instanceof NotFound) return undefined;
-          throw error;
-        }
+      call('S3 HeadObject', { until }, async (abortSignal) => {
+        const answer = await s3
+          .send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal })
+          .catch(undefinedIf((error) => error instanceof NotFound));
+        return answer && { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
       }),
     read: (key) =>
-      call('S3 GetObject', { until }, async (abortSignal): Promise<StoredDocument | undefined> => {
+      call('S3 GetObject', { until }, async (abortSignal) => {
         const answer = await getObject(s3, { Bucket: name, Key: key }, abortSignal);
         if (!answer) return undefined;
         const document = parsed(await answer.Body?.transformToString());
@@ -79,28 +69,21 @@ export function s3ResultsBucket(
     create: (key, document) => put(key, document, { IfNoneMatch: '*' }),
     replace: ({ etag }, key, document) => put(key, document, { IfMatch: etag }),
     readResult: (location, maxBytes) =>
-      call(
-        'S3 GetObject',
-        { until, longestTryMs: CONTENT_TRY_MS },
-        async (abortSignal): Promise<EngineResult | undefined> => {
-          const answer = await getObject(s3, objectOf(location), abortSignal);
-          if (!answer) return undefined;
-          const bytes = answer.ContentLength ?? 0;
-          const body = answer.Body as (Readable & NonNullable<typeof answer.Body>) | undefined;
-          if (body && bytes <= maxBytes) return { bytes, content: await body.transformToByteArray() };
-          body?.destroy();
-          return { bytes };
-        },
-      ),
+      call('S3 GetObject', { until, longestTryMs: CONTENT_TRY_MS }, async (abortSignal) => {
+        const answer = await getObject(s3, objectOf(location), abortSignal);
+        if (!answer) return undefined;
+        const bytes = answer.ContentLength ?? 0;
+        const body = answer.Body as (Readable & NonNullable<typeof answer.Body>) | undefined;
+        if (body && bytes <= maxBytes) return { bytes, content: await body.transformToByteArray() };
+        body?.destroy();
+        return { bytes };
+      }),
     writeFile: (key, file, content, tries) =>
       call('S3 PutObject', { until, longestTryMs: CONTENT_TRY_MS, tries }, async (abortSignal) => {
-        const command = new PutObjectCommand({ ...stored(name, key, file), Body: content });
-        try {
-          await s3.send(command, { abortSignal });
-        } catch (error) {
+        await s3
+          .send(new PutObjectCommand({ ...stored(name, key, file), Body: content }), { abortSignal })
           // The file already exists. It was written from the same execution, so it has the same bytes.
-          if (!isRefusedCondition(error)) throw error;
-        }
+          .catch(undefinedIf(isRefusedCondition));
       }),
     locationOf: (key) => `s3://${name}/${key}`,
     presign: async (key, expiresInSeconds, bytes) => {
@@ -125,18 +108,14 @@ export function objectOf(location: string) {
 }
 
 /** Reads an object. Resolves to undefined if it does not exist. */
-export async function getObject(
+export const getObject = (
   s3: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
   abortSignal: AbortSignal,
-) {
-  try {
-    return await s3.send(new GetObjectCommand(object), { abortSignal });
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined;
-    throw error;
-  }
-}
+) =>
+  s3
+    .send(new GetObjectCommand(object), { abortSignal })
+    .catch(undefinedIf((error) => error instanceof NoSuchKey));
 
 /** How long ago an object was written: the answer's own time minus the object's `LastModified`. */
 const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>

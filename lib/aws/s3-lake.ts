@@ -9,8 +9,6 @@ import { etagOf } from './results-bucket.ts';
 /** The listings that one function caches, by the table and the days that were listed. */
 export type ListingCache = Map<string, LakeListing>;
 
-const FORBIDDEN = 403;
-
 /**
  * How many days of one window are listed at the same time. A report's window touches at most 33 days, so all of them
  * are listed at once. A request for the states of days may list more than 400.
@@ -64,9 +62,6 @@ export function s3Lake(
     }
   };
 
-  const holdsAnything = async (bucket: string, prefix: string): Promise<boolean> =>
-    (await page(bucket, prefix, { MaxKeys: 1 })).objects.length > 0;
-
   return {
     folderOf,
     async list(report, window, maxAgeMs) {
@@ -92,12 +87,13 @@ export function s3Lake(
         const all = isWhole
           ? objects.filter(({ key }) => folders.some((folder) => key.startsWith(folder)))
           : (await mapAtOnce(folders, DAYS_AT_ONCE, (folder) => everyPage(bucket, folder))).flat();
-        const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
+        const isTableMissing =
+          all.length === 0 && (await page(bucket, folderOf(report), { MaxKeys: 1 })).objects.length === 0;
         const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
         return listing;
       } catch (error) {
-        if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
+        if (!(error instanceof AwsCallFailed && error.httpStatus === 403)) throw error;
         onListingUnavailable(error);
         return undefined;
       }
@@ -121,7 +117,6 @@ async function mapAtOnce<In, Out>(
   return made;
 }
 
-/** Keeps a listing, and drops the listings that are too old to be used again. */
 function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
   const now = Date.now();
   for (const [other, { listedAt }] of cache) if (!isYounger(listedAt, maxAgeMs, now)) cache.delete(other);

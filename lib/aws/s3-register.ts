@@ -8,13 +8,17 @@ import {
   readPartner,
 } from '../access/partner-record.ts';
 import { isYounger } from '../report/utc-time.ts';
+import { undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
-/** What one function has read, by client; `record` is undefined for a client that is not registered. */
-export type RecordCache = Map<
-  string,
-  { readonly readAt: number; readonly record: PartnerRecord | undefined }
->;
+interface ReadRecord {
+  readonly readAt: number;
+  /** Undefined for a client that is not registered. */
+  readonly record: PartnerRecord | undefined;
+}
+
+/** What one function has read, by client. */
+export type RecordCache = Map<string, ReadRecord>;
 
 /**
  * The register of partners in S3. A read ends by `until`, in milliseconds since 1970.
@@ -35,13 +39,9 @@ export function s3Register(
       const kept = cache.get(client);
       if (kept && isYounger(kept.readAt, RECORD_KEPT_MS, readAt)) return kept.record;
       const text = await call('S3 GetObject', { until }, async (abortSignal) => {
-        try {
-          const command = new GetObjectCommand({ Bucket: bucket, Key: partnerKey(client) });
-          return await (await s3.send(command, { abortSignal })).Body?.transformToString();
-        } catch (error) {
-          if (isMissing(error)) return undefined;
-          throw error;
-        }
+        const command = new GetObjectCommand({ Bucket: bucket, Key: partnerKey(client) });
+        const answer = await s3.send(command, { abortSignal }).catch(undefinedIf(isMissing));
+        return answer?.Body?.transformToString();
       });
       const record = readPartner(parseDocument(text ?? ''), client);
       for (const [other, entry] of cache)

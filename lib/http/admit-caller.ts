@@ -7,13 +7,17 @@ import type { Config } from '../config.ts';
 import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import { type Report, reports } from '../report/catalogue.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { requestHeader } from './request-header.ts';
 import { type LoggedFacts, noteCaller } from './request-log.ts';
+
+/** What a handler needs if its callers send a token. */
+export type CallerDependencies = FunctionDependencies & { readonly verifyToken: TokenVerifier };
 
 /** The claims of the request's token, whose client is noted for the log. Throws as `TokenVerifier` does. */
 export async function verifyCaller(
   event: APIGatewayProxyEvent,
-  { verifyToken }: { readonly verifyToken: TokenVerifier },
+  { verifyToken }: CallerDependencies,
   facts: LoggedFacts,
 ): Promise<Claims> {
   const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { LONGEST_PAUSE_MS } from '../aws/call.ts';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type {
@@ -64,9 +65,6 @@ export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began
     answerBy: Math.max(began + queryWaitMs, firstAnswer, waitUntil) + TICKET_MS,
   };
 }
-
-/** A throttled call may end this much before `deliverBy`: its longest pause between two tries (`lib/aws/call.ts`). */
-const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * When the caller of a hop sent its first request, at the latest: for a hop whose ticket can't be read. Each hop before
@@ -138,14 +136,12 @@ export async function answerDelivery(
   return redirectToDownload(url, delivery);
 }
 
+type Ready = Extract<Delivery, { state: 'ready' }>;
+
 /** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
   url: string,
-  {
-    cacheStatus,
-    dataVersion,
-    whyEmpty,
-  }: Omit<Extract<Delivery, { state: 'ready' }>, 'state' | 'key' | 'bytes'>,
+  { cacheStatus, dataVersion, whyEmpty }: Omit<Ready, 'state' | 'key' | 'bytes'>,
 ): APIGatewayProxyResult =>
   seeOther(url, cacheStatus, NOTE.download, {
     ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),

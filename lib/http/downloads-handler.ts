@@ -1,4 +1,3 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
 import { begun } from '../begun.ts';
 import { readDataState } from '../lake/data-version.ts';
@@ -31,72 +30,69 @@ import { noteCaller } from './request-log.ts';
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {
   const { config, backendsUntil } = dependencies;
-  return problemChain(dependencies, { endsReport: true }).handler(
-    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
-      const id = event.pathParameters?.['ticket'] ?? '';
-      const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
-      if (Number.isNaN(hop)) throw new NoSuchDownload();
-      facts.hop = hop;
-      const next = { ticket: id, hop: hop + 1 };
-      let askedAt = askedAtTheLatest(config, began, hop);
-      try {
-        const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
-        const backends = backendsUntil(deliverBy, facts);
-        const { results, register, lake } = backends;
-        const waits = await openTicket(results, id);
-        // The ticket says how long the caller had waited when it was read, which may have taken long.
-        askedAt = Date.now() - waits.waitedMs;
-        if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
-        const { request, client, progress } = waits;
-        const { report } = request;
-        Object.assign(facts, { report: report.name, client, partner: client });
+  return problemChain(dependencies, { endsReport: true }).handler(async (event, { facts, began }) => {
+    const id = event.pathParameters?.['ticket'] ?? '';
+    const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
+    if (Number.isNaN(hop)) throw new NoSuchDownload();
+    facts.hop = hop;
+    const next = { ticket: id, hop: hop + 1 };
+    let askedAt = askedAtTheLatest(config, began, hop);
+    try {
+      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
+      const backends = backendsUntil(deliverBy, facts);
+      const { results, register, lake } = backends;
+      const waits = await openTicket(results, id);
+      // The ticket says how long the caller had waited when it was read, which may have taken long.
+      askedAt = Date.now() - waits.waitedMs;
+      if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
+      const { request, client, progress } = waits;
+      const { report } = request;
+      Object.assign(facts, { report: report.name, client, partner: client });
 
-        // There is no token here. Without a register, the ticket grants what the first request's token granted.
-        const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
-        // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
-        // listing fails too.
-        const listed =
-          progress.waitsFor === 'slot' ? begun(readDataState(lake, request, config.listingMs)) : undefined;
-        const verdict: Verdict = registered
-          ? verdictOnPartner(await registered, report)
-          : { state: 'entitled', entitlement: waits.entitlement };
-        noteCaller(facts, verdict);
-        if (verdict.state === 'refused') throw new NoSuchDownload();
-        const { entitlement } = verdict;
-        // If the caller's companies have changed since the ticket was written, the delivery starts again with the new
-        // ones.
-        const isSame =
-          String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
-        const data =
-          isSame && progress.waitsFor === 'attempt'
-            ? progress.data
-            : await (listed ?? readDataState(lake, request, config.listingMs));
+      // There is no token here. Without a register, the ticket grants what the first request's token granted.
+      const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
+      // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
+      // listing fails too.
+      const listed =
+        progress.waitsFor === 'slot' ? begun(readDataState(lake, request, config.listingMs)) : undefined;
+      const verdict: Verdict = registered
+        ? verdictOnPartner(await registered, report)
+        : { state: 'entitled', entitlement: waits.entitlement };
+      noteCaller(facts, verdict);
+      if (verdict.state === 'refused') throw new NoSuchDownload();
+      const { entitlement } = verdict;
+      // If the caller's companies have changed since the ticket was written, the delivery starts again with the new
+      // ones.
+      const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
+      const data =
+        isSame && progress.waitsFor === 'attempt'
+          ? progress.data
+          : await (listed ?? readDataState(lake, request, config.listingMs));
 
-        return await answerDelivery(dependencies, {
-          event,
-          waitUntil,
-          askedAt,
-          facts,
-          backends,
-          wanted: { request, entitlement, client },
-          data,
-          ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
-          remember: async (left) => {
-            // If S3 throttles this write, the caller waits on with the older ticket. The next hop then reads the same
-            // records again, compares the companies again, and at worst starts one more query, as a new caller would.
-            await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
-            return next;
-          },
-        });
-      } catch (error) {
-        // AWS throttles this hop. Meanwhile the query or the publication continues, or a slot becomes free. So the caller
-        // waits on. The next hop reads the ticket and the caller's rights again.
-        if (!(error instanceof Overloaded) || Date.now() >= publishUntil(config, askedAt)) throw error;
-        facts.isReady = false;
-        facts.cacheStatus ??= 'miss';
-        if (error.cause instanceof Error) facts.cause = error.cause.message;
-        return redirectToWaitingRoom(event, next, facts.cacheStatus);
-      }
-    },
-  );
+      return await answerDelivery(dependencies, {
+        event,
+        waitUntil,
+        askedAt,
+        facts,
+        backends,
+        wanted: { request, entitlement, client },
+        data,
+        ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
+        remember: async (left) => {
+          // If S3 throttles this write, the caller waits on with the older ticket. The next hop then reads the same
+          // records again, compares the companies again, and at worst starts one more query, as a new caller would.
+          await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
+          return next;
+        },
+      });
+    } catch (error) {
+      // AWS throttles this hop. Meanwhile the query or the publication continues, or a slot becomes free. So the caller
+      // waits on. The next hop reads the ticket and the caller's rights again.
+      if (!(error instanceof Overloaded) || Date.now() >= publishUntil(config, askedAt)) throw error;
+      facts.isReady = false;
+      facts.cacheStatus ??= 'miss';
+      if (error.cause instanceof Error) facts.cause = error.cause.message;
+      return redirectToWaitingRoom(event, next, facts.cacheStatus);
+    }
+  });
 }

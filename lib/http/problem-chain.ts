@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { problemResponse } from '../problems/problem-response.ts';
+import { problemResponse } from '../problems/problem.ts';
 import {
   COMMON_HEADERS,
   DATA_VERSION_HEADER,

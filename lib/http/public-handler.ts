@@ -40,7 +40,7 @@ export function publicHandler({
   const headers = securityHeaders(downloadOrigins);
   const facts = factsOf(config);
   const fields = JSON.stringify(describeFields(config));
-  return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
+  return problemChain(dependencies).handler(async (event) => {
     const { httpMethod, resource, requestContext } = event;
     if (!ROUTE_METHODS.includes(httpMethod)) throw new NotFound();
     // For API Gateway, `/docs/` is another path than `/docs`. The relative URL holds below the base path of a stage too.

@@ -8,6 +8,8 @@ export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
+type TimedContext = Pick<Context, 'getRemainingTimeInMillis'>;
+
 /** How much of a function's time is kept free for writing the log line. */
 const LOG_MS = 5_000;
 
@@ -17,10 +19,7 @@ export function publicationHandler({
   largeFilesUntil,
   log,
 }: FunctionDependencies & { readonly largeFilesUntil: (until: number) => LargeFiles }) {
-  return async (
-    { detail }: ObjectCreated,
-    context: Pick<Context, 'getRemainingTimeInMillis'>,
-  ): Promise<void> => {
+  return async ({ detail }: ObjectCreated, context: TimedContext) => {
     const began = Date.now();
     const { key } = detail.object;
     let publication: Publication | undefined;
@@ -52,10 +51,7 @@ export interface FailedInvocation {
 
 /** Tells the requests that wait for a large result that its publication is given up. An alarm fires when this runs. */
 export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
-  return async (
-    { requestPayload, requestContext }: FailedInvocation,
-    context: Pick<Context, 'getRemainingTimeInMillis'>,
-  ): Promise<void> => {
+  return async ({ requestPayload, requestContext }: FailedInvocation, context: TimedContext) => {
     const { key } = requestPayload.detail.object;
     const { results } = backendsUntil(Date.now() + context.getRemainingTimeInMillis() - LOG_MS);
     const facts = await abandonPublication(results, key);

@@ -1,13 +1,10 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { TokenVerifier } from '../access/verify-token.ts';
 import { begun } from '../begun.ts';
 import { readDataState } from '../lake/data-version.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
 import { issueTicket } from '../results/ticket.ts';
-import { admitCaller, verifyCaller } from './admit-caller.ts';
+import { admitCaller, type CallerDependencies, verifyCaller } from './admit-caller.ts';
 import { answerDelivery, requestTimes } from './answer-delivery.ts';
-import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -23,38 +20,33 @@ import { requestHeader } from './request-header.ts';
  *
  * HEAD runs the query too, so that its status and headers are those of GET; the gateway drops the body.
  */
-export function reportHandler(
-  report: Report,
-  dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
-) {
+export function reportHandler(report: Report, dependencies: CallerDependencies) {
   const { config, backendsUntil } = dependencies;
-  return problemChain(dependencies, { endsReport: true }).handler(
-    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
-      facts.report = report.name;
-      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);
-      const backends = backendsUntil(deliverBy, facts);
-      const claims = await verifyCaller(event, dependencies, facts);
-      const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
-      const accept = requestHeader(event, 'accept');
-      // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
-      // request has faults or the listing fails too.
-      const parsed = begun((async () => parseRequest(report, { parameters, accept }))());
-      const listed = begun(parsed.then((request) => readDataState(backends.lake, request, config.listingMs)));
-      const caller = await admitCaller(claims, report, config, backends.register, facts);
-      const wanted = { request: await parsed, ...caller };
-      return answerDelivery(dependencies, {
-        event,
-        waitUntil,
-        askedAt: began,
-        facts,
-        backends,
-        wanted,
-        data: await listed,
-        remember: async (left) => ({
-          ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, left),
-          hop: 1,
-        }),
-      });
-    },
-  );
+  return problemChain(dependencies, { endsReport: true }).handler(async (event, { facts, began }) => {
+    facts.report = report.name;
+    const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);
+    const backends = backendsUntil(deliverBy, facts);
+    const claims = await verifyCaller(event, dependencies, facts);
+    const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
+    const accept = requestHeader(event, 'accept');
+    // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
+    // request has faults or the listing fails too.
+    const parsed = begun((async () => parseRequest(report, { parameters, accept }))());
+    const listed = begun(parsed.then((request) => readDataState(backends.lake, request, config.listingMs)));
+    const caller = await admitCaller(claims, report, config, backends.register, facts);
+    const wanted = { request: await parsed, ...caller };
+    return answerDelivery(dependencies, {
+      event,
+      waitUntil,
+      askedAt: began,
+      facts,
+      backends,
+      wanted,
+      data: await listed,
+      remember: async (left) => ({
+        ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, left),
+        hop: 1,
+      }),
+    });
+  });
 }

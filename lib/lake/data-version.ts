@@ -17,7 +17,6 @@ export interface LakeDay {
   /** Digest: two versions are equal if, and only if, the files' keys, ETags and sizes are equal. */
   readonly version: string;
   readonly files: number;
-  readonly bytes: number;
   readonly isMarkedComplete: boolean;
   /** When the marker of a complete day was written, by S3's clock, in milliseconds since 1970. */
   readonly markedAt?: number;
@@ -55,7 +54,6 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
         day,
         version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
         files: files.length,
-        bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
         isMarkedComplete: marker !== undefined,
         ...(marker && { markedAt: marker.lastModified }),
       };
@@ -66,7 +64,6 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
-/** The state of the data that a listing shows. */
 export function dataState(
   listing: LakeListing,
   folder: string,

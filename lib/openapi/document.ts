@@ -1,8 +1,7 @@
 import type { Config } from '../config.ts';
 import { daysAnswer } from '../lake/days-answer.ts';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
-import { InvalidRequest } from '../problems/problem.ts';
-import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
+import { InvalidRequest, PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS, patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
@@ -308,7 +307,6 @@ const securityOf = (scope: string, { access }: Deployment): Part[] =>
     ? [{ accessToken: [scope] }, { clientCredentials: [scope] }]
     : [{ accessToken: [scope] }];
 
-/** What a caller may ask for at most, in numbers. */
 const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: Deployment): string =>
   [
     `A window has at most ${MAX_WINDOW_DAYS} days.`,

@@ -8,6 +8,8 @@ import { reportPath } from '../routes.ts';
 
 const described = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.description(description));
+const optional = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.optional(described(schema, description));
 const text = (description: string) => described(v.string(), description);
 const integer = v.pipe(v.number(), v.integer());
 
@@ -27,13 +29,11 @@ const fieldAnswer = v.object({
   ),
   groupable: described(v.boolean(), 'Whether it can stand in `groupBy`.'),
   filterable: described(v.boolean(), 'Whether it can be filtered by.'),
-  grain: v.optional(described(v.picklist(['hour', 'day']), 'The unit that times are truncated to.')),
-  isAmount: v.optional(described(v.boolean(), 'Whether a metric is an amount of money.')),
-  countedBy: v.optional(
-    described(
-      v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
-      'The dimensions that a metric is counted by, if that depends on the grouping.',
-    ),
+  grain: optional(v.picklist(['hour', 'day']), 'The unit that times are truncated to.'),
+  isAmount: optional(v.boolean(), 'Whether a metric is an amount of money.'),
+  countedBy: optional(
+    v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
+    'The dimensions that a metric is counted by, if that depends on the grouping.',
   ),
 });
 
@@ -42,31 +42,23 @@ export const fieldsAnswer = v.object({
   apiVersions: v.array(v.string()),
   timeZone: text('The time zone of all times.'),
   timeForm: v.string(),
-  currency: v.optional(
-    described(
-      v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
-      'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
-    ),
+  currency: optional(
+    v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
+    'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
   ),
-  access: v.optional(
-    described(
-      v.object({
-        tokenEndpoint: v.optional(
-          described(
-            v.pipe(v.string(), v.url()),
-            'Where access tokens come from, for a client id and secret.',
-          ),
-        ),
-        contact: v.optional(text('Whom to ask: an e-mail address, or an https URL.')),
-      }),
-      'How to get access; absent where the operator has not said it.',
-    ),
+  access: optional(
+    v.object({
+      tokenEndpoint: optional(
+        v.pipe(v.string(), v.url()),
+        'Where access tokens come from, for a client id and secret.',
+      ),
+      contact: optional(v.string(), 'Whom to ask: an e-mail address, or an https URL.'),
+    }),
+    'How to get access; absent where the operator has not said it.',
   ),
-  finalAfterHours: v.optional(
-    described(
-      v.pipe(integer, v.minValue(1)),
-      'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
-    ),
+  finalAfterHours: optional(
+    v.pipe(integer, v.minValue(1)),
+    'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
   ),
   limits: v.object({
     windowDays: described(integer, 'The longest window.'),
@@ -74,14 +66,13 @@ export const fieldsAnswer = v.object({
       integer,
       'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
     ),
-    queriesAtATime: v.optional(
-      described(integer, 'How many queries of one client may be under way; absent without a limit.'),
+    queriesAtATime: optional(
+      integer,
+      'How many queries of one client may be under way; absent without a limit.',
     ),
-    requestsPerSecond: v.optional(
-      described(
-        v.number(),
-        'How many requests a second are accepted for each report, of all clients together; others get 429.',
-      ),
+    requestsPerSecond: optional(
+      v.number(),
+      'How many requests a second are accepted for each report, of all clients together; others get 429.',
     ),
     filterTextCharacters: described(integer, 'The longest text of a filter.'),
     filterTimeForms: described(

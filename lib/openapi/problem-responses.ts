@@ -4,7 +4,7 @@ import {
   refusedByFirewall,
   requestTooLarge,
 } from '../problems/gateway-problems.ts';
-import { knownProblems } from '../problems/problem-response.ts';
+import { knownProblems } from '../problems/problem.ts';
 import { headerAsDelivered } from '../response-headers.ts';
 import { headersNamed, type Part, reference } from './parts.ts';
 

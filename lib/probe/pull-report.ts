@@ -1,7 +1,7 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as v from 'valibot';
 import type { LineLog, MetricSink } from '../http/request-log.ts';
-import { ENV, METRIC, PROBE_ENV } from '../names.ts';
+import { METRIC, PROBE_ENV } from '../names.ts';
 import { publisherReport } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
@@ -153,11 +153,11 @@ const url = v.pipe(v.string(), v.url());
 const text = v.pipe(v.string(), v.nonEmpty());
 
 const environment = v.object({
-  [ENV.apiScope]: text,
+  API_SCOPE: text,
   [PROBE_ENV.serviceUrl]: url,
   [PROBE_ENV.tokenUrl]: url,
   [PROBE_ENV.clientSecretId]: text,
-  [ENV.finalAfterHours]: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
+  FINAL_AFTER_HOURS: v.optional(v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))),
 });
 
 type ProbeConfig = ReturnType<typeof readProbeConfig>;
@@ -166,10 +166,10 @@ type ProbeConfig = ReturnType<typeof readProbeConfig>;
 export function readProbeConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = v.parse(environment, env);
   return Object.freeze({
-    scope: `${values[ENV.apiScope]}/.default`,
+    scope: `${values.API_SCOPE}/.default`,
     serviceUrl: values[PROBE_ENV.serviceUrl],
     tokenUrl: values[PROBE_ENV.tokenUrl],
     clientSecretId: values[PROBE_ENV.clientSecretId],
-    finalAfterHours: values[ENV.finalAfterHours],
+    finalAfterHours: values.FINAL_AFTER_HOURS,
   });
 }

@@ -2,6 +2,7 @@
 export interface GatewayProblem {
   readonly responseType: string;
   readonly status: number;
+  /** The last part of the problem's type URI (RFC 9457). */
   readonly slug: string;
   readonly title: string;
   readonly detail: string;

@@ -174,7 +174,6 @@ export const dimensionsOf = ({ fields }: Report): Dimension[] =>
 
 export const metricsOf = ({ fields }: Report): Metric[] => fields.filter((field) => field.role === 'metric');
 
-/** The dimension that identifies the owner of a report's rows. */
 export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedBy];
 
 /** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */

@@ -120,7 +120,6 @@ function within(window: Window): string[] {
 const entitled = (report: Report, entitlement: Entitlement): string[] =>
   entitlement === 'every-company' ? [] : [oneOf(ownerOf(report).column, entitlement.map(quoteInteger))];
 
-/** The records that a filter lets pass. */
 function passes({ kind, dimension, values }: Filter, bind: Bind): string[] {
   if (kind === 'column') return [oneOf(dimension.column, values.map(bind))];
   const onDays = oneOf(PARTITION_COLUMN, [...new Set(values.map(utcDay))].map(quoteText));

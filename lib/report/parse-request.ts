@@ -32,11 +32,6 @@ export interface ReportRequest {
 /** Decoded query parameters with all their values. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
-export interface ReportQuery {
-  readonly parameters: Parameters;
-  readonly accept: string | undefined;
-}
-
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
 
@@ -88,7 +83,6 @@ const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: str
     }),
   );
 
-/** Reads a request's parameters, and collects their faults. */
 function readerOf(parameters: Parameters) {
   const faults: Fault[] = [];
   const fault = (parameter: string, detail: string) =>
@@ -123,7 +117,10 @@ function tooLong({ start, end }: Window, mostDays: number): string {
 }
 
 /** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
-export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
+export function parseRequest(
+  report: Report,
+  { parameters, accept }: { readonly parameters: Parameters; readonly accept: string | undefined },
+): ReportRequest {
   const { faults, fault, read, windowOf } = readerOf(parameters);
   const names = namesOf(report.fields);
   const dimensions = dimensionsOf(report);

@@ -8,7 +8,7 @@ import {
   gatewayProblems,
   requestTooLarge,
 } from '../../lib/problems/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem.ts';
 import { COMMON_HEADERS, headerAsDelivered } from '../../lib/response-headers.ts';
 import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
 import { type Listener, serve } from '../serve.ts';

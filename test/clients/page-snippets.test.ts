@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { snippets } from '../../page/src/answer/snippets.ts';
 import { expectedReport } from '../e2e/expected-report.ts';
@@ -33,7 +32,7 @@ const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 // Each report takes longer than a request waits, so every program goes through the waiting room.
-const service = await ownService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
 service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'performance-reports-page-'));

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { serve } from '../../local/serve.ts';
 import { ownService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
@@ -21,7 +20,7 @@ const duckDb = await duckDbPython();
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 // Each report takes longer than a request waits, so every program goes through the waiting room.
-const service = await ownService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+const service = await ownService(guideEvents, { functionEnv: { QUERY_WAIT_MS: '400' } });
 service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { pythonWith } from '../clients/python.ts';
 import { runProgram } from '../clients/run-program.ts';
 import { readGuide } from '../clients/snippet.ts';
@@ -21,7 +20,7 @@ let service: Service;
 let directory: string;
 
 beforeAll(async () => {
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
 });
 afterAll(() => service.close());
 beforeEach(async () => {

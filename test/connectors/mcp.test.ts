@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { reportOf } from '../../lib/report/catalogue.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
@@ -80,7 +79,7 @@ beforeAll(async () => {
   }));
   service = await startService(
     { ...events, advertiser_events: [...events.advertiser_events, ...hostile] },
-    { functionEnv: { [ENV.queryWaitMs]: '2000', POWERTOOLS_LOG_LEVEL: 'SILENT' } },
+    { functionEnv: { QUERY_WAIT_MS: '2000', POWERTOOLS_LOG_LEVEL: 'SILENT' } },
   );
   for (const entry of await readdir(join(service.eventsDirectory, 'publisher_events')))
     if (entry !== `day=${OPEN_DAY}`)

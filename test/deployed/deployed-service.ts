@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resourceNames } from '../../infra/resource-names.ts';
-import { ENV } from '../../lib/names.ts';
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
 import { startValidatingProxy } from '../e2e/validating-proxy.ts';
@@ -84,7 +83,7 @@ export async function startDeployed(
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
       clients: [],
-      environment: { [ENV.athenaWorkgroup]: resourceNames(stage).service },
+      environment: { ATHENA_WORKGROUP: resourceNames(stage).service },
       register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
       close: () => running.disposeAsync(),
     },

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
-import { ENV } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { slotsKey } from '../../lib/results/keys.ts';
 import type { Question } from '../e2e/expected-report.ts';
@@ -136,7 +135,7 @@ type Settings = readonly (readonly [
 ])[];
 
 /** A first request waits only this long, so its caller is sent to the waiting room. */
-const SHORT_WAIT = { [ENV.queryWaitMs]: '2000' };
+const SHORT_WAIT = { QUERY_WAIT_MS: '2000' };
 
 async function slowQueries(): Promise<void> {
   service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
@@ -171,7 +170,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
     works: 200,
   },
   share: {
-    settings: [[waiting, { ...SHORT_WAIT, [ENV.queriesPerPartner]: '1' }]],
+    settings: [[waiting, { ...SHORT_WAIT, QUERIES_PER_PARTNER: '1' }]],
     prepare: async () => {
       service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
     },
@@ -188,15 +187,15 @@ const trials: Readonly<Record<Situation, Trial>> = {
     works: 200,
   },
   'stopped query': {
-    settings: [[reportFunctions, { [ENV.longestQueryMs]: '3000' }]],
+    settings: [[reportFunctions, { LONGEST_QUERY_MS: '3000' }]],
     prepare: slowQueries,
     act: pull,
     works: 503,
   },
   'query stopped in the waiting room': {
     settings: [
-      [reportFunctions, { ...SHORT_WAIT, [ENV.longestQueryMs]: '3000' }],
-      [['downloads'], { [ENV.longestQueryMs]: '3000' }],
+      [reportFunctions, { ...SHORT_WAIT, LONGEST_QUERY_MS: '3000' }],
+      [['downloads'], { LONGEST_QUERY_MS: '3000' }],
     ],
     prepare: slowQueries,
     act: pull,

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
-import { ENV } from '../../lib/names.ts';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { readLiveFunctions } from '../../tools/live-functions.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
@@ -261,7 +260,7 @@ describe('a stage with the settings as shipped', () => {
   const longestQuery = async () => {
     const FunctionName = resourceNames(stage).functionName('publisherperformance');
     const live = new GetFunctionConfigurationCommand({ FunctionName, Qualifier: LIVE_ALIAS });
-    return (await lambda.send(live)).Environment?.Variables?.[ENV.longestQueryMs];
+    return (await lambda.send(live)).Environment?.Variables?.['LONGEST_QUERY_MS'];
   };
 
   it.each([

@@ -4,7 +4,6 @@ import { get as getEncrypted } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
@@ -222,7 +221,7 @@ describe('the answer while a part of the service is broken', () => {
   };
 
   it('is a 500 without details if the key server can’t be reached', async () => {
-    const functionEnv = { [ENV.tokenJwksUri]: 'http://127.0.0.1:1/jwks' };
+    const functionEnv = { TOKEN_JWKS_URI: 'http://127.0.0.1:1/jwks' };
     const broken = await startService(knownEvents(1, 5), { functionEnv });
     try {
       const response = await broken.request('publisherperformance', query);

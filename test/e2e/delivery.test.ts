@@ -2,7 +2,6 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
@@ -20,7 +19,7 @@ const expected = (question: Question) =>
 let service: Service;
 beforeAll(async () => {
   service = await startService(events, {
-    functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS) },
+    functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) },
     asyncRetryPausesMs: [100, 100],
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
@@ -17,12 +16,12 @@ type ReportName = keyof typeof rowsOf;
 
 /** With this environment, functions read a caller's companies from the token's claims, not from the register. */
 const BY_CLAIMS = {
-  [ENV.entitlements]: 'claims',
-  [ENV.companyClaims]: JSON.stringify({
+  ENTITLEMENTS: 'claims',
+  COMPANY_CLAIMS: JSON.stringify({
     publisherCompanies: { claim: 'publisher_companies' },
     advertiserCompanies: { claim: 'advertiser_companies' },
   }),
-  [ENV.everyCompanyValue]: '*',
+  EVERY_COMPANY_VALUE: '*',
 };
 
 const service = await ownService(events, { functionEnv: BY_CLAIMS });

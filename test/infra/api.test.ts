@@ -236,7 +236,7 @@ describe('the functions', () => {
 });
 
 describe('the probe', () => {
-  it('sends requests to the address that partners use, as often as the stage says', () => {
+  it('sends requests to the address that partners use, as often as the stage says, and knows the promised hour', () => {
     const probe = functionOf(grown, 'probe');
     expect(readProbeConfig(environment(probe))).toEqual({
       scope: 'api://performance-reports/.default',
@@ -244,6 +244,7 @@ describe('the probe', () => {
       tokenUrl: 'https://login.example/tenant/token',
       clientSecretId: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
     });
+    expect(readProbeConfig(environment(functionOf(open, 'probe'))).finalAfterHours).toBe(6);
     const schedules = propertiesOf(grown, 'AWS::Events::Rule').map((rule) => rule['ScheduleExpression']);
     expect(schedules).toContain('rate(5 minutes)');
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
-import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { ownService, queryOf } from '../e2e/service.ts';
@@ -24,7 +24,7 @@ const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
 
 const run = promisify(execFile);
 const downloads = await ownFolder();
-const service = await ownService(events, { functionEnv: { [ENV.queryWaitMs]: '10000' } });
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '10000' } });
 
 /** Downloads a report with curl; resolves to its size and digest. */
 async function digestOf(asked: Question) {

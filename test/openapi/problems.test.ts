@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { responseBodies } from '../../infra/api/firewall.ts';
 import { addGatewayAnswers } from '../../infra/api/rest-api.ts';
 import * as problems from '../../lib/problems/problem.ts';
-import { causes, knownProblems } from '../../lib/problems/problem-response.ts';
 import { SCOPE } from '../../local/stack.ts';
 import { faultsOfResponse } from './response-validator.ts';
 
+const { causes, knownProblems } = problems;
 const guide = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 const known = knownProblems(SCOPE);
 const [ours = ''] = guide.split(/^# What API Gateway answers alone/m);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import { requestTooLarge } from '../../lib/problems/gateway-problems.ts';
-import { knownProblems, PROBLEM_MEDIA_TYPE } from '../../lib/problems/problem-response.ts';
+import { knownProblems, PROBLEM_MEDIA_TYPE } from '../../lib/problems/problem.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { publicHandler } from '../../lib/http/public-handler.ts';
-import { knownProblems } from '../../lib/problems/problem-response.ts';
+import { knownProblems } from '../../lib/problems/problem.ts';
 import { makePage } from '../../page/build-page.ts';
 import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
 import { type SmokeParts, smokeSteps } from '../../tools/smoke.ts';
@@ -20,7 +19,7 @@ const january: Question = {
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS) } });
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) } });
 });
 beforeEach(() => service.stack.faults.set([]));
 afterAll(() => service.close());
@@ -200,7 +199,7 @@ it('the service answers requests above its rate with 429', async () => {
 
 it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {
   const functions = [...routes.map(({ functionName }) => functionName), PUBLIC_FUNCTION];
-  const release = service.stack.environment[ENV.commit] ?? 'unknown';
+  const release = service.stack.environment['COMMIT'] ?? 'unknown';
   const until = Date.now() + 10_000;
   const waits = { pause: async () => {}, mayWait: () => Date.now() < until };
   expect(await askService(service.gatewayUrl, release, functions, waits)).toEqual({

@@ -1,7 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
 import type { FailedInvocation, ObjectCreated } from '../../lib/http/publication-handler.ts';
-import { ENV } from '../../lib/names.ts';
 import { athenaClient } from './athena-client.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
 import type { EngineQuery } from './modelled-athena.ts';
@@ -121,19 +120,19 @@ function configOf(
   const known = ofCode.get(name);
   if (known) return known;
   const made = code.readConfig({
-    [ENV.tokenIssuer]: 'https://issuer.example',
-    [ENV.tokenJwksUri]: 'https://issuer.example/keys',
-    [ENV.apiScope]: 'api://reports',
-    [ENV.entitlements]: 'partners',
-    [ENV.partnersBucket]: 'partners',
-    [ENV.eventsBucket]: 'lake',
-    [ENV.athenaDatabase]: 'reports',
-    [ENV.athenaWorkgroup]: 'reports',
-    [ENV.resultsBucket]: 'results',
-    [ENV.queriesPerPartner]: String(queriesPerPartner),
-    [ENV.longestQueryMs]: String(longestQueryMs),
-    [ENV.listingSeconds]: String(listingSeconds),
-    [ENV.maxBytesScanned]: `${gigabytes}000000000`,
+    TOKEN_ISSUER: 'https://issuer.example',
+    TOKEN_JWKS_URI: 'https://issuer.example/keys',
+    API_SCOPE: 'api://reports',
+    ENTITLEMENTS: 'partners',
+    PARTNERS_BUCKET: 'partners',
+    EVENTS_BUCKET: 'lake',
+    ATHENA_DATABASE: 'reports',
+    ATHENA_WORKGROUP: 'reports',
+    RESULTS_BUCKET: 'results',
+    QUERIES_PER_PARTNER: String(queriesPerPartner),
+    LONGEST_QUERY_MS: String(longestQueryMs),
+    LISTING_SECONDS: String(listingSeconds),
+    MAX_BYTES_SCANNED: `${gigabytes}000000000`,
   });
   ofCode.set(name, made);
   return made;

@@ -108,10 +108,10 @@ describe('findDataState', () => {
 });
 
 describe('lakeDays', () => {
-  it('counts the files and bytes of each day, in the order of the days', () => {
+  it('counts the files of each day, in the order of the days', () => {
     expect(daysOf(...files)).toMatchObject([
-      { day: '2026-01-01', files: 2, bytes: 150, isMarkedComplete: false },
-      { day: '2026-01-03', files: 1, bytes: 100, isMarkedComplete: false },
+      { day: '2026-01-01', files: 2, isMarkedComplete: false },
+      { day: '2026-01-03', files: 1, isMarkedComplete: false },
     ]);
   });
 
@@ -134,7 +134,7 @@ describe('lakeDays', () => {
 
   it('shows a day that has a marker but no files', () => {
     expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([
-      { day: '2026-01-03', files: 0, bytes: 0, isMarkedComplete: true },
+      { day: '2026-01-03', files: 0, isMarkedComplete: true },
     ]);
   });
 

@@ -7,8 +7,7 @@ import {
   releaseChecker,
   releaseGate,
 } from '../../../lib/probe/release-gate.ts';
-import { NoRecords } from '../../../lib/problems/problem.ts';
-import { problemResponse } from '../../../lib/problems/problem-response.ts';
+import { NoRecords, problemResponse } from '../../../lib/problems/problem.ts';
 
 const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { knownProblems } from '../../../lib/problems/problem-response.ts';
+import { knownProblems } from '../../../lib/problems/problem.ts';
 
 describe('knownProblems', () => {
   it('has an example of each problem of the service, the gateway and the firewall, in the order of the statuses', () => {

@@ -6,11 +6,11 @@ import {
   NoSuchDownload,
   NotAuthorized,
   NotFound,
+  problemResponse,
   ReportTooLarge,
   Unauthenticated,
   Unavailable,
 } from '../../../lib/problems/problem.ts';
-import { problemResponse } from '../../../lib/problems/problem-response.ts';
 
 const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 const HEADERS = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };

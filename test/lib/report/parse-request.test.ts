@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequest } from '../../../lib/problems/problem.ts';
-import { problemResponse } from '../../../lib/problems/problem-response.ts';
+import { InvalidRequest, problemResponse } from '../../../lib/problems/problem.ts';
 import {
   advertiserReport,
   dimensionsOf,

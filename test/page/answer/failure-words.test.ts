@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { knownProblems } from '../../../lib/problems/problem-response.ts';
+import { knownProblems } from '../../../lib/problems/problem.ts';
 import { failureWords, retryWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
 
 describe('failureWords', () => {

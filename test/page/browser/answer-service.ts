@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { ENV } from '../../../lib/names.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
 import { openForm, openPage, startBrowser } from './open-page.ts';
@@ -15,7 +14,7 @@ export const CONTACT = 'data@example.com';
 async function startAnswering(events: KnownEvents, openDay: string): Promise<Service> {
   const service = await startService(events, {
     lastDay: async () => openDay,
-    functionEnv: { [ENV.currency]: 'EUR', [ENV.accessContact]: CONTACT },
+    functionEnv: { CURRENCY: 'EUR', ACCESS_CONTACT: CONTACT },
   });
   for (const table of ['publisher_events', 'advertiser_events']) {
     const days = join(service.eventsDirectory, table);

@@ -5,7 +5,6 @@ import { ListObjectsV2Command, S3Client, type S3ClientConfig } from '@aws-sdk/cl
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENV } from '../../../lib/names.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../../e2e/service.ts';
@@ -40,7 +39,7 @@ describe.each([
     service = await startService(events, {
       corsOrigins: [partner.url],
       hasDownloadsEdge,
-      functionEnv: { [ENV.queryWaitMs]: '400' },
+      functionEnv: { QUERY_WAIT_MS: '400' },
     });
   });
   afterAll(async () => {
@@ -95,7 +94,7 @@ describe.each([
   }
 
   const downloadOrigin = (): string =>
-    (hasDownloadsEdge && service.stack.environment[ENV.downloadsEdgeOrigin]) || service.stack.storageUrl;
+    (hasDownloadsEdge && service.stack.environment['DOWNLOADS_EDGE_ORIGIN']) || service.stack.storageUrl;
 
   const urlFor = (hour: number) =>
     `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;

@@ -2,7 +2,6 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENV } from '../../../lib/names.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
@@ -49,7 +48,7 @@ beforeAll(async () => {
     startService(events, {
       lastDay: async () => '2026-01-06',
       // A request waits only one second for its query, so a slow query leads through the waiting room.
-      functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR', [ENV.finalAfterHours]: '6' },
+      functionEnv: { QUERY_WAIT_MS: '1000', CURRENCY: 'EUR', FINAL_AFTER_HOURS: '6' },
       log(text) {
         logged.push(...text.trimEnd().split('\n'));
         keptLog(text);

@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../../lib/names.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { ownService } from '../../e2e/service.ts';
 import { accessibilityFindings, openPage, ownBrowser, type WatchedPage } from './open-page.ts';
 
 const CONTACT = 'reports@example.com';
 
-const service = await ownService(knownEvents(18, 100), { functionEnv: { [ENV.accessContact]: CONTACT } });
+const service = await ownService(knownEvents(18, 100), { functionEnv: { ACCESS_CONTACT: CONTACT } });
 const browser = await ownBrowser();
 let watched: WatchedPage;
 let page: Page;
