@@ -8,6 +8,7 @@ import {
   type RecordIn,
 } from '../results/job-record.ts';
 import type { CacheStatus } from './delivery.ts';
+import type { Limits } from './execution.ts';
 
 /** What a request does next, after it has read its job's record. */
 export type Decision =
@@ -63,9 +64,9 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const MAX_ATTEMPTS = 6;
 
 /**
- * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for everybody. Any other end is for callers who saw
- * the listing that the attempt was started for, and who came before its end: anybody else waits until the attempt has
- * ended and its files are made, and then starts the next.
+ * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for
+ * everybody. Any other end is for callers who saw the listing that the attempt was started for, and who came before its
+ * end: anybody else waits until the attempt has ended and its files are made, and then starts the next.
  *
  * @param ageMs how long ago the record was written
  */
@@ -130,3 +131,12 @@ function decideFailed(
   if (why === 'retryable' && !isRetry) return { ...start, isRetry: true };
   return { next: 'refuse', record };
 }
+
+/**
+ * Whether a caller has time for another attempt: at least the queue limit plus half the running limit. With less time,
+ * that attempt would most likely take too long again.
+ */
+export const hasTimeForAnother = (
+  callerLeftMs: number,
+  { longestQueueMs, longestQueryMs }: Limits,
+): boolean => callerLeftMs >= longestQueueMs + longestQueryMs / 2;

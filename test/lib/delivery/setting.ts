@@ -1,5 +1,11 @@
-import type { DeliveryFacts, DeliveryTerms, Run, Wanted } from '../../../lib/delivery/delivery.ts';
-import { type Job, makeJob } from '../../../lib/delivery/job.ts';
+import {
+  type DeliveryFacts,
+  type DeliveryTerms,
+  type Job,
+  makeJob,
+  type Run,
+  type Wanted,
+} from '../../../lib/delivery/delivery.ts';
 import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
