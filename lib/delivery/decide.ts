@@ -7,7 +7,7 @@ import {
   type OpenRecord,
   type RecordIn,
 } from '../results/job-record.ts';
-import type { CacheStatus } from './delivery.ts';
+import type { CacheStatus, DeliveryTerms } from './delivery.ts';
 import type { Limits } from './execution.ts';
 
 /** What a request does next, after it has read its job's record. */
@@ -31,7 +31,7 @@ export type Decision =
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
 /** The facts about a request. */
-export interface RequestFacts {
+export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'> {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
   /** Whether the lake was listed after the record was written, or can't be listed. */
@@ -42,9 +42,6 @@ export interface RequestFacts {
   readonly own: string | undefined;
   /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
-  readonly acceptsGzip: boolean;
-  /** The scan limit in bytes; undefined if it is not known. */
-  readonly scanLimit: number | undefined;
 }
 
 /** How long a report is delivered: one day less than its files are kept, so that no download URL outlives its file. */

@@ -11,13 +11,14 @@ import { type Decision, decide, hasTimeForAnother } from './decide.ts';
 import {
   type Delivery,
   dataKeepChanging,
-  type Job,
   makeJob,
   noSlotInTime,
   PublicationFailed,
   QueryFailed,
   type Run,
+  startsWaiting,
   tookTooLong,
+  type Wait,
 } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
@@ -28,24 +29,6 @@ const MAX_DATA_CHANGES = 3;
 
 /** The longest random pause of a waiting request after the lease has ended, before it takes the attempt over. */
 const TAKE_OVER_MS = 1_000;
-
-/** A request, and what it knows of its caller's wait. It changes as the request goes on. */
-interface Wait extends Run {
-  /** The job that the caller wants, for the data as they were listed last. */
-  job: Job;
-  /** The job's record, as it was read or written last. */
-  stored: StoredDocument | undefined;
-  /** Whether the caller has waited for an attempt. */
-  hasWaited: boolean;
-  /** Token of the last attempt that was created for this caller. */
-  own: string | undefined;
-  waitsForSlot: boolean;
-  dataChanges: number;
-  /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
-  listedAfter?: string;
-  /** The client's slots, read beside the record. */
-  slots: Promise<StoredDocument | undefined> | undefined;
-}
 
 /**
  * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect):
@@ -86,9 +69,8 @@ export async function deliverReport(run: Run, data: DataState, left?: Progress):
 /** Does what the record asks for. Resolves to the answer; to undefined if the record must be looked at again. */
 async function nextStep(wait: Wait): Promise<Delivery | undefined> {
   const { terms, note, job, stored } = wait;
-  const record = readRecord(stored);
   const ageMs = stored?.ageMs ?? 0;
-  const decision = decide(record, ageMs, {
+  const decision = decide(readRecord(stored), ageMs, {
     fingerprint: job.data.fingerprint,
     hasListed: hasListed(wait),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
@@ -124,7 +106,7 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
     }
     case 'publish':
       startsWaiting(wait);
-      wait.stored = await requestPublication(wait, job, decision.record);
+      wait.stored = await requestPublication(wait, decision.record);
       await watchRecord(wait, stored, terms.waitUntil, nextFileLookMs);
       if (wait.stored?.etag !== stored?.etag) return undefined;
       if (Date.now() >= terms.publishUntil) throw tookTooLong();
@@ -174,11 +156,6 @@ export async function watchRecord(
     wait.stored = await readJob(wait);
     tookMs = Date.now() - lookedAt;
   }
-}
-
-function startsWaiting(wait: Wait): void {
-  wait.hasWaited = true;
-  wait.waitsForSlot = false;
 }
 
 /** The answer that leads the caller to the waiting room. */
@@ -236,7 +213,7 @@ async function withSlot(wait: Wait, decision: Leading): Promise<Delivery | undef
   return undefined;
 }
 
-async function hasEnded({ backends: { queries } }: Run, executionId: string): Promise<boolean> {
+async function hasEnded({ backends: { queries } }: Wait, executionId: string): Promise<boolean> {
   try {
     return (await queries.get(executionId)).state !== 'under-way';
   } catch (error) {
@@ -247,10 +224,7 @@ async function hasEnded({ backends: { queries } }: Run, executionId: string): Pr
 }
 
 async function lead(wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {
-  const outcome = await leadAttempt(wait, wait.job, wait.stored, decision, slot, (token) => {
-    startsWaiting(wait);
-    if (decision.next === 'start') wait.own = token;
-  });
+  const outcome = await leadAttempt(wait, decision, slot);
   if (outcome === 'time-is-up') {
     if (Date.now() >= wait.terms.giveUpAt) throw tookTooLong();
     return waiting(wait);

@@ -10,7 +10,7 @@ import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import type { ResultsKey } from '../results/keys.ts';
-import type { ResultsBucket } from '../results/results-bucket.ts';
+import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { Limits, QueryService } from './execution.ts';
 
@@ -87,6 +87,30 @@ export interface Run {
   readonly terms: DeliveryTerms;
   /** Takes facts for the log and the metrics. */
   readonly note: (facts: DeliveryFacts) => void;
+}
+
+/** A request, and what it knows of its caller's wait. It changes as the request goes on. */
+export interface Wait extends Run {
+  /** The job that the caller wants, for the data as they were listed last. */
+  job: Job;
+  /** The job's record, as it was read or written last. */
+  stored: StoredDocument | undefined;
+  /** Whether the caller has waited for an attempt. */
+  hasWaited: boolean;
+  /** Token of the last attempt that was created for this caller. */
+  own: string | undefined;
+  waitsForSlot: boolean;
+  dataChanges: number;
+  /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
+  listedAfter?: string;
+  /** The client's slots, read beside the record. */
+  slots: Promise<StoredDocument | undefined> | undefined;
+}
+
+/** Notes that the caller waits for an attempt from now on. */
+export function startsWaiting(wait: Wait): void {
+  wait.hasWaited = true;
+  wait.waitsForSlot = false;
 }
 
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */

@@ -9,7 +9,7 @@ import { gzipped } from '../results/gzipped.ts';
 import type { EndedRecord, RecordIn, ReportFiles } from '../results/job-record.ts';
 import { gzippedKey, reportKey, resultKey } from '../results/keys.ts';
 import { type EngineResult, type ResultsBucket, reportFile } from '../results/results-bucket.ts';
-import type { Job, Run } from './delivery.ts';
+import type { Job, Run, Wait } from './delivery.ts';
 import type { Execution } from './execution.ts';
 
 /** Reads that were begun as soon as the result was seen at its usual key, while Athena was asked. */
@@ -40,12 +40,12 @@ export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 const GZIP_GRACE_MS = 1_000;
 
 /** The state of the data now. Undefined if the lake can't be listed, or if the table is missing. */
-const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { data }: Job) =>
+const stateNow = ({ backends: { lake }, wanted: { request }, job: { data } }: Wait) =>
   data.isListed ? findDataState(lake, request, 0) : Promise.resolve(undefined);
 
-export const readEarly = (run: Run, job: Job, executionId: string): EarlyReads => ({
-  closing: begun(stateNow(run, job)),
-  result: begun(readResult(run, run.backends.results.locationOf(resultKey(executionId)))),
+export const readEarly = (wait: Wait, executionId: string): EarlyReads => ({
+  closing: begun(stateNow(wait)),
+  result: begun(readResult(wait, wait.backends.results.locationOf(resultKey(executionId)))),
 });
 
 const readResult = ({ backends: { results } }: Run, location: string) =>
@@ -59,14 +59,16 @@ const readResult = ({ backends: { results } }: Run, location: string) =>
  * @param answeredAt when Athena's last answer came, by this machine's clock
  */
 export async function endOf(
-  run: Run,
-  job: Job,
+  wait: Wait,
   { leaseMs: _, elapsedMs: __, hasRun: ___, runningAt, isStopped, ...attempt }: RecordIn<'under-way'>,
   execution: Execution,
   early: EarlyReads | undefined,
   answeredAt: number,
 ): Promise<EndedRecord | 'time-is-up'> {
-  const { results } = run.backends;
+  const {
+    backends: { results },
+    job,
+  } = wait;
   const every = { ...attempt, writer: randomUUID(), isOfVersion: false } as const;
   if (execution.state === 'forgotten') {
     const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0, seenAfterMs: 0 };
@@ -81,21 +83,17 @@ export async function endOf(
   const ended = { ...every, submittedAt, completedAt, bytesScanned, engineMs };
   /** How long ago the query had ended when Athena answered. */
   const endedAgoMs = observedAt - completedAt;
-  const failed = (
-    why: RecordIn<'failed'>['why'],
-    reason: string,
-    more?: Partial<RecordIn<'failed'>>,
-  ): EndedRecord => {
+  const failed = (why: RecordIn<'failed'>['why'], reason: string, isOfVersion = false): EndedRecord => {
     const seenAfterMs = endedAgoMs + Date.now() - answeredAt;
-    return { ...ended, state: 'failed', why, reason, seenAfterMs, ...more };
+    return { ...ended, state: 'failed', why, reason, isOfVersion, seenAfterMs };
   };
   const isSoon = endedAgoMs < SOON_MS;
-  const isUnchanged = async () => (await stateNow(run, job))?.fingerprint === attempt.fingerprint;
+  const isUnchanged = async () => (await stateNow(wait))?.fingerprint === attempt.fingerprint;
   switch (execution.state) {
     case 'under-way':
       return failed('too-long', 'took too long and was stopped');
     case 'scan-limit-exceeded':
-      return failed('too-large', 'exceeded the scan limit', { isOfVersion: isSoon && (await isUnchanged()) });
+      return failed('too-large', 'exceeded the scan limit', isSoon && (await isUnchanged()));
     case 'failed': {
       const { reason, isCancelled, isRetryable } = execution;
       if (job.data.isListed && !(await isUnchanged())) return failed('data-changed', reason);
@@ -110,14 +108,14 @@ export async function endOf(
   const reads = location === results.locationOf(resultKey(execution.id)) ? early : undefined;
   const lateAt = answeredAt - endedAgoMs + RESULT_LATE_MS;
   const [result, closing] = await Promise.all([
-    appearing(run, location, lateAt, reads?.result),
-    isSoon ? (reads?.closing ?? stateNow(run, job)) : undefined,
+    appearing(wait, location, lateAt, reads?.result),
+    isSoon ? (reads?.closing ?? stateNow(wait)) : undefined,
   ]);
   if (result === 'time-is-up') return 'time-is-up';
   if (!result) return failed('lost', 'has no result any more');
   const succeeded = {
     ...ended,
-    ...goodFor(run, job, attempt.fingerprint),
+    ...goodFor(wait, attempt.fingerprint),
     isOfVersion: closing?.fingerprint === attempt.fingerprint,
   };
   if (!result.content) return { ...succeeded, state: 'publishing', location, files: {} };
@@ -157,7 +155,7 @@ async function appearing(
  * How long new callers may get this report without a data version: as long as the listing of the lake that its query
  * was started for may be reused.
  */
-function goodFor({ terms: { listingMs } }: Run, { data }: Job, fingerprint: string) {
+function goodFor({ terms: { listingMs }, job: { data } }: Wait, fingerprint: string) {
   const now = Date.now();
   const { listedAt } = data;
   if (listedAt === undefined || data.fingerprint !== fingerprint) return {};

@@ -14,7 +14,7 @@ import {
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { Decision } from './decide.ts';
-import type { DeliveryFacts, Job, Run } from './delivery.ts';
+import { type DeliveryFacts, type Run, startsWaiting, type Wait } from './delivery.ts';
 import { type EarlyReads, endOf, readEarly } from './end.ts';
 import { type Execution, limitLeftMs } from './execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
@@ -28,24 +28,22 @@ export type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
  * if it must be read, or to `time-is-up` if the request must answer first. On an error, gives up the lease, so that
  * another may ask at once.
  *
- * @param was the record as it was read
  * @param slot the id of the slot that was taken for the query
- * @param onLease called with the attempt's token as soon as this request has the lease
  */
 export async function leadAttempt(
-  run: Run,
-  job: Job,
-  was: StoredDocument | undefined,
+  wait: Wait,
   decision: Leading,
   slot: string | undefined,
-  onLease: (token: string) => void,
 ): Promise<StoredDocument | 'time-is-up' | undefined> {
-  const { queries, results } = run.backends;
+  const { backends, note, job, stored: was } = wait;
+  const { queries, results } = backends;
   const key = jobRecordKey(job);
-  let open = openRecord(run, job, was, decision, slot);
+  let open = openRecord(wait, decision, slot);
   const created = await (was ? results.replace(was, key, open) : results.create(key, open));
   if (!created) return undefined;
-  onLease(open.attempt);
+  startsWaiting(wait);
+  const isOwn = decision.next === 'start';
+  if (isOwn) wait.own = open.attempt;
   /** The record in the bucket after this request's last write; undefined if another request has changed it. */
   let stored: Promise<StoredDocument | undefined> = Promise.resolve(created);
   const write = (record: JobRecord): typeof stored => {
@@ -68,20 +66,19 @@ export async function leadAttempt(
         // The token belongs to another query, so this attempt takes a new one.
         open = { ...open, ...signed(), attempt: randomUUID() };
         if (!(await write(open))) return undefined;
-        onLease(open.attempt);
+        if (isOwn) wait.own = open.attempt;
         executionId = await queries.start(job.query, open.attempt);
       }
       if (executionId === undefined) throw new Error('Athena knows the token of a new attempt');
-      open = { ...open, ...signed(), ...leaseOf(run), state: 'under-way', executionId, elapsedMs: 0 };
+      open = { ...open, ...signed(), ...leaseOf(wait), state: 'under-way', executionId, elapsedMs: 0 };
       // The record is written while the query runs.
       write(open);
     }
     const { executionId } = open;
-    run.note({ queryExecutionId: executionId });
+    note({ queryExecutionId: executionId });
     let early: EarlyReads | undefined;
-    const isTakenOver = decision.next === 'take-over';
-    const { execution, record } = await watchExecution(run, open, isTakenOver, () => {
-      early = readEarly(run, job, executionId);
+    const { execution, record } = await watchExecution(wait, open, !isOwn, () => {
+      early = readEarly(wait, executionId);
     });
     const answeredAt = Date.now();
     open = record;
@@ -92,19 +89,19 @@ export async function leadAttempt(
       if (!(await release())) return undefined;
       await queries.stop(executionId);
     }
-    const end = execution ? await endOf(run, job, record, execution, early, answeredAt) : 'time-is-up';
+    const end = execution ? await endOf(wait, record, execution, early, answeredAt) : 'time-is-up';
     if (end === 'time-is-up') {
       await release().catch(() => {});
       return end;
     }
     const isForgotten = execution?.state === 'forgotten';
-    if (!isForgotten) run.note(endFacts(end));
+    if (!isForgotten) note(endFacts(end));
     const written = await write(end);
     const latest = written ?? (await results.read(key));
     // The request that records the end counts the query, so that each query is counted once. Perhaps another attempt
     // has already taken the place of the record.
     const isRecorded = written !== undefined || readRecord(latest)?.follows === end.writer;
-    if (isRecorded && !isForgotten) run.note({ finishedQueries: [finishedQuery(end)] });
+    if (isRecorded && !isForgotten) note({ finishedQueries: [finishedQuery(end)] });
     return latest;
   } catch (error) {
     if (open.leaseMs !== undefined) await release().catch(() => {});
@@ -118,14 +115,15 @@ const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
 
 /** The record of a new attempt, or of one that this request takes over. */
-function openRecord(
-  run: Run,
-  { data: { fingerprint } }: Job,
-  was: StoredDocument | undefined,
-  decision: Leading,
-  slot: string | undefined,
-): OpenRecord {
-  const mine = { ...signed(), ...leaseOf(run), ...(slot !== undefined && { slot }) };
+function openRecord(wait: Wait, decision: Leading, slot: string | undefined): OpenRecord {
+  const {
+    stored: was,
+    job: {
+      data: { fingerprint },
+    },
+    terms,
+  } = wait;
+  const mine = { ...signed(), ...leaseOf(wait), ...(slot !== undefined && { slot }) };
   if (decision.next === 'take-over') {
     const { record } = decision;
     if (record.state === 'starting') return { ...record, ...mine };
@@ -133,7 +131,7 @@ function openRecord(
   }
   const { isRetry, attempts } = decision;
   const follows = readRecord(was)?.writer;
-  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint, limit: run.terms.scanLimit };
+  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint, limit: terms.scanLimit };
   return { state: 'starting', ...mine, ...attempt, ...(follows !== undefined && { follows }) };
 }
 
@@ -184,7 +182,11 @@ export async function watchExecution(
       const isTimeUp = Date.now() >= mustAnswerAt;
       if (isTimeUp && !hasAppeared && Date.now() < Math.min(tooLongAt, terms.giveUpAt)) return recordNow();
       // A query that takes too long may have ended at the last moment: ask before giving it up.
-      execution = await ask();
+      execution = await queries.get(executionId).catch((error: unknown) => {
+        // Athena could not answer. The query itself goes on.
+        if (error instanceof Unavailable) return execution;
+        throw error;
+      });
       if (execution?.state === 'under-way') {
         const { observedAt, submittedAt, isQueued } = execution;
         ageAtBegin = Math.max(ageAtBegin, observedAt - submittedAt - (Date.now() - began));
@@ -202,16 +204,6 @@ export async function watchExecution(
     }
   } finally {
     hasEnded = true;
-  }
-
-  async function ask(): Promise<Execution | undefined> {
-    try {
-      return await queries.get(executionId);
-    } catch (error) {
-      // Athena could not answer. The query itself goes on.
-      if (error instanceof Unavailable) return execution;
-      throw error;
-    }
   }
 
   /**
@@ -232,21 +224,16 @@ export async function watchExecution(
 }
 
 /** The facts about an ended query for the log. */
-export const endFacts = ({
-  submittedAt,
-  completedAt,
-  bytesScanned,
-  engineMs,
-}: EndedRecord): DeliveryFacts => ({
+export const endFacts = ({ submittedAt, completedAt, bytesScanned, engineMs }: EndedRecord) => ({
   bytesScanned,
   engineMs,
   queryMs: completedAt - submittedAt,
 });
 
 /** A query's end for the metrics. The query of a result that is gone has succeeded. */
-function finishedQuery(end: EndedRecord): NonNullable<DeliveryFacts['finishedQueries']>[number] {
-  const { bytesScanned, submittedAt, completedAt } = end;
+export function finishedQuery(end: EndedRecord): NonNullable<DeliveryFacts['finishedQueries']>[number] {
+  const { bytesScanned, queryMs } = endFacts(end);
   const isFailed = end.state === 'failed' && end.why !== 'lost';
   const state = !isFailed ? 'succeeded' : end.why === 'too-large' ? 'scan-limit-exceeded' : 'failed';
-  return { state, bytesScanned, queryMs: completedAt - submittedAt };
+  return { state, bytesScanned, queryMs };
 }

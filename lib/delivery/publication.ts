@@ -19,7 +19,7 @@ import {
   reportFile,
   type StoredDocument,
 } from '../results/results-bucket.ts';
-import type { Job, Run } from './delivery.ts';
+import type { Wait } from './delivery.ts';
 
 /** A request to publish a large result, with everything needed to make the report's files. */
 const publication = v.object({
@@ -57,8 +57,7 @@ const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
  * already name the files.
  */
 export async function requestPublication(
-  { backends: { results }, terms: { acceptsGzip, partner } }: Run,
-  job: Job,
+  { backends: { results }, terms: { acceptsGzip, partner }, job }: Wait,
   { executionId, location, isOfVersion }: RecordIn<'publishing'>,
 ): Promise<StoredDocument | undefined> {
   const { fileName, columns, data } = job;

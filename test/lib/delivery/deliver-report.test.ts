@@ -429,7 +429,7 @@ describe('watchRecord', () => {
     const job = await of.job();
     const stored = of.results.put(jobRecordKey(job), underWayRecord());
     setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
-    const wait = { backends: of.backends, job, stored };
+    const wait = { ...of.wait(job), stored };
     await settled(watchRecord(wait, stored, START + 1_000, pauseMs));
     return wait.stored;
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
-import type { Job } from '../../../lib/delivery/delivery.ts';
+import type { DeliveryTerms, Job } from '../../../lib/delivery/delivery.ts';
 import { type EarlyReads, endOf, MAX_SMALL_BYTES, writeReport } from '../../../lib/delivery/end.ts';
 import type { EndedExecution, Execution, RunningExecution } from '../../../lib/delivery/execution.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
@@ -31,7 +31,7 @@ interface Circumstances {
   readonly early?: EarlyReads;
   /** What happens after the listing for the attempt. */
   readonly change?: (of: Setting) => unknown;
-  readonly terms?: Parameters<Setting['run']>[0];
+  readonly terms?: Partial<DeliveryTerms>;
 }
 
 /** Ends an attempt that was started for the lake as `of` shows it, and whose result is there. */
@@ -41,7 +41,7 @@ async function end(of: Setting, execution: Execution, more: Circumstances = {}) 
   const open = underWayRecord({ fingerprint, slot: 's', elapsedMs: 9, ...more.record });
   of.results.putResult(location, ENGINE_CSV);
   more.change?.(of);
-  return settled(endOf(of.run(terms), job, open, execution, early, Date.now()));
+  return settled(endOf(of.wait(job, terms), open, execution, early, Date.now()));
 }
 
 const writeAgain = ({ lake }: Setting) => lake.writeAgain();

@@ -4,7 +4,7 @@ import { watchExecution } from '../../../lib/delivery/lead.ts';
 import { Unavailable } from '../../../lib/problems/problem.ts';
 import type { RecordIn } from '../../../lib/results/job-record.ts';
 import type { Plan } from './memory-queries.ts';
-import { type Setting, START, setting, underWayRecord } from './setting.ts';
+import { type Setting, START, setting, termsNow, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -38,7 +38,9 @@ async function watch(
   const onResult = vi.fn();
   const get = vi.spyOn(of.queries, 'get');
   const record = underWayRecord({ executionId: id, ...watched });
-  const state = await settled(watchExecution(of.run(terms), record, isTakenOver, onResult));
+  const state = await settled(
+    watchExecution({ backends: of.backends, terms: termsNow(terms) }, record, isTakenOver, onResult),
+  );
   const ended = { ...state, ms: Date.now() - START, athena: get.mock.calls.length };
   const looks = of.results.calls.length;
   // After the watch has ended, it makes at most one more call to S3.

@@ -158,8 +158,8 @@ describe('requestPublication', () => {
     const record = publishingRecord({ isOfVersion });
     const { etag } = of.results.put(jobRecordKey(job), record);
     before(of.results);
-    const run = of.run({ partner: 'first-partner', acceptsGzip });
-    const latest = await requestPublication(run, job, record);
+    const wait = of.wait(job, { partner: 'first-partner', acceptsGzip });
+    const latest = await requestPublication(wait, record);
     const document = latest?.document as Record<string, unknown>;
     return { ...of, job, document, isChanged: latest?.etag !== etag };
   }
