@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
 import { type DataState, readDataState } from '../lake/data-version.ts';
-import { Overloaded, ReportTooLarge } from '../problems/problem.ts';
-import { AGE_ERROR_MS, leaseLeftMs, type RecordIn, readRecord } from '../results/job-record.ts';
+import { Overloaded } from '../problems/problem.ts';
+import { AGE_ERROR_MS, leaseLeftMs, readRecord } from '../results/job-record.ts';
 import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
@@ -13,10 +13,8 @@ import {
   dataKeepChanging,
   makeJob,
   noSlotInTime,
-  PublicationFailed,
-  QueryFailed,
   type Run,
-  startsWaiting,
+  refusalOf,
   tookTooLong,
   type Wait,
 } from './delivery.ts';
@@ -36,19 +34,19 @@ const TAKE_OVER_MS = 1_000;
  * Unavailable, QueryFailed or PublicationFailed.
  *
  * @param data the state of the data to report on: the state that the awaited attempt reads, or the lake's state now
- * @param left the progress that the caller's previous request stored, if there was one
+ * @param progress what the caller's previous request stored, if there was one
  */
-export async function deliverReport(run: Run, data: DataState, left?: Progress): Promise<Delivery> {
+export async function deliverReport(run: Run, data: DataState, progress?: Progress): Promise<Delivery> {
   const { wanted, terms, backends } = run;
-  const hasSlots = terms.queriesPerPartner !== undefined && left?.waitsFor !== 'attempt';
+  const hasSlots = terms.queriesPerPartner !== undefined && progress?.waitsFor !== 'attempt';
   const wait: Wait = {
     ...run,
     job: makeJob(wanted.request, wanted.entitlement, data),
     stored: undefined,
-    hasWaited: left?.cacheStatus !== undefined,
-    own: left?.attempt,
-    waitsForSlot: left?.waitsFor === 'slot',
-    dataChanges: left?.dataChanges ?? 0,
+    hasWaited: progress?.cacheStatus !== undefined,
+    own: progress?.attempt,
+    waitsForSlot: progress?.waitsFor === 'slot',
+    dataChanges: progress?.dataChanges ?? 0,
     slots: hasSlots ? begun(backends.results.read(slotsKey(wanted.client))) : undefined,
   };
   try {
@@ -88,7 +86,8 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
     case 'deliver':
       return ready(wait, decision);
     case 'refuse':
-      throw refusalOf(wait, decision.record);
+      note(endFacts(decision.record));
+      throw refusalOf(decision.record);
     case 'list-again':
       return listAgain(wait);
     case 'wait': {
@@ -156,6 +155,12 @@ export async function watchRecord(
     wait.stored = await readJob(wait);
     tookMs = Date.now() - lookedAt;
   }
+}
+
+/** Notes that the caller waits for an attempt from now on. */
+function startsWaiting(wait: Wait): void {
+  wait.hasWaited = true;
+  wait.waitsForSlot = false;
 }
 
 /** The answer that leads the caller to the waiting room. */
@@ -245,15 +250,4 @@ function ready(
   const key = encoding === 'gzip' ? gzippedKey(plain) : plain;
   const empty = rows === 0 && data.whyEmpty ? { whyEmpty: data.whyEmpty } : {};
   return { state: 'ready', key, bytes: files[encoding] ?? 0, cacheStatus, ...dataVersion, ...empty };
-}
-
-/** The error that the caller gets for an attempt that left no report. */
-function refusalOf({ note }: Run, record: RecordIn<'failed'>): Error {
-  const { executionId, why, reason } = record;
-  note(endFacts(record));
-  if (why === 'too-large') return new ReportTooLarge();
-  if (why === 'too-long') return tookTooLong();
-  if (why === 'data-changed') return dataKeepChanging();
-  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
-  return new QueryFailed(`query ${executionId} ${reason}`);
 }

@@ -4,11 +4,12 @@ import type { CsvColumn } from '../csv/retype-csv.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
 import type { Lake } from '../lake/lake.ts';
-import { Unavailable } from '../problems/problem.ts';
+import { ReportTooLarge, Unavailable } from '../problems/problem.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
+import type { RecordIn } from '../results/job-record.ts';
 import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
@@ -107,12 +108,6 @@ export interface Wait extends Run {
   slots: Promise<StoredDocument | undefined> | undefined;
 }
 
-/** Notes that the caller waits for an attempt from now on. */
-export function startsWaiting(wait: Wait): void {
-  wait.hasWaited = true;
-  wait.waitsForSlot = false;
-}
-
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
@@ -174,3 +169,12 @@ export const noSlotInTime = unavailable(
 export const dataKeepChanging = unavailable(
   'The events of this window are being rewritten at this moment. Request the report again later.',
 );
+
+/** The error that the caller gets for an attempt that left no report. */
+export function refusalOf({ executionId, why, reason }: RecordIn<'failed'>): Error {
+  if (why === 'too-large') return new ReportTooLarge();
+  if (why === 'too-long') return tookTooLong();
+  if (why === 'data-changed') return dataKeepChanging();
+  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
+  return new QueryFailed(`query ${executionId} ${reason}`);
+}
