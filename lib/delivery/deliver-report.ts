@@ -228,6 +228,7 @@ async function hasEnded({ backends: { queries } }: Wait, executionId: string): P
   }
 }
 
+/** Leads the attempt. Resolves to an answer if the request must answer before the query has ended. */
 async function lead(wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {
   const outcome = await leadAttempt(wait, decision, slot);
   if (outcome === 'time-is-up') {

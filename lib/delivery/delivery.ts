@@ -104,7 +104,7 @@ export interface Wait extends Run {
   dataChanges: number;
   /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
   listedAfter?: string;
-  /** The client's slots, read beside the record. */
+  /** The client's slots, read beside the record; undefined after the first look at them. */
   slots: Promise<StoredDocument | undefined> | undefined;
 }
 
@@ -137,13 +137,15 @@ export interface DeliveryFacts {
   /** The time from the query's submission to its end. */
   queryMs?: number;
   /** The queries that this request counts in the metrics, because it has recorded their end. */
-  finishedQueries?: readonly {
-    readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
-    readonly bytesScanned: number;
-    readonly queryMs: number;
-  }[];
+  finishedQueries?: readonly FinishedQuery[];
   /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;
+}
+
+export interface FinishedQuery {
+  readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
+  readonly bytesScanned: number;
+  readonly queryMs: number;
 }
 
 /** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */

@@ -65,10 +65,7 @@ export async function endOf(
   early: EarlyReads | undefined,
   answeredAt: number,
 ): Promise<EndedRecord | 'time-is-up'> {
-  const {
-    backends: { results },
-    job,
-  } = wait;
+  const { backends, job } = wait;
   const every = { ...attempt, writer: randomUUID(), isOfVersion: false } as const;
   if (execution.state === 'forgotten') {
     const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0, seenAfterMs: 0 };
@@ -105,7 +102,7 @@ export async function endOf(
   }
   const { location } = execution;
   // The early reads are of use only for the result that was seen. A result that Athena reuses has another location.
-  const reads = location === results.locationOf(resultKey(execution.id)) ? early : undefined;
+  const reads = location === backends.results.locationOf(resultKey(execution.id)) ? early : undefined;
   const lateAt = answeredAt - endedAgoMs + RESULT_LATE_MS;
   const [result, closing] = await Promise.all([
     appearing(wait, location, lateAt, reads?.result),
@@ -120,7 +117,7 @@ export async function endOf(
   };
   if (!result.content) return { ...succeeded, state: 'publishing', location, files: {} };
   try {
-    const made = await writeReport(results, job, succeeded, result.content);
+    const made = await writeReport(backends.results, job, succeeded, result.content);
     return { ...succeeded, state: 'done', ...made };
   } catch (error) {
     if (error instanceof NotEngineCsv) return failed('unreadable', error.message);

@@ -14,7 +14,7 @@ import {
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { Decision } from './decide.ts';
-import type { DeliveryFacts, Run, Wait } from './delivery.ts';
+import type { DeliveryTerms, FinishedQuery, Run, Wait } from './delivery.ts';
 import { type EarlyReads, endOf, readEarly } from './end.ts';
 import { type Execution, limitLeftMs } from './execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
@@ -35,7 +35,7 @@ export async function leadAttempt(
   decision: Leading,
   slot: string | undefined,
 ): Promise<StoredDocument | 'time-is-up' | undefined> {
-  const { backends, note, job, stored: was } = wait;
+  const { backends, terms, note, job, stored: was } = wait;
   const { queries, results } = backends;
   const key = jobRecordKey(job);
   let open = openRecord(wait, decision, slot);
@@ -72,7 +72,7 @@ export async function leadAttempt(
         executionId = await queries.start(job.query, open.attempt);
       }
       if (executionId === undefined) throw new Error('Athena knows the token of a new attempt');
-      open = { ...open, ...signed(), ...leaseOf(wait), state: 'under-way', executionId, elapsedMs: 0 };
+      open = { ...open, ...signed(), ...leaseOf(terms), state: 'under-way', executionId, elapsedMs: 0 };
       // The record is written while the query runs.
       write(open);
     }
@@ -114,27 +114,27 @@ export async function leadAttempt(
 const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
 /** The lease: how long this request asks Athena about the query, for all who wait. */
-const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
+const leaseOf = ({ waitUntil }: DeliveryTerms) => ({ leaseMs: Math.max(0, waitUntil - Date.now()) });
 
 /** The record of a new attempt, or of one that this request takes over. */
-function openRecord(wait: Wait, decision: Leading, slot: string | undefined): OpenRecord {
-  const {
-    stored: was,
-    job: {
-      data: { fingerprint },
-    },
-    terms,
-  } = wait;
-  const mine = { ...signed(), ...leaseOf(wait), ...(slot !== undefined && { slot }) };
+function openRecord({ stored, job, terms }: Wait, decision: Leading, slot: string | undefined): OpenRecord {
+  const mine = { ...signed(), ...leaseOf(terms), ...(slot !== undefined && { slot }) };
   if (decision.next === 'take-over') {
     const { record } = decision;
     if (record.state === 'starting') return { ...record, ...mine };
-    return { ...record, ...mine, elapsedMs: record.elapsedMs + (was?.ageMs ?? 0) };
+    return { ...record, ...mine, elapsedMs: record.elapsedMs + (stored?.ageMs ?? 0) };
   }
-  const { isRetry, attempts } = decision;
-  const follows = readRecord(was)?.writer;
-  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint, limit: terms.scanLimit };
-  return { state: 'starting', ...mine, ...attempt, ...(follows !== undefined && { follows }) };
+  const follows = readRecord(stored)?.writer;
+  return {
+    state: 'starting',
+    ...mine,
+    attempt: randomUUID(),
+    attempts: decision.attempts,
+    isRetry: decision.isRetry,
+    fingerprint: job.data.fingerprint,
+    limit: terms.scanLimit,
+    ...(follows !== undefined && { follows }),
+  };
 }
 
 /**
@@ -233,7 +233,7 @@ export const endFacts = ({ submittedAt, completedAt, bytesScanned, engineMs }: E
 });
 
 /** A query's end for the metrics. The query of a result that is gone has succeeded. */
-export function finishedQuery(end: EndedRecord): NonNullable<DeliveryFacts['finishedQueries']>[number] {
+export function finishedQuery(end: EndedRecord): FinishedQuery {
   const { bytesScanned, queryMs } = endFacts(end);
   const isFailed = end.state === 'failed' && end.why !== 'lost';
   const state = !isFailed ? 'succeeded' : end.why === 'too-large' ? 'scan-limit-exceeded' : 'failed';
