@@ -7,7 +7,8 @@ import {
   type OpenRecord,
   type RecordIn,
 } from '../results/job-record.ts';
-import type { CacheStatus } from './delivery.ts';
+import type { CacheStatus, DeliveryTerms } from './delivery.ts';
+import type { Limits } from './execution.ts';
 
 /** What a request does next, after it has read its job's record. */
 export type Decision =
@@ -30,7 +31,7 @@ export type Decision =
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
 /** The facts about a request. */
-export interface RequestFacts {
+export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'> {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
   /** Whether the lake was listed after the record was written, or can't be listed. */
@@ -41,9 +42,6 @@ export interface RequestFacts {
   readonly own: string | undefined;
   /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
-  readonly acceptsGzip: boolean;
-  /** The scan limit in bytes; undefined if it is not known. */
-  readonly scanLimit: number | undefined;
 }
 
 /** How long a report is delivered: one day less than its files are kept, so that no download URL outlives its file. */
@@ -63,9 +61,9 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const MAX_ATTEMPTS = 6;
 
 /**
- * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for everybody. Any other end is for callers who saw
- * the listing that the attempt was started for, and who came before its end: anybody else waits until the attempt has
- * ended and its files are made, and then starts the next.
+ * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for
+ * everybody. Any other end is for callers who saw the listing that the attempt was started for, and who came before its
+ * end: anybody else waits until the attempt has ended and its files are made, and then starts the next.
  *
  * @param ageMs how long ago the record was written
  */
@@ -133,3 +131,12 @@ function decideFailed(
   if (why === 'retryable' && !isRetry) return { ...start, isRetry: true };
   return { next: 'refuse', record };
 }
+
+/**
+ * Whether a caller has time for another attempt: at least the queue limit plus half the running limit. With less time,
+ * that attempt would most likely take too long again.
+ */
+export const hasTimeForAnother = (
+  callerLeftMs: number,
+  { longestQueueMs, longestQueryMs }: Limits,
+): boolean => callerLeftMs >= longestQueueMs + longestQueryMs / 2;

@@ -1,10 +1,17 @@
+/** What a delivery is given, and what it gives. */
+import { createHash } from 'node:crypto';
+import type { CsvColumn } from '../csv/retype-csv.ts';
+import type { DataState } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
 import type { Lake } from '../lake/lake.ts';
-import { Unavailable } from '../problems/problem.ts';
+import { ReportTooLarge, Unavailable } from '../problems/problem.ts';
+import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
+import type { RecordIn } from '../results/job-record.ts';
 import type { ResultsKey } from '../results/keys.ts';
-import type { ResultsBucket } from '../results/results-bucket.ts';
+import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
 import type { Limits, QueryService } from './execution.ts';
 
@@ -21,6 +28,32 @@ export interface Wanted {
   readonly entitlement: Entitlement;
   /** The id of the client that asks. If the token names no client: the subject, or else `unnamed`. */
   readonly client: string;
+}
+
+/** One report over one state of the data. */
+export interface Job {
+  /** Digest of query, columns and data version. Jobs with the same id have the same files. */
+  readonly id: string;
+  readonly query: CompiledQuery;
+  readonly columns: readonly CsvColumn[];
+  readonly fileName: string;
+  /** The data as this request knows them. Another request for the job may have seen another listing. */
+  readonly data: DataState;
+}
+
+/**
+ * Compiles a request into a job. The query leaves out the rows that the caller may not see. The id depends on the
+ * query, so callers who may see different rows never share a job.
+ */
+export function makeJob(request: ReportRequest, entitlement: Entitlement, data: DataState): Job {
+  const { report, requestedFields, window } = request;
+  const query = compileQuery(request, entitlement);
+  const columns = requestedFields.map(({ name, type }) => ({ name, type }));
+  const [start, end] = [window.start, window.end].map((time) => formatUtcTime(time).replaceAll(/[-:]/g, ''));
+  const id = createHash('sha256')
+    .update(JSON.stringify([query, columns, data.version]))
+    .digest('hex');
+  return { id, query, columns, fileName: `${report.name}_${start}_${end}.csv`, data };
 }
 
 /**
@@ -57,6 +90,24 @@ export interface Run {
   readonly note: (facts: DeliveryFacts) => void;
 }
 
+/** A request, and what it knows of its caller's wait. It changes as the request goes on. */
+export interface Wait extends Run {
+  /** The job that the caller wants, for the data as they were listed last. */
+  job: Job;
+  /** The job's record, as it was read or written last. */
+  stored: StoredDocument | undefined;
+  /** Whether the caller has waited for an attempt. */
+  hasWaited: boolean;
+  /** Token of the last attempt that was created for this caller. */
+  own: string | undefined;
+  waitsForSlot: boolean;
+  dataChanges: number;
+  /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
+  listedAfter?: string;
+  /** The client's slots, read beside the record; undefined after the first look at them. */
+  slots: Promise<StoredDocument | undefined> | undefined;
+}
+
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
@@ -86,13 +137,15 @@ export interface DeliveryFacts {
   /** The time from the query's submission to its end. */
   queryMs?: number;
   /** The queries that this request counts in the metrics, because it has recorded their end. */
-  finishedQueries?: readonly {
-    readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
-    readonly bytesScanned: number;
-    readonly queryMs: number;
-  }[];
+  finishedQueries?: readonly FinishedQuery[];
   /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;
+}
+
+export interface FinishedQuery {
+  readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
+  readonly bytesScanned: number;
+  readonly queryMs: number;
 }
 
 /** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */
@@ -118,3 +171,12 @@ export const noSlotInTime = unavailable(
 export const dataKeepChanging = unavailable(
   'The events of this window are being rewritten at this moment. Request the report again later.',
 );
+
+/** The error that the caller gets for an attempt that left no report. */
+export function refusalOf({ executionId, why, reason }: RecordIn<'failed'>): Error {
+  if (why === 'too-large') return new ReportTooLarge();
+  if (why === 'too-long') return tookTooLong();
+  if (why === 'data-changed') return dataKeepChanging();
+  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
+  return new QueryFailed(`query ${executionId} ${reason}`);
+}

@@ -1,16 +1,16 @@
-/** What became of an execution: the record that ends its attempt. */
+/** What became of an execution: the record that ends its attempt, and the files of a small report. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NotEngineCsv } from '../csv/retype-csv.ts';
+import { begun } from '../begun.ts';
+import { NotEngineCsv, retypeCsv } from '../csv/retype-csv.ts';
 import { type DataState, findDataState } from '../lake/data-version.ts';
 import { isYounger } from '../report/utc-time.ts';
-import type { EndedRecord, RecordIn } from '../results/job-record.ts';
-import { resultKey } from '../results/keys.ts';
-import type { EngineResult } from '../results/results-bucket.ts';
-import type { Run } from './delivery.ts';
+import { gzipped } from '../results/gzipped.ts';
+import type { EndedRecord, RecordIn, ReportFiles } from '../results/job-record.ts';
+import { gzippedKey, reportKey, resultKey } from '../results/keys.ts';
+import { type EngineResult, type ResultsBucket, reportFile } from '../results/results-bucket.ts';
+import type { Job, Run, Wait } from './delivery.ts';
 import type { Execution } from './execution.ts';
-import { fileFacts, MAX_SMALL_BYTES, writeReport } from './files.ts';
-import type { Job } from './job.ts';
 
 /** Reads that were begun as soon as the result was seen at its usual key, while Athena was asked. */
 export interface EarlyReads {
@@ -33,9 +33,23 @@ const RESULT_LATE_MS = 30_000;
 /** The pause between two looks for a late result. */
 const LATE_LOOK_MS = 250;
 
+/** The largest result that is re-typed while the caller waits. Re-typing it takes about a second. */
+export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
+
+/** How long to wait for the gzipped file after the plain file is written. */
+const GZIP_GRACE_MS = 1_000;
+
 /** The state of the data now. Undefined if the lake can't be listed, or if the table is missing. */
-export const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { data }: Job) =>
+const stateNow = ({ backends: { lake }, wanted: { request }, job: { data } }: Wait) =>
   data.isListed ? findDataState(lake, request, 0) : Promise.resolve(undefined);
+
+export const readEarly = (wait: Wait, executionId: string): EarlyReads => ({
+  closing: begun(stateNow(wait)),
+  result: begun(readResult(wait, wait.backends.results.locationOf(resultKey(executionId)))),
+});
+
+const readResult = ({ backends: { results } }: Run, location: string) =>
+  results.readResult(location, MAX_SMALL_BYTES);
 
 /**
  * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the
@@ -45,14 +59,13 @@ export const stateNow = ({ backends: { lake }, wanted: { request } }: Run, { dat
  * @param answeredAt when Athena's last answer came, by this machine's clock
  */
 export async function endOf(
-  run: Run,
-  job: Job,
+  wait: Wait,
   { leaseMs: _, elapsedMs: __, hasRun: ___, runningAt, isStopped, ...attempt }: RecordIn<'under-way'>,
   execution: Execution,
   early: EarlyReads | undefined,
   answeredAt: number,
 ): Promise<EndedRecord | 'time-is-up'> {
-  const { results } = run.backends;
+  const { backends, job } = wait;
   const every = { ...attempt, writer: randomUUID(), isOfVersion: false } as const;
   if (execution.state === 'forgotten') {
     const none = { submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0, seenAfterMs: 0 };
@@ -67,21 +80,17 @@ export async function endOf(
   const ended = { ...every, submittedAt, completedAt, bytesScanned, engineMs };
   /** How long ago the query had ended when Athena answered. */
   const endedAgoMs = observedAt - completedAt;
-  const failed = (
-    why: RecordIn<'failed'>['why'],
-    reason: string,
-    more?: Partial<RecordIn<'failed'>>,
-  ): EndedRecord => {
+  const failed = (why: RecordIn<'failed'>['why'], reason: string, isOfVersion = false): EndedRecord => {
     const seenAfterMs = endedAgoMs + Date.now() - answeredAt;
-    return { ...ended, state: 'failed', why, reason, seenAfterMs, ...more };
+    return { ...ended, state: 'failed', why, reason, isOfVersion, seenAfterMs };
   };
   const isSoon = endedAgoMs < SOON_MS;
-  const isUnchanged = async () => (await stateNow(run, job))?.fingerprint === attempt.fingerprint;
+  const isUnchanged = async () => (await stateNow(wait))?.fingerprint === attempt.fingerprint;
   switch (execution.state) {
     case 'under-way':
       return failed('too-long', 'took too long and was stopped');
     case 'scan-limit-exceeded':
-      return failed('too-large', 'exceeded the scan limit', { isOfVersion: isSoon && (await isUnchanged()) });
+      return failed('too-large', 'exceeded the scan limit', isSoon && (await isUnchanged()));
     case 'failed': {
       const { reason, isCancelled, isRetryable } = execution;
       if (job.data.isListed && !(await isUnchanged())) return failed('data-changed', reason);
@@ -93,23 +102,22 @@ export async function endOf(
   }
   const { location } = execution;
   // The early reads are of use only for the result that was seen. A result that Athena reuses has another location.
-  const reads = location === results.locationOf(resultKey(execution.id)) ? early : undefined;
+  const reads = location === backends.results.locationOf(resultKey(execution.id)) ? early : undefined;
   const lateAt = answeredAt - endedAgoMs + RESULT_LATE_MS;
   const [result, closing] = await Promise.all([
-    reads?.result.then((seen) => seen ?? appearing(run, location, lateAt)) ??
-      appearing(run, location, lateAt),
-    isSoon ? (reads?.closing ?? stateNow(run, job)) : undefined,
+    appearing(wait, location, lateAt, reads?.result),
+    isSoon ? (reads?.closing ?? stateNow(wait)) : undefined,
   ]);
   if (result === 'time-is-up') return 'time-is-up';
   if (!result) return failed('lost', 'has no result any more');
   const succeeded = {
     ...ended,
-    ...goodFor(run, job, attempt.fingerprint),
+    ...goodFor(wait, attempt.fingerprint),
     isOfVersion: closing?.fingerprint === attempt.fingerprint,
   };
   if (!result.content) return { ...succeeded, state: 'publishing', location, files: {} };
   try {
-    const made = await writeReport(results, fileFacts(job, succeeded), result.content);
+    const made = await writeReport(backends.results, job, succeeded, result.content);
     return { ...succeeded, state: 'done', ...made };
   } catch (error) {
     if (error instanceof NotEngineCsv) return failed('unreadable', error.message);
@@ -118,17 +126,21 @@ export async function endOf(
 }
 
 /**
- * Reads a result, and looks for it until `until`. Resolves to undefined if it has not appeared by then, and to
- * `time-is-up` if the request must answer before.
+ * Reads a result, if the early read has not found it, and looks for it until `until`. Resolves to undefined if it has
+ * not appeared by then, and to `time-is-up` if the request must answer before.
  */
 async function appearing(
-  { backends: { results }, terms: { waitUntil, giveUpAt } }: Run,
+  run: Run,
   location: string,
   until: number,
+  early: EarlyReads['result'] | undefined,
 ): Promise<EngineResult | 'time-is-up' | undefined> {
+  const { waitUntil, giveUpAt } = run.terms;
+  const seen = early && (await early);
+  if (seen) return seen;
   for (;;) {
     const lookedAt = Date.now();
-    const result = await results.readResult(location, MAX_SMALL_BYTES);
+    const result = await readResult(run, location);
     if (result || lookedAt >= until) return result;
     const leftMs = Math.min(waitUntil, giveUpAt) - Date.now();
     if (leftMs <= 0) return 'time-is-up';
@@ -140,9 +152,39 @@ async function appearing(
  * How long new callers may get this report without a data version: as long as the listing of the lake that its query
  * was started for may be reused.
  */
-function goodFor({ terms: { listingMs } }: Run, { data }: Job, fingerprint: string) {
+function goodFor({ terms: { listingMs }, job: { data } }: Wait, fingerprint: string) {
   const now = Date.now();
   const { listedAt } = data;
   if (listedAt === undefined || data.fingerprint !== fingerprint) return {};
   return isYounger(listedAt, listingMs, now) ? { goodForMs: listedAt + listingMs - now } : {};
+}
+
+/**
+ * Makes both of the report's files from a small result (docs/contract.md#the-file). Tries only once to write the
+ * gzipped file: if the try fails, every caller gets the plain file. Throws NotEngineCsv if the result can't be read.
+ */
+export async function writeReport(
+  results: ResultsBucket,
+  { columns, fileName, data }: Job,
+  { executionId, isOfVersion }: Pick<EndedRecord, 'executionId' | 'isOfVersion'>,
+  result: Uint8Array,
+): Promise<{ readonly files: ReportFiles; readonly rows: number }> {
+  const chunks: Uint8Array[] = [];
+  let rows = 0;
+  const csvChunks = retypeCsv(columns, [result], (number) => {
+    rows = number;
+  });
+  for await (const chunk of csvChunks) chunks.push(chunk);
+  const csv = Buffer.concat(chunks);
+  const key = reportKey(executionId, fileName);
+  const report = { fileName, executionId, dataVersion: isOfVersion ? data.version : undefined };
+  const writeGzipped = async () => {
+    const content = await gzipped(csv);
+    await results.writeFile(gzippedKey(key), reportFile(report, 'gzip'), content, 1);
+    return content.length;
+  };
+  const gzip = writeGzipped().catch(() => undefined);
+  await results.writeFile(key, reportFile(report), csv);
+  const bytes = await Promise.race([gzip, delay(GZIP_GRACE_MS, undefined, { ref: false })]);
+  return { files: { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) }, rows };
 }

@@ -1,16 +1,23 @@
 /** The work of the request that holds the lease of an attempt: it asks Athena for all who wait, from start to end. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
-import { type EndedRecord, type JobRecord, type OpenRecord, readRecord } from '../results/job-record.ts';
+import { Unavailable } from '../problems/problem.ts';
+import {
+  AGE_ERROR_MS,
+  type EndedRecord,
+  type JobRecord,
+  type OpenRecord,
+  type RecordIn,
+  readRecord,
+} from '../results/job-record.ts';
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { Decision } from './decide.ts';
-import type { DeliveryFacts, Run } from './delivery.ts';
-import { endOf, stateNow } from './end.ts';
-import { limitLeftMs } from './execution.ts';
-import { MAX_SMALL_BYTES } from './files.ts';
-import type { Job } from './job.ts';
-import { watchExecution } from './watch.ts';
+import type { DeliveryTerms, FinishedQuery, Run, Wait } from './delivery.ts';
+import { type EarlyReads, endOf, readEarly } from './end.ts';
+import { type Execution, limitLeftMs } from './execution.ts';
+import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
 /** A decision by which a request asks Athena. */
 export type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
@@ -21,31 +28,31 @@ export type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
  * if it must be read, or to `time-is-up` if the request must answer first. On an error, gives up the lease, so that
  * another may ask at once.
  *
- * @param was the record as it was read
  * @param slot the id of the slot that was taken for the query
- * @param onHeld called with the attempt's token as soon as this request holds the lease
  */
 export async function leadAttempt(
-  run: Run,
-  job: Job,
-  was: StoredDocument | undefined,
+  wait: Wait,
   decision: Leading,
   slot: string | undefined,
-  onHeld: (token: string) => void,
 ): Promise<StoredDocument | 'time-is-up' | undefined> {
-  const { queries, results } = run.backends;
+  const { backends, terms, note, job, stored: was } = wait;
+  const { queries, results } = backends;
   const key = jobRecordKey(job);
-  let open = openRecord(run, job, was, decision, slot);
+  let open = openRecord(wait, decision, slot);
   const created = await (was ? results.replace(was, key, open) : results.create(key, open));
   if (!created) return undefined;
-  onHeld(open.attempt);
-  let latest: Promise<StoredDocument | undefined> = Promise.resolve(created);
-  /** Writes a record over the latest of this request. Resolves to undefined if another request has changed it. */
-  const write = (record: JobRecord): typeof latest => {
-    const before = latest;
-    const written = begun(before.then((stored) => stored && results.replace(stored, key, record)));
-    // If the write failed, perhaps the record before it is still there.
-    latest = written.catch(() => before);
+  // The caller waits for this attempt from now on, and no longer for a slot.
+  wait.hasWaited = true;
+  wait.waitsForSlot = false;
+  const isOwn = decision.next === 'start';
+  if (isOwn) wait.own = open.attempt;
+  /** The record in the bucket after this request's last write; undefined if another request has changed it. */
+  let stored: Promise<StoredDocument | undefined> = Promise.resolve(created);
+  const write = (record: JobRecord): typeof stored => {
+    const previous = stored;
+    const written = begun(previous.then((own) => own && results.replace(own, key, record)));
+    // If the write failed, perhaps the previous record is still there.
+    stored = written.catch(() => previous);
     return written;
   };
   /** Gives up the lease, and passes on what is known about the query. */
@@ -61,51 +68,43 @@ export async function leadAttempt(
         // The token belongs to another query, so this attempt takes a new one.
         open = { ...open, ...signed(), attempt: randomUUID() };
         if (!(await write(open))) return undefined;
-        onHeld(open.attempt);
+        if (isOwn) wait.own = open.attempt;
         executionId = await queries.start(job.query, open.attempt);
       }
       if (executionId === undefined) throw new Error('Athena knows the token of a new attempt');
-      open = { ...open, ...signed(), ...leaseOf(run), state: 'under-way', executionId, elapsedMs: 0 };
+      open = { ...open, ...signed(), ...leaseOf(terms), state: 'under-way', executionId, elapsedMs: 0 };
       // The record is written while the query runs.
       write(open);
     }
     const { executionId } = open;
-    run.note({ queryExecutionId: executionId });
-    const isTakenOver = decision.next === 'take-over';
-    const seen = await watchExecution(run.backends, run.terms, open, isTakenOver, () => ({
-      closing: begun(stateNow(run, job)),
-      result: begun(results.readResult(results.locationOf(resultKey(executionId)), MAX_SMALL_BYTES)),
-    }));
+    note({ queryExecutionId: executionId });
+    let early: EarlyReads | undefined;
+    const { execution, record } = await watchExecution(wait, open, !isOwn, () => {
+      early = readEarly(wait, executionId);
+    });
     const answeredAt = Date.now();
-    const { execution } = seen;
-    open = seen.record;
-    if (!(await latest)) return undefined;
-    const isRunning = execution?.state === 'under-way';
-    const isOverdue = isRunning && limitLeftMs(execution, run.terms, seen.record) <= 0;
-    if (isOverdue) {
+    open = record;
+    if (!(await stored)) return undefined;
+    if (execution?.state === 'under-way') {
       // Athena may throttle the stop for longer than the lease lasts. Who takes over must know who cancelled the query.
-      open = { ...seen.record, isStopped: true };
+      open = { ...record, isStopped: true };
       if (!(await release())) return undefined;
       await queries.stop(executionId);
     }
-    // The query has ended, or this request has stopped it.
-    const end =
-      execution && isRunning === isOverdue
-        ? await endOf(run, job, seen.record, execution, seen.begun, answeredAt)
-        : 'time-is-up';
+    const end = execution ? await endOf(wait, record, execution, early, answeredAt) : 'time-is-up';
     if (end === 'time-is-up') {
       await release().catch(() => {});
       return end;
     }
     const isForgotten = execution?.state === 'forgotten';
-    if (!isForgotten) run.note(endFacts(end));
-    const mine = await write(end);
-    const stored = mine ?? (await results.read(key));
+    if (!isForgotten) note(endFacts(end));
+    const written = await write(end);
+    const latest = written ?? (await results.read(key));
     // The request that records the end counts the query, so that each query is counted once. Perhaps another attempt
     // has already taken the place of the record.
-    const isRecorded = mine !== undefined || readRecord(stored)?.follows === end.writer;
-    if (isRecorded && !isForgotten) run.note({ finishedQueries: [finishedQuery(end)] });
-    return stored;
+    const isRecorded = written !== undefined || readRecord(latest)?.follows === end.writer;
+    if (isRecorded && !isForgotten) note({ finishedQueries: [finishedQuery(end)] });
+    return latest;
   } catch (error) {
     if (open.leaseMs !== undefined) await release().catch(() => {});
     throw error;
@@ -115,44 +114,128 @@ export async function leadAttempt(
 const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
 /** The lease: how long this request asks Athena about the query, for all who wait. */
-const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
+const leaseOf = ({ waitUntil }: DeliveryTerms) => ({ leaseMs: Math.max(0, waitUntil - Date.now()) });
 
 /** The record of a new attempt, or of one that this request takes over. */
-function openRecord(
-  run: Run,
-  { data: { fingerprint } }: Job,
-  was: StoredDocument | undefined,
-  decision: Leading,
-  slot: string | undefined,
-): OpenRecord {
-  const mine = { ...signed(), ...leaseOf(run), ...(slot !== undefined && { slot }) };
+function openRecord({ stored, job, terms }: Wait, decision: Leading, slot: string | undefined): OpenRecord {
+  const mine = { ...signed(), ...leaseOf(terms), ...(slot !== undefined && { slot }) };
   if (decision.next === 'take-over') {
     const { record } = decision;
     if (record.state === 'starting') return { ...record, ...mine };
-    return { ...record, ...mine, elapsedMs: record.elapsedMs + (was?.ageMs ?? 0) };
+    return { ...record, ...mine, elapsedMs: record.elapsedMs + (stored?.ageMs ?? 0) };
   }
-  const { isRetry, attempts } = decision;
-  const follows = readRecord(was)?.writer;
-  const attempt = { attempt: randomUUID(), attempts, isRetry, fingerprint, limit: run.terms.scanLimit };
-  return { state: 'starting', ...mine, ...attempt, ...(follows !== undefined && { follows }) };
+  const follows = readRecord(stored)?.writer;
+  return {
+    state: 'starting',
+    ...mine,
+    attempt: randomUUID(),
+    attempts: decision.attempts,
+    isRetry: decision.isRetry,
+    fingerprint: job.data.fingerprint,
+    limit: terms.scanLimit,
+    ...(follows !== undefined && { follows }),
+  };
+}
+
+/**
+ * A request that has taken over a query asks Athena at least this long before its own answer is due. Athena answers in
+ * a tenth of a second, so there is time for a second try.
+ */
+const LAST_ASK_MS = 1_500;
+
+/**
+ * Watches an execution for all the requests that wait for it. Resolves to the execution if it has ended or takes too
+ * long; without an execution if the request or its caller can't wait any more. The record tells the next request that
+ * asks Athena what it must know.
+ *
+ * @param onResult called once when the result is seen at its usual key
+ */
+export async function watchExecution(
+  { backends: { queries, results }, terms }: Pick<Run, 'backends' | 'terms'>,
+  record: RecordIn<'under-way'>,
+  isTakenOver: boolean,
+  onResult: () => void,
+): Promise<{ readonly execution?: Execution; readonly record: RecordIn<'under-way'> }> {
+  const { executionId } = record;
+  const began = Date.now();
+  let ageAtBegin = record.elapsedMs;
+  const ageMs = () => ageAtBegin + Date.now() - began;
+  const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
+  let { runningAt, hasRun } = record;
+  /** Athena's latest answer. */
+  let execution: Execution | undefined;
+  let tooLongAt = began + terms.longestQueryMs - ageAtBegin;
+  let askAt = began + nextAskMs(ageMs(), Math.random());
+  // A request that has taken over the query asks Athena at least once.
+  if (isTakenOver) askAt = Math.min(askAt, terms.waitUntil - LAST_ASK_MS);
+  const recordNow = () => ({ record: { ...record, runningAt, hasRun, elapsedMs: ageMs() } });
+
+  let hasEnded = false;
+  let hasAppeared = false;
+  const appeared = resultAppears();
+  try {
+    for (let times = 0; ; ) {
+      const pauseMs = Math.max(0, Math.min(askAt, tooLongAt, mustAnswerAt) - Date.now());
+      if (hasAppeared) await delay(pauseMs);
+      else if (await Promise.race([delay(pauseMs, false), appeared])) {
+        hasAppeared = true;
+        onResult();
+      }
+      const isTimeUp = Date.now() >= mustAnswerAt;
+      if (isTimeUp && !hasAppeared && Date.now() < Math.min(tooLongAt, terms.giveUpAt)) return recordNow();
+      // A query that takes too long may have ended at the last moment: ask before giving it up.
+      execution = await queries.get(executionId).catch((error: unknown) => {
+        // Athena could not answer. The query itself goes on.
+        if (error instanceof Unavailable) return execution;
+        throw error;
+      });
+      if (execution?.state === 'under-way') {
+        const { observedAt, submittedAt, isQueued } = execution;
+        ageAtBegin = Math.max(ageAtBegin, observedAt - submittedAt - (Date.now() - began));
+        // Athena sometimes puts a query back into its queue: then the running time counts from the beginning again.
+        runningAt = isQueued ? undefined : (runningAt ?? observedAt);
+        hasRun ||= !isQueued || undefined;
+        const leftMs = limitLeftMs(execution, terms, { runningAt, hasRun });
+        if (leftMs <= 0) return { execution, ...recordNow() };
+        tooLongAt = Date.now() + Math.max(leftMs, AGE_ERROR_MS);
+      } else if (execution) return { execution, ...recordNow() };
+      if (Date.now() >= mustAnswerAt) return recordNow();
+      askAt = Date.now() + (hasAppeared ? askAgainMs(times++) : nextAskMs(ageMs(), Math.random()));
+      // Athena did not answer. Wait until `askAt`, instead of asking again at once.
+      if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
+    }
+  } finally {
+    hasEnded = true;
+  }
+
+  /**
+   * Resolves to true when the result appears at its usual key. This is only a hint: a result that Athena reuses has
+   * another key, and a failed query has no result.
+   */
+  async function resultAppears(): Promise<true> {
+    // A query that this request takes over may have ended before: look at once.
+    for (let tookMs = 0, isFirst = true; !hasEnded; isFirst = false) {
+      if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs(), tookMs));
+      if (hasEnded) break;
+      const lookedAt = Date.now();
+      if (await results.head(resultKey(executionId)).catch(() => undefined)) return true;
+      tookMs = Date.now() - lookedAt;
+    }
+    return new Promise(() => {});
+  }
 }
 
 /** The facts about an ended query for the log. */
-export const endFacts = ({
-  submittedAt,
-  completedAt,
-  bytesScanned,
-  engineMs,
-}: EndedRecord): DeliveryFacts => ({
+export const endFacts = ({ submittedAt, completedAt, bytesScanned, engineMs }: EndedRecord) => ({
   bytesScanned,
   engineMs,
   queryMs: completedAt - submittedAt,
 });
 
 /** A query's end for the metrics. The query of a result that is gone has succeeded. */
-function finishedQuery(end: EndedRecord): NonNullable<DeliveryFacts['finishedQueries']>[number] {
-  const { bytesScanned, submittedAt, completedAt } = end;
+export function finishedQuery(end: EndedRecord): FinishedQuery {
+  const { bytesScanned, queryMs } = endFacts(end);
   const isFailed = end.state === 'failed' && end.why !== 'lost';
   const state = !isFailed ? 'succeeded' : end.why === 'too-large' ? 'scan-limit-exceeded' : 'failed';
-  return { state, bytesScanned, queryMs: completedAt - submittedAt };
+  return { state, bytesScanned, queryMs };
 }

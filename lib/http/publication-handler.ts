@@ -1,5 +1,10 @@
 import type { Context } from 'aws-lambda';
-import { abandonPublication, type Publication, publishLarge, readPublication } from '../delivery/files.ts';
+import {
+  abandonPublication,
+  type Publication,
+  publishLarge,
+  readPublication,
+} from '../delivery/publication.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 

@@ -28,6 +28,23 @@ export interface ReportFile {
   readonly encoding?: 'gzip';
 }
 
+/** A report's file as it is stored. Its metadata tell the query, and the data version if the report has one. */
+export const reportFile = (
+  report: {
+    readonly fileName: string;
+    readonly executionId: string;
+    readonly dataVersion?: string | undefined;
+  },
+  encoding?: 'gzip',
+): ReportFile => ({
+  fileName: report.fileName,
+  metadata: {
+    'query-execution-id': report.executionId,
+    ...(report.dataVersion !== undefined && { 'data-version': report.dataVersion }),
+  },
+  ...(encoding && { encoding }),
+});
+
 /** The query engine's result file. */
 export interface EngineResult {
   readonly bytes: number;

@@ -34,13 +34,12 @@ const slotsDocument = v.object({
 
 /** A slot: a query that counts against its client's limit, even before its attempt is created. */
 export type Slot = v.InferOutput<typeof slot>;
-type SlotsDocument = v.InferOutput<typeof slotsDocument>;
 
 /** A client's slots, with `heldMs` as of now; empty if the document can't be read. */
 export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
   const result = v.safeParse(slotsDocument, stored?.document);
   if (!stored || !result.success) return [];
-  return result.output.slots.map((held) => ({ ...held, heldMs: held.heldMs + stored.ageMs }));
+  return result.output.slots.map((slot) => ({ ...slot, heldMs: slot.heldMs + stored.ageMs }));
 }
 
 /**
@@ -48,16 +47,15 @@ export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
  * write; undefined if the client must wait. No slots are to be written if another request of the client has taken the
  * slot for this job's next query, and has not created the attempt yet: then both share it.
  *
- * @param held the client's slots
  * @param latest the record of the wanted slot's job; undefined if there is none
  */
 export function judgeSlot(
-  held: readonly Slot[],
+  slots: readonly Slot[],
   wanted: Slot,
   latest: SlotRecord | undefined,
   { count, longestMs }: Pick<SlotLimits, 'count' | 'longestMs'>,
-): { readonly id: string; readonly slots?: readonly Slot[] } | undefined {
-  const live = held.filter(({ heldMs }) => heldMs < longestMs);
+): { readonly id: string; readonly slots?: Slot[] } | undefined {
+  const live = slots.filter(({ heldMs }) => heldMs < longestMs);
   const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
   if (shared) return { id: shared.id };
   // A job has at most one query under way, so the query of the job's earlier slot has ended.
@@ -139,7 +137,7 @@ export async function takeSlot(
       judgeSlot(slots, wanted, job.latest, limits) ??
       judgeSlot(await slotsUnderWay(results, slots, hasEnded), wanted, job.latest, limits);
     if (!taken?.slots) return taken?.id;
-    const next: SlotsDocument = { form: 2, slots: [...taken.slots] };
+    const next = { form: 2, slots: taken.slots } satisfies v.InferInput<typeof slotsDocument>;
     if (await (stored ? results.replace(stored, key, next) : results.create(key, next))) return taken.id;
     // Another request of the client wrote first. If no time is left to try again, the caller waits for a slot.
     if (Date.now() >= limits.until) return undefined;

@@ -1,7 +1,6 @@
 import type { Config } from '../../lib/config.ts';
 import { type Decision, decide } from '../../lib/delivery/decide.ts';
-import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
-import { type Job, makeJob } from '../../lib/delivery/job.ts';
+import { type DeliveryBackends, type Job, makeJob } from '../../lib/delivery/delivery.ts';
 import { type DataState, readDataState } from '../../lib/lake/data-version.ts';
 import { InvalidRequest, Problem } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';

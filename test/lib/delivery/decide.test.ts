@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, RequestFacts } from '../../../lib/delivery/decide.ts';
-import { decide, LONGEST_KEPT_MS, MAX_ATTEMPTS } from '../../../lib/delivery/decide.ts';
+import { decide, hasTimeForAnother, LONGEST_KEPT_MS, MAX_ATTEMPTS } from '../../../lib/delivery/decide.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { doneRecord, failedRecord, publishingRecord, startingRecord, underWayRecord } from './setting.ts';
 
@@ -187,4 +187,11 @@ describe.each([
 
 it('a report is delivered on six of the seven days that its files are kept', () => {
   expect(LONGEST_KEPT_MS).toBe(6 * 86_400_000);
+});
+
+it.each([
+  [9_000, true],
+  [8_999, false],
+])('a caller with %d ms left has time for the longest queue and half the longest run: %s', (leftMs, has) => {
+  expect(hasTimeForAnother(leftMs, { longestQueryMs: 10_000, longestQueueMs: 4_000 })).toBe(has);
 });

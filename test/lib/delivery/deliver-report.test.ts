@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import { watchRecord } from '../../../lib/delivery/deliver-report.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
-import { publishLarge, readPublication } from '../../../lib/delivery/files.ts';
+import { publishLarge, readPublication } from '../../../lib/delivery/publication.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
@@ -413,5 +414,32 @@ describe('a write of the record', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     vi.spyOn(of.queries, 'get').mockRejectedValue(new Error('first'));
     expect((await ask(of)).error).toEqual(new Error('first'));
+  });
+});
+
+describe('watchRecord', () => {
+  const pauses = { waited: [] as number[] };
+  const pauseMs = (waitedMs: number) => {
+    pauses.waited.push(waitedMs);
+    return 400;
+  };
+  const watched = async (changedAfterMs: number) => {
+    pauses.waited = [];
+    const of = setting();
+    const job = await of.job();
+    const stored = of.results.put(jobRecordKey(job), underWayRecord());
+    setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
+    const wait = { ...of.wait(job), stored };
+    await settled(watchRecord(wait, stored, START + 1_000, pauseMs));
+    return wait.stored;
+  };
+
+  it.each([
+    ['the record has changed', 500, 'starting', 800, [0, 400]],
+    ['the given time', 2_000, 'under-way', 1_000, [0, 400, 800]],
+  ])('reads the record until %s, after the given pauses', async (_, changedAfterMs, state, ms, waited) => {
+    const latest = await watched(changedAfterMs);
+    expect(latest.document).toMatchObject({ state });
+    expect([Date.now() - START, pauses.waited]).toEqual([ms, waited]);
   });
 });

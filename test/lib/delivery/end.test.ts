@@ -1,8 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type EarlyReads, endOf } from '../../../lib/delivery/end.ts';
+import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
+import type { DeliveryTerms, Job } from '../../../lib/delivery/delivery.ts';
+import { type EarlyReads, endOf, MAX_SMALL_BYTES, writeReport } from '../../../lib/delivery/end.ts';
 import type { EndedExecution, Execution, RunningExecution } from '../../../lib/delivery/execution.ts';
-import type { Job } from '../../../lib/delivery/job.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { RecordIn } from '../../../lib/results/job-record.ts';
+import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
 import { CSV, ENGINE_CSV, LARGE, type Setting, START, setting, UUID, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
@@ -28,7 +31,7 @@ interface Circumstances {
   readonly early?: EarlyReads;
   /** What happens after the listing for the attempt. */
   readonly change?: (of: Setting) => unknown;
-  readonly terms?: Parameters<Setting['run']>[0];
+  readonly terms?: Partial<DeliveryTerms>;
 }
 
 /** Ends an attempt that was started for the lake as `of` shows it, and whose result is there. */
@@ -38,7 +41,7 @@ async function end(of: Setting, execution: Execution, more: Circumstances = {}) 
   const open = underWayRecord({ fingerprint, slot: 's', elapsedMs: 9, ...more.record });
   of.results.putResult(location, ENGINE_CSV);
   more.change?.(of);
-  return settled(endOf(of.run(terms), job, open, execution, early, Date.now()));
+  return settled(endOf(of.wait(job, terms), open, execution, early, Date.now()));
 }
 
 const writeAgain = ({ lake }: Setting) => lake.writeAgain();
@@ -207,5 +210,64 @@ describe('a result that appears after the end of its query', () => {
   ])('%s', async (_, more, outcome, afterMs) => {
     const record = await end(setting(), succeeded, more);
     expect([record === 'time-is-up' ? record : record.state, Date.now() - START]).toEqual([outcome, afterMs]);
+  });
+});
+
+describe('writeReport', () => {
+  const KEY = 'reports/q1/report.csv';
+  const GZIPPED = `${KEY}.gz`;
+  const columns = [
+    { name: 'Day', type: 'datetime' },
+    { name: 'Clicks', type: 'integer' },
+  ] as const;
+  const data = { version: 'v1', fingerprint: 'f1', isListed: true };
+  const job: Job = { id: 'job-1', query: { sql: '', parameters: [] }, columns, fileName: 'report.csv', data };
+  const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
+  const file = { fileName: 'report.csv', metadata };
+  const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
+  const write = (results: MemoryBucket, text = ENGINE_CSV, isOfVersion = true) =>
+    settled(writeReport(results, job, { executionId: 'q1', isOfVersion }, Buffer.from(text)));
+  /** Replaces the writes of one file. */
+  const writing = (key: string, as: () => Promise<void>) => {
+    const results = memoryBucket();
+    const { writeFile } = results;
+    results.writeFile = (of, ...given) => (of === key ? as() : writeFile(of, ...given));
+    return results;
+  };
+  const pause = (ms: number) => () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const late = () => Promise.reject(new Overloaded('Later.', 30));
+
+  it('makes both files from the result, and returns their sizes and the number of rows', async () => {
+    const results = memoryBucket();
+    const row = '"2026-01-02T00:00:00Z",\n';
+    const writes = vi.spyOn(results, 'writeFile');
+    const made = await write(results, ENGINE_CSV + row);
+    // The gzipped file is tried once, the plain one for as long as the request has time.
+    const tries = writes.mock.calls.map(([key, , , most]) => `${key} ${most}`);
+    expect(tries.sort()).toEqual([`${KEY} undefined`, `${GZIPPED} 1`]);
+    const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
+    expect(made).toEqual({ files: { plain: CSV.length + row.length, gzip: gzip?.bytes }, rows: 2 });
+    expect(plain).toMatchObject({ text: CSV + row, file });
+    expect(gzip).toMatchObject({ text: CSV + row, file: { ...file, encoding: 'gzip' } });
+    const others = memoryBucket();
+    await write(others, ENGINE_CSV, false);
+    expect(others.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
+  });
+
+  it.each<[string, () => Promise<void>, object, number]>([
+    ['can’t be written', late, { plain: CSV.length }, 0],
+    ['is not written within a second after the plain one', pause(60_000), { plain: CSV.length }, 1_000],
+    ['is written within a second after the plain one', pause(999), SIZES, 999],
+  ])('waits for the gzipped file only a little: if it %s', async (_, as, sizes, ms) => {
+    expect((await write(writing(GZIPPED, as))).files).toEqual(sizes);
+    expect(Date.now() - START).toBe(ms);
+  });
+
+  it("throws if the plain file can't be written; writes nothing of a result that is not the engine's CSV", async () => {
+    await expect(write(writing(KEY, late))).rejects.toThrow(Overloaded);
+    const results = memoryBucket();
+    await expect(write(results, 'nonsense')).rejects.toThrow(NotEngineCsv);
+    expect(results.calls).toEqual([]);
+    expect(MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasTimeForAnother, limitLeftMs, type RunningExecution } from '../../../lib/delivery/execution.ts';
+import { limitLeftMs, type RunningExecution } from '../../../lib/delivery/execution.ts';
 
 const NOW = 1_700_000_000_000;
 const [RUN, QUEUE] = [10_000, 4_000];
@@ -18,11 +18,4 @@ it.each<[string, RunningExecution, number | undefined, boolean, number]>([
   ['queued again: both together', running(QUEUE + 500, true), undefined, true, RUN - 500],
 ])('the time left for a query is the limit minus what is over: %s', (_, query, runningAt, hasRun, leftMs) => {
   expect(limitLeftMs(query, limits, { runningAt, hasRun })).toBe(leftMs);
-});
-
-it.each([
-  [9_000, true],
-  [8_999, false],
-])('a caller with %d ms left has time for the longest queue and half the longest run: %s', (leftMs, has) => {
-  expect(hasTimeForAnother(leftMs, limits)).toBe(has);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeJob } from '../../../lib/delivery/job.ts';
+import { makeJob } from '../../../lib/delivery/delivery.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';

@@ -1,5 +1,11 @@
-import type { DeliveryFacts, DeliveryTerms, Run, Wanted } from '../../../lib/delivery/delivery.ts';
-import { type Job, makeJob } from '../../../lib/delivery/job.ts';
+import {
+  type DeliveryFacts,
+  type DeliveryTerms,
+  type Job,
+  makeJob,
+  type Wait,
+  type Wanted,
+} from '../../../lib/delivery/delivery.ts';
 import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
@@ -79,7 +85,12 @@ export function setting(...plans: Plan[]) {
     /** For each query that was counted in the metrics: how it ended. */
     finished,
     note,
-    run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
+    /** A request for this job that has read no record yet. */
+    wait: (job: Job, terms: Partial<DeliveryTerms> = {}): Wait => ({
+      ...{ backends, wanted, terms: termsNow(terms), note, job },
+      ...{ stored: undefined, slots: undefined, own: undefined },
+      ...{ hasWaited: false, waitsForSlot: false, dataChanges: 0 },
+    }),
     /** The record of the job that was created last. */
     record: () =>
       results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Publication } from '../../../lib/delivery/files.ts';
+import type { Publication } from '../../../lib/delivery/publication.ts';
 import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
 import { CSV, publishingRecord, START } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';

@@ -1,14 +1,18 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
-import * as files from '../../../lib/delivery/files.ts';
+import {
+  abandonPublication,
+  type Publication,
+  publishLarge,
+  readPublication,
+  requestPublication,
+} from '../../../lib/delivery/publication.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
 import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
-import { settled, useFakeTime } from './settled.ts';
-
-const { abandonPublication, publishLarge, readPublication, requestPublication, writeReport } = files;
+import { useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
@@ -18,13 +22,13 @@ const KEY = 'reports/q1/report.csv';
 const GZIPPED = `${KEY}.gz`;
 const REQUEST = 'publications/q1.json';
 const RECORD = 'jobs/job-1.json';
-const columns: files.Publication['columns'] = [
+const columns: Publication['columns'] = [
   { name: 'Day', type: 'datetime' },
   { name: 'Clicks', type: 'integer' },
 ];
 const { location, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
 const of = { executionId: 'q1', location, key: KEY, fileName: 'report.csv', columns } as const;
-const least: files.Publication = { form: 1, ...of };
+const least: Publication = { form: 1, ...of };
 const publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' } as const;
 const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } };
 const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
@@ -36,54 +40,6 @@ function withResult(text = ENGINE_CSV, bytes?: number, record: object = { ...pub
   results.put(RECORD, record);
   return results;
 }
-
-describe('writeReport', () => {
-  const write = (results: MemoryBucket, text = ENGINE_CSV) =>
-    settled(writeReport(results, publication, Buffer.from(text)));
-  /** Replaces the writes of one file. */
-  const writing = (key: string, as: () => Promise<void>) => {
-    const results = memoryBucket();
-    const { writeFile } = results;
-    results.writeFile = (of, ...given) => (of === key ? as() : writeFile(of, ...given));
-    return results;
-  };
-  const pause = (ms: number) => () => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const late = () => Promise.reject(new Overloaded('Later.', 30));
-
-  it('makes both files from the result, and returns their sizes and the number of rows', async () => {
-    const results = memoryBucket();
-    const row = '"2026-01-02T00:00:00Z",\n';
-    const writes = vi.spyOn(results, 'writeFile');
-    const made = await write(results, ENGINE_CSV + row);
-    // The gzipped file is tried once, the plain one for as long as the request has time.
-    const tries = writes.mock.calls.map(([key, , , most]) => `${key} ${most}`);
-    expect(tries.sort()).toEqual([`${KEY} undefined`, `${GZIPPED} 1`]);
-    const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
-    expect(made).toEqual({ files: { plain: CSV.length + row.length, gzip: gzip?.bytes }, rows: 2 });
-    expect(plain).toMatchObject({ text: CSV + row, file });
-    expect(gzip).toMatchObject({ text: CSV + row, file: { ...file, encoding: 'gzip' } });
-    await settled(writeReport(results, { ...least, key: 'reports/q2/report.csv' }, Buffer.from(ENGINE_CSV)));
-    const { metadata } = results.objects.get('reports/q2/report.csv')?.file ?? {};
-    expect(metadata).toEqual({ 'query-execution-id': 'q1' });
-  });
-
-  it.each<[string, () => Promise<void>, object, number]>([
-    ['can’t be written', late, { plain: CSV.length }, 0],
-    ['is not written within a second after the plain one', pause(60_000), { plain: CSV.length }, 1_000],
-    ['is written within a second after the plain one', pause(999), SIZES, 999],
-  ])('waits for the gzipped file only a little: if it %s', async (_, as, sizes, ms) => {
-    expect((await write(writing(GZIPPED, as))).files).toEqual(sizes);
-    expect(Date.now() - START).toBe(ms);
-  });
-
-  it("throws if the plain file can't be written; writes nothing of a result that is not the engine's CSV", async () => {
-    await expect(write(writing(KEY, late))).rejects.toThrow(Overloaded);
-    const results = memoryBucket();
-    await expect(write(results, 'nonsense')).rejects.toThrow(NotEngineCsv);
-    expect(results.calls).toEqual([]);
-    expect(files.MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
-  });
-});
 
 describe('publishLarge', () => {
   it('writes the gzipped file, then the plain one, and records each as soon as it is written', async () => {
@@ -202,8 +158,8 @@ describe('requestPublication', () => {
     const record = publishingRecord({ isOfVersion });
     const { etag } = of.results.put(jobRecordKey(job), record);
     before(of.results);
-    const run = of.run({ partner: 'first-partner', acceptsGzip });
-    const latest = await requestPublication(run, job, record);
+    const wait = of.wait(job, { partner: 'first-partner', acceptsGzip });
+    const latest = await requestPublication(wait, record);
     const document = latest?.document as Record<string, unknown>;
     return { ...of, job, document, isChanged: latest?.etag !== etag };
   }

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { watchExecution, watchRecord } from '../../../lib/delivery/watch.ts';
+import { watchExecution } from '../../../lib/delivery/lead.ts';
 import { Unavailable } from '../../../lib/problems/problem.ts';
 import type { RecordIn } from '../../../lib/results/job-record.ts';
-import { jobRecordKey } from '../../../lib/results/keys.ts';
 import type { Plan } from './memory-queries.ts';
-import { type Setting, START, setting, startingRecord, termsNow, underWayRecord } from './setting.ts';
+import { type Setting, START, setting, termsNow, underWayRecord } from './setting.ts';
 import { settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -36,16 +35,18 @@ async function watch(
   const id = of.queries.startNow({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(40));
   await vi.advanceTimersByTimeAsync(answerMs);
   change?.(of);
-  const begin = vi.fn(() => 'begun');
+  const onResult = vi.fn();
   const get = vi.spyOn(of.queries, 'get');
   const record = underWayRecord({ executionId: id, ...watched });
-  const state = await settled(watchExecution(of, termsNow(terms), record, isTakenOver, begin));
+  const state = await settled(
+    watchExecution({ backends: of.backends, terms: termsNow(terms) }, record, isTakenOver, onResult),
+  );
   const ended = { ...state, ms: Date.now() - START, athena: get.mock.calls.length };
   const looks = of.results.calls.length;
   // After the watch has ended, it makes at most one more call to S3.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(of.results.calls.length - looks).toBeLessThanOrEqual(1);
-  return { ...ended, looks, begins: begin.mock.calls.length };
+  return { ...ended, looks, calledBack: onResult.mock.calls.length };
 }
 
 const never: Plan = { ends: 'never' };
@@ -71,13 +72,13 @@ describe('watchExecution', () => {
   it('calls back once when it sees the result, and asks Athena again soon until Athena reports the end', async () => {
     const appears = ({ results }: Setting) => results.putResult('s3://results/athena/q1.csv', '');
     const change = (of: Setting) => void setTimeout(() => appears(of), 500);
-    const { begins, begun, ms, athena } = await watch({ afterMs: 1_000 }, { change });
-    expect([begins, begun, ms < 1_500, athena > 1, athena <= 7]).toEqual([1, 'begun', true, true, true]);
+    const { calledBack, ms, athena } = await watch({ afterMs: 1_000 }, { change });
+    expect([calledBack, ms < 1_500, athena > 1, athena <= 7]).toEqual([1, true, true, true]);
   });
 
   it('does not call back if the result has another location, which only Athena knows', async () => {
-    const { begins, execution } = await watch({ afterMs: 1_000, location: 's3://results/athena/q0.csv' });
-    expect([begins, execution?.state]).toEqual([0, 'succeeded']);
+    const { calledBack, execution } = await watch({ afterMs: 1_000, location: 's3://results/athena/q0.csv' });
+    expect([calledBack, execution?.state]).toEqual([0, 'succeeded']);
   });
 
   // A request that asks once more as it ends would move failures into first requests.
@@ -131,30 +132,5 @@ describe('watchExecution', () => {
     const terms = { longestQueryMs: 5_000 };
     const { execution, ms, athena } = await watch(never, { terms, change: failing(busy) });
     expect([execution, ms, athena < 10]).toEqual([undefined, 25_000, true]);
-  });
-});
-
-describe('watchRecord', () => {
-  const pauses = { waited: [] as number[] };
-  const pauseMs = (waitedMs: number) => {
-    pauses.waited.push(waitedMs);
-    return 400;
-  };
-  const watched = async (changedAfterMs: number) => {
-    pauses.waited = [];
-    const of = setting();
-    const job = await of.job();
-    const stored = of.results.put(jobRecordKey(job), underWayRecord());
-    setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
-    return settled(watchRecord(of.run(), job, stored, START + 1_000, pauseMs));
-  };
-
-  it.each([
-    ['the record has changed', 500, 'starting', 800, [0, 400]],
-    ['the given time', 2_000, 'under-way', 1_000, [0, 400, 800]],
-  ])('reads the record until %s, after the given pauses', async (_, changedAfterMs, state, ms, waited) => {
-    const latest = await watched(changedAfterMs);
-    expect(latest?.document).toMatchObject({ state });
-    expect([Date.now() - START, pauses.waited]).toEqual([ms, waited]);
   });
 });

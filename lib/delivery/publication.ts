@@ -1,9 +1,8 @@
-/** The files of a report: made at once from a small result, or by the publishing function from a large one. */
-import { setTimeout as delay } from 'node:timers/promises';
+/** The publication of a large result: requested by those who wait, made by a function of its own. */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
-import { gzipped, gzippedChunks } from '../results/gzipped.ts';
+import { gzippedChunks } from '../results/gzipped.ts';
 import { type EndedRecord, type RecordIn, type ReportFiles, readRecord } from '../results/job-record.ts';
 import {
   abandonedKey,
@@ -14,9 +13,13 @@ import {
   reportKey,
   resultsKey,
 } from '../results/keys.ts';
-import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
-import type { Run } from './delivery.ts';
-import type { Job } from './job.ts';
+import {
+  type LargeFiles,
+  type ResultsBucket,
+  reportFile,
+  type StoredDocument,
+} from '../results/results-bucket.ts';
+import type { Wait } from './delivery.ts';
 
 /** A request to publish a large result, with everything needed to make the report's files. */
 const publication = v.object({
@@ -42,14 +45,6 @@ const publication = v.object({
 });
 
 export type Publication = v.InferOutput<typeof publication>;
-/** What the files of a report are made with. */
-export type FileFacts = Pick<Publication, 'executionId' | 'key' | 'fileName' | 'columns' | 'dataVersion'>;
-
-/** The largest result that a report's function re-types while the caller waits. Re-typing it takes about a second. */
-export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
-
-/** How long to wait for the gzipped file after the plain file is written. */
-const GZIP_GRACE_MS = 1_000;
 
 /**
  * The largest result that can be gzipped, and then written plain, within the publishing function's 15 minutes. The
@@ -57,76 +52,33 @@ const GZIP_GRACE_MS = 1_000;
  */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
-export const fileFacts = (
-  { fileName, columns, data }: Job,
-  { executionId, isOfVersion }: Pick<EndedRecord, 'executionId' | 'isOfVersion'>,
-): FileFacts => ({
-  executionId,
-  key: reportKey(executionId, fileName),
-  fileName,
-  columns: [...columns],
-  ...(isOfVersion && { dataVersion: data.version }),
-});
-
-const fileOf = ({ fileName, executionId, dataVersion }: FileFacts): ReportFile => ({
-  fileName,
-  metadata: {
-    'query-execution-id': executionId,
-    ...(dataVersion !== undefined && { 'data-version': dataVersion }),
-  },
-});
-
-/**
- * Makes both of the report's files from a small result (docs/contract.md#the-file). Tries only once to write the
- * gzipped file: if the try fails, every caller gets the plain file. Throws NotEngineCsv if the result can't be read.
- */
-export async function writeReport(
-  results: ResultsBucket,
-  report: FileFacts,
-  result: Uint8Array,
-): Promise<{ readonly files: ReportFiles; readonly rows: number }> {
-  const chunks: Uint8Array[] = [];
-  let rows = 0;
-  const csvChunks = retypeCsv(report.columns, [result], (number) => {
-    rows = number;
-  });
-  for await (const chunk of csvChunks) chunks.push(chunk);
-  const csv = Buffer.concat(chunks);
-  const file = fileOf(report);
-  const writeGzipped = async () => {
-    const content = await gzipped(csv);
-    await results.writeFile(gzippedKey(report.key), { ...file, encoding: 'gzip' }, content, 1);
-    return content.length;
-  };
-  const gzip = writeGzipped().catch(() => undefined);
-  await results.writeFile(report.key, file, csv);
-  const bytes = await Promise.race([gzip, delay(GZIP_GRACE_MS, undefined, { ref: false })]);
-  return { files: { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) }, rows };
-}
-
 /**
  * Makes the publishing function publish a large result. Resolves to the job's record as it is stored then, which may
  * already name the files.
  */
 export async function requestPublication(
-  { backends: { results }, terms: { acceptsGzip, partner } }: Run,
-  job: Job,
-  record: RecordIn<'publishing'>,
+  { backends: { results }, terms: { acceptsGzip, partner }, job }: Wait,
+  { executionId, location, isOfVersion }: RecordIn<'publishing'>,
 ): Promise<StoredDocument | undefined> {
+  const { fileName, columns, data } = job;
   const wanted: Publication = {
     form: 1,
-    ...fileFacts(job, record),
-    location: record.location,
+    executionId,
+    location,
+    key: reportKey(executionId, fileName),
+    fileName,
+    columns: [...columns],
     record: jobRecordKey(job),
+    ...(isOfVersion && { dataVersion: data.version }),
     ...(!acceptsGzip && { isPlainFirst: true }),
     ...(partner !== undefined && { partner }),
   };
-  const key = publicationKey(record.executionId);
+  const key = publicationKey(executionId);
   await results.create(key, wanted);
   // If the publishing function has died, or is of release 1.0.0, the files are there and the record is as it was.
   // Release 1.0.0 tells by an object of its own that it has given a publication up.
-  const isAbandoned = (await results.head(abandonedKey(record.executionId))) !== undefined;
-  const stored = await recordFiles(results, wanted);
+  const isAbandoned = (await results.head(abandonedKey(executionId))) !== undefined;
+  const stored = await recordExistingFiles(results, wanted);
   if (!isAbandoned) return stored;
   await abandonPublication(results, key);
   return results.read(jobRecordKey(job));
@@ -148,31 +100,28 @@ export async function publishLarge(
   results: ResultsBucket & LargeFiles,
   wanted: Publication,
 ): Promise<boolean> {
+  const { key, location, columns } = wanted;
+  const files = await existingFiles(results, wanted);
   let rows: number | undefined;
-  const upload = async (encoding: 'gzip' | 'plain'): Promise<boolean> => {
+  let isThere = files.plain !== undefined;
+  if (Object.keys(files).length > 0) await recordExistingFiles(results, wanted);
+  const result = await results.readResult(location, 0);
+  if (!result) return isThere;
+  for (const encoding of wanted.isPlainFirst ? (['plain', 'gzip'] as const) : (['gzip', 'plain'] as const)) {
     const isGzip = encoding === 'gzip';
-    const file: ReportFile = { ...fileOf(wanted), ...(isGzip && { encoding }) };
-    const bytes = await results.uploadFile(isGzip ? gzippedKey(wanted.key) : wanted.key, file, async () => {
-      const result = await results.openResult(wanted.location);
-      if (!result) return undefined;
-      const csv = retypeCsv(wanted.columns, result, (number) => {
+    if (files[encoding] !== undefined || (isGzip && result.bytes > MAX_GZIPPED_BYTES)) continue;
+    const file = reportFile(wanted, isGzip ? encoding : undefined);
+    const bytes = await results.uploadFile(isGzip ? gzippedKey(key) : key, file, async () => {
+      const content = await results.openResult(location);
+      if (!content) return undefined;
+      const csv = retypeCsv(columns, content, (number) => {
         rows = number;
       });
       return isGzip ? gzippedChunks(csv) : csv;
     });
-    await recordFiles(results, wanted, rows);
-    return bytes !== undefined;
-  };
-  const files = await filesOf(results, wanted);
-  let isThere = files.plain !== undefined;
-  if (Object.keys(files).length > 0) await recordFiles(results, wanted);
-  const result = await results.readResult(wanted.location, 0);
-  if (!result) return isThere;
-  for (const encoding of wanted.isPlainFirst ? (['plain', 'gzip'] as const) : (['gzip', 'plain'] as const)) {
-    if (files[encoding] !== undefined) continue;
-    if (encoding === 'gzip' && result.bytes > MAX_GZIPPED_BYTES) continue;
-    if (!(await upload(encoding))) break;
-    isThere ||= encoding === 'plain';
+    await recordExistingFiles(results, wanted, rows);
+    if (bytes === undefined) break;
+    isThere ||= !isGzip;
   }
   return isThere;
 }
@@ -194,7 +143,7 @@ export async function abandonPublication(results: ResultsBucket, requestedBy: st
 }
 
 /** The sizes of a report's files that exist. */
-async function filesOf(results: ResultsBucket, { key }: FileFacts): Promise<ReportFiles> {
+async function existingFiles(results: ResultsBucket, { key }: Publication): Promise<ReportFiles> {
   const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
   return { ...(plain && { plain: plain.bytes }), ...(gzip && { gzip: gzip.bytes }) };
 }
@@ -203,8 +152,8 @@ async function filesOf(results: ResultsBucket, { key }: FileFacts): Promise<Repo
  * Records the files of a large report that exist. Whoever finds them does it: a function that dies after it has written
  * them is not started over. Resolves to the record as it is stored then.
  */
-async function recordFiles(results: ResultsBucket, wanted: Publication, rows?: number) {
-  const files = await filesOf(results, wanted);
+async function recordExistingFiles(results: ResultsBucket, wanted: Publication, rows?: number) {
+  const files = await existingFiles(results, wanted);
   return updatePublication(results, wanted, (record) => {
     if (isDeepStrictEqual(files, record.files)) return undefined;
     const now = { ...record, ...(rows !== undefined && { rows }), files };
