@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createSandbox } from '../../local/gateway/lambda.ts';
+import { createSandbox, eventQueue } from '../../local/gateway/lambda.ts';
 import { listenOnOtherHost, serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
@@ -97,6 +97,34 @@ it('after three failed tries of a publication, the stack calls the function that
   // The function gets the time that is left of its 60 s, and limits its calls to this time.
   expect(abandoned.remainingMs).toBeGreaterThan(0);
   expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
+});
+
+it('an event is tried again after a crash of its function and after a time-out', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'async-invocation-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const entry = join(home, 'function.mjs');
+  await writeFile(
+    entry,
+    `export const handler = async (event) => {
+       if (event === 'crash') process.exit(1);
+       await new Promise((resolve) => setTimeout(resolve, 1_000_000));
+     };`,
+  );
+  const sandbox = createSandbox({ name: 'publish', entry: pathToFileURL(entry), env: {}, timeoutMs: 50 });
+  onTestFinished(() => sandbox.kill());
+  const records: object[] = [];
+  const onFailure = (record: object) => void records.push(record);
+  const queue = eventQueue({ name: 'publish', sandbox, retryPausesMs: [0, 0], onFailure, log: keptLog });
+  onTestFinished(() => queue.close());
+  queue.send('crash');
+  queue.send('slow');
+  await expect.poll(() => records.length, { timeout: 10_000 }).toBe(2);
+  expect(records).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ requestPayload: 'crash' }),
+      expect.objectContaining({ requestPayload: 'slow', responsePayload: expect.anything() }),
+    ]),
+  );
 });
 
 it('functions have EVENTS_BUCKET only if the events are in a directory', async () => {
