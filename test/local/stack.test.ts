@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
@@ -136,27 +136,6 @@ it('functions have EVENTS_BUCKET only if the events are in a directory', async (
     }),
   );
   expect(buckets).toEqual([['performance-reports-events'], [undefined]]);
-});
-
-it('writes the output of a function on after a write has failed', async () => {
-  const entry = join(await mkdtemp(join(tmpdir(), 'output-')), 'function.mjs');
-  onTestFinished(() => rm(dirname(entry), { recursive: true }));
-  await writeFile(entry, `export const handler = async () => console.log('a line of the function');`);
-  const sandbox = createSandbox({ name: 'f', entry: pathToFileURL(entry), env: {}, timeoutMs: 10_000 });
-  onTestFinished(() => sandbox.kill());
-  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const ignore = () => {};
-  process.stdout.on('error', ignore);
-  onTestFinished(() => {
-    written.mockRestore();
-    process.stdout.off('error', ignore);
-  });
-  const lines = () => written.mock.calls.filter(([text]) => String(text).includes('of the function')).length;
-  await sandbox.invoke({});
-  await expect.poll(lines).toBe(1);
-  process.stdout.emit('error', new Error('ENOSPC'));
-  await sandbox.invoke({});
-  await expect.poll(lines, { timeout: 5_000 }).toBe(2);
 });
 
 /** A client that sends its body byte by byte, until the test ends. */
