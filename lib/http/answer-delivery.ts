@@ -139,7 +139,7 @@ export async function answerDelivery(
 }
 
 /** 303 to the report itself (docs/contract.md#the-redirect). */
-export const redirectToDownload = (
+const redirectToDownload = (
   url: string,
   {
     cacheStatus,
