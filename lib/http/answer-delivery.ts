@@ -139,7 +139,7 @@ export async function answerDelivery(
 type Ready = Extract<Delivery, { state: 'ready' }>;
 
 /** 303 to the report itself (docs/contract.md#the-redirect). */
-export const redirectToDownload = (
+const redirectToDownload = (
   url: string,
   { cacheStatus, dataVersion, whyEmpty }: Omit<Ready, 'state' | 'key' | 'bytes'>,
 ): APIGatewayProxyResult =>

@@ -104,20 +104,10 @@ describe('a query that takes longer than one request waits', () => {
 
 describe('identical requests', () => {
   it('share one query while it runs, and their answers say so in Cache-Status', async () => {
-    service.stack.faults.set([
-      { on: 'query', delayMs: 300 },
-      { on: 'athena', match: 'StartQueryExecution' },
-      { on: 'query', match: 'SELECT' },
-    ]);
-    const question = freshQuestion();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => follow(question)));
-    expect(new Set(answers.map(({ body }) => body))).toEqual(new Set([expected(question)]));
-    expect(callsOf()['SELECT']).toBe(1);
-
     service.stack.faults.set([{ on: 'query', delayMs: 300 }]);
-    const another = freshQuestion();
+    const question = freshQuestion();
     const statuses = await Promise.all(
-      Array.from({ length: 10 }, async () => (await ask(another)).headers.get('cache-status')),
+      Array.from({ length: 10 }, async () => (await ask(question)).headers.get('cache-status')),
     );
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss')).toHaveLength(1);
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);

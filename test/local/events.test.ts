@@ -342,14 +342,15 @@ describe('makeSampleEvents', () => {
     expect(progress.slice(-1)).toEqual([`${days}/${days}`]);
   });
 
-  it('restates one complete day: a second file has a twelfth of the day’s records', async () => {
+  it('marks every day except the last as complete, and restates one by a file of a twelfth of its records', async () => {
     for (const { name } of tables) {
       const names: string[] = [];
       for (const day of await readdir(join(sample, name)))
         for (const file of await readdir(join(sample, name, day)))
           if (file !== 'events.parquet' && file !== '_SUCCESS') names.push(`${day}/${file}`);
       expect(names).toEqual(['day=2026-02-24/late-events.parquet']);
-      expect(existsSync(join(sample, name, 'day=2026-02-24', '_SUCCESS'))).toBe(true);
+      const isMarked = (day: string) => existsSync(join(sample, name, day, '_SUCCESS'));
+      expect((await readdir(join(sample, name))).filter((day) => !isMarked(day))).toEqual(['day=2026-02-28']);
       const [share] = await rowsOf(
         `SELECT count(*) FILTER (filename LIKE '%late-events.parquet') * 12 BETWEEN count(*) - 12 AND count(*)
          FROM read_parquet('${sample}/${name}/day=2026-02-24/*.parquet', filename = true)`,
@@ -358,24 +359,15 @@ describe('makeSampleEvents', () => {
     }
   });
 
-  it('deletes unfinished events, except those of a process that still runs and those of other containers', async () => {
+  it('is made once, and deletes unfinished events, except those of a running process and of other containers', async () => {
+    const onProgress = () => expect.unreachable('it was made again');
+    expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
     const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
     expect(unfinished.sort()).toEqual(
       [`${process.pid}-${thisPlace}-abcdef`, ELSEWHERE]
         .map((maker) => `sample-0123456789ab-partial-${maker}`)
         .sort(),
     );
-  });
-
-  it('does not make existing events again', async () => {
-    const onProgress = () => expect.unreachable('it was made again');
-    expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
-  });
-
-  it('marks every day except the last as complete', async () => {
-    const days = await readdir(join(sample, 'advertiser_events'));
-    const isMarked = (day: string) => existsSync(join(sample, 'advertiser_events', day, '_SUCCESS'));
-    expect(days.filter((day) => !isMarked(day))).toEqual(['day=2026-02-28']);
   });
 
   it('leaves no files behind if it fails half-way', async () => {

@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createSandbox } from '../../local/gateway/lambda.ts';
+import { createSandbox, eventQueue } from '../../local/gateway/lambda.ts';
 import { listenOnOtherHost, serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
@@ -99,6 +99,34 @@ it('after three failed tries of a publication, the stack calls the function that
   expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
 });
 
+it('an event is tried again after a crash of its function and after a time-out', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'async-invocation-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const entry = join(home, 'function.mjs');
+  await writeFile(
+    entry,
+    `export const handler = async (event) => {
+       if (event === 'crash') process.exit(1);
+       await new Promise((resolve) => setTimeout(resolve, 1_000_000));
+     };`,
+  );
+  const sandbox = createSandbox({ name: 'publish', entry: pathToFileURL(entry), env: {}, timeoutMs: 50 });
+  onTestFinished(() => sandbox.kill());
+  const records: object[] = [];
+  const onFailure = (record: object) => void records.push(record);
+  const queue = eventQueue({ name: 'publish', sandbox, retryPausesMs: [0, 0], onFailure, log: keptLog });
+  onTestFinished(() => queue.close());
+  queue.send('crash');
+  queue.send('slow');
+  await expect.poll(() => records.length, { timeout: 10_000 }).toBe(2);
+  expect(records).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ requestPayload: 'crash' }),
+      expect.objectContaining({ requestPayload: 'slow', responsePayload: expect.anything() }),
+    ]),
+  );
+});
+
 it('functions have EVENTS_BUCKET only if the events are in a directory', async () => {
   const bare = await startNoting();
   const buckets = await Promise.all(
@@ -108,27 +136,6 @@ it('functions have EVENTS_BUCKET only if the events are in a directory', async (
     }),
   );
   expect(buckets).toEqual([['performance-reports-events'], [undefined]]);
-});
-
-it('writes the output of a function on after a write has failed', async () => {
-  const entry = join(await mkdtemp(join(tmpdir(), 'output-')), 'function.mjs');
-  onTestFinished(() => rm(dirname(entry), { recursive: true }));
-  await writeFile(entry, `export const handler = async () => console.log('a line of the function');`);
-  const sandbox = createSandbox({ name: 'f', entry: pathToFileURL(entry), env: {}, timeoutMs: 10_000 });
-  onTestFinished(() => sandbox.kill());
-  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const ignore = () => {};
-  process.stdout.on('error', ignore);
-  onTestFinished(() => {
-    written.mockRestore();
-    process.stdout.off('error', ignore);
-  });
-  const lines = () => written.mock.calls.filter(([text]) => String(text).includes('of the function')).length;
-  await sandbox.invoke({});
-  await expect.poll(lines).toBe(1);
-  process.stdout.emit('error', new Error('ENOSPC'));
-  await sandbox.invoke({});
-  await expect.poll(lines, { timeout: 5_000 }).toBe(2);
 });
 
 /** A client that sends its body byte by byte, until the test ends. */

@@ -7,7 +7,6 @@ import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import type { LargeFiles } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;
@@ -137,17 +136,5 @@ describe('an upload that S3 does not answer', () => {
     const uploading = files(300).uploadFile(key, file, async () => Readable.from([Buffer.from('a')]));
     await expect(uploading).rejects.toThrow(Overloaded);
     expect(abort).toHaveBeenCalledOnce();
-  });
-});
-
-describe('uploadFile, if its content is a result from S3,', () => {
-  const copying = (bucket: LargeFiles, from: string) =>
-    bucket.uploadFile(freshFile(), file, () => bucket.openResult(from));
-
-  it('throws Overloaded if S3 does not give the result in time', async () => {
-    store.faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
-    const error = await copying(files(1_000), location('athena/busy.csv')).catch((each: unknown) => each);
-    expect(error).toBeInstanceOf(Overloaded);
-    expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
   });
 });

@@ -1,11 +1,8 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../../lib/config.ts';
 import { problemChain } from '../../../lib/http/problem-chain.ts';
-import type { LoggedContext } from '../../../lib/http/request-log.ts';
 import { NoSuchDownload } from '../../../lib/problems/problem.ts';
 import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
-import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 const PARTNER = 'https://dash.partner.example';
 
@@ -13,22 +10,12 @@ async function answer(
   origin: string | undefined,
   { origins = PARTNER, httpMethod = 'GET', fails = false } = {},
 ) {
-  const lines: unknown[] = [];
-  const chain = problemChain({
-    config: readConfig({ ...LEAST_ENVIRONMENT, CORS_ORIGINS: origins }),
-    log: { info: (_, facts) => lines.push(facts), error: (_, facts) => lines.push(facts) },
-    metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as never,
-  }).handler(async () => {
+  const chain = problemChain(functionSetting({ CORS_ORIGINS: origins }).dependencies).handler(async () => {
     if (fails) throw new NoSuchDownload();
     return { statusCode: 303, headers: { Location: '/there', Vary: 'Accept-Encoding' }, body: '' };
   });
-  const event = {
-    httpMethod,
-    multiValueHeaders: origin === undefined ? {} : { Origin: [origin] },
-    requestContext: { requestId: 'request' },
-  };
-  const result = await chain(event as unknown as APIGatewayProxyEvent, {} as LoggedContext);
-  return { ...(result as APIGatewayProxyResult), lines };
+  const headers = origin === undefined ? {} : { Origin: [origin] };
+  return invoke(chain, { ...requestEvent({ path: '/', headers }), httpMethod });
 }
 
 describe('pages of other origins', () => {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
 import type { Wanted } from '../../../lib/delivery/delivery.ts';
+import { redirectToWaitingRoom } from '../../../lib/http/answer-delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
@@ -198,13 +200,21 @@ describe('a waiting hop that S3 throttles', () => {
     }),
   });
 
-  it.each<[string, Room]>([
-    ['waits for a slot', { progress: WAITS_FOR_SLOT }],
-    ['has other companies now', { asks: { entitlement: [7n] } }],
-  ])('at the listing, and whose caller %s, leads to the next waiting URL', async (_, more) => {
+  const noListing = (room: Made) => {
+    room.lake.list = () => Promise.reject(throttled());
+  };
+  const noRecord = (room: Made) =>
+    room.results.before('read jobs/', () => {
+      throw throttled();
+    });
+  it.each<[string, Room, (room: Made) => void]>([
+    ['the listing, for a caller that waits for a slot', { progress: WAITS_FOR_SLOT }, noListing],
+    ['the listing, for a caller with other companies', { asks: { entitlement: [7n] } }, noListing],
+    ['the record, for a caller with other companies', { asks: { entitlement: [7n] } }, noRecord],
+  ])('leads to the next waiting URL: %s', async (_, more, fault) => {
     const room = await partnerRoom(more);
     const before = room.stored();
-    room.lake.list = () => Promise.reject(throttled());
+    fault(room);
     expect(await room.get()).toMatchObject(ledOn(room, 2));
     const facts = {
       ...{ hop: 1, status: 303, isReady: false, cacheStatus: 'miss' },
@@ -289,4 +299,16 @@ describe('the waiting room, when the listing of the lake fails for a caller that
       expect(partner.body).not.toContain('no-such-download');
     },
   );
+});
+
+it('the waiting URL keeps the part of the path before the service’s own path', () => {
+  for (const [path, expected] of [
+    ['/reporting/publisherperformance', '/reporting/downloads/T/1'],
+    ['/v1/reporting/downloads/T/0', '/v1/reporting/downloads/T/1'],
+    ['/reporting/reporting/advertiserperformance', '/reporting/reporting/downloads/T/1'],
+  ]) {
+    const event = { requestContext: { path } } as APIGatewayProxyEvent;
+    const { headers } = redirectToWaitingRoom(event, { ticket: 'T', hop: 1 }, 'miss');
+    expect(headers?.['Location']).toBe(expected);
+  }
 });

@@ -104,14 +104,6 @@ describe('problemChain, around every route', () => {
     ]);
   });
 
-  it('counts the failed query of a request that ends with an error', async () => {
-    const { metrics, published } = await throwing(new Error('x'), {
-      finishedQueries: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
-    });
-    expect(metrics).toEqual({ BytesScanned: 5, QueryDuration: 0, FailedQueries: 1 });
-    expect(published.times).toBe(1);
-  });
-
   it.each([new Error('x'), new Unavailable('Later.', 30), new InvalidRequest([])])(
     'never logs headers, filter values or the event itself (%s)',
     async (error) => {

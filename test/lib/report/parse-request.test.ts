@@ -162,6 +162,7 @@ describe('parseRequest', () => {
     ],
     // Fields of the other report.
     [{ requestedFields: ['Day,Spend'] }, elsewhere('Spend')],
+    [{ requestedFields: ['Day,spend'] }, elsewhere('spend')],
     [{ groupBy: ['Day,CampaignId'] }, elsewhere('CampaignId')],
     [{ 'filter[CampaignId]': ['1'] }, elsewhere('CampaignId')],
     [{ 'filter[Spend]': ['1'] }, elsewhere('Spend')],
