@@ -92,7 +92,7 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
   if (staged.length === 0)
     throw new OperatorFault(`Nothing was written: no record is in ${names}. Name files that have records.`);
   const target = lakeTarget(to);
-  await refuseWrittenDays(target, staged, options);
+  if (!options.replace) await refuseWrittenDays(target, staged, to);
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
   const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
@@ -105,19 +105,15 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
 
 const SHOWN = 5;
 
-/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
-async function refuseWrittenDays(
-  target: LakeTarget,
-  staged: readonly Staged[],
-  { replace, to }: { readonly replace: boolean; readonly to: string },
-): Promise<void> {
+/** Throws an OperatorFault if a day that is to be written holds files already. */
+async function refuseWrittenDays(target: LakeTarget, staged: readonly Staged[], to: string): Promise<void> {
   const written: string[] = [];
   for (const { table, days } of staged) {
     const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
     const names = new Set(there.map(({ day }) => day));
     written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
   }
-  if (written.length === 0 || replace) return;
+  if (written.length === 0) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
   throw new OperatorFault(
     `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
