@@ -36,10 +36,8 @@ async function partnerThere(parts: CommandParts, name: string): Promise<{ readon
   return { client };
 }
 
-const companiesText = (companies: Companies): string => {
-  if (typeof companies === 'string') return companies;
-  return companies.length === 0 ? 'none' : companies.join(',');
-};
+const companiesText = (companies: Companies): string =>
+  typeof companies === 'string' ? companies : companies.join(',') || 'none';
 
 /** A partner in lines for the operator. */
 const describePartner = (record: PartnerRecord): string[] => [

@@ -134,30 +134,28 @@ async function writeDays(
 ): Promise<WrittenTable[]> {
   const { connection } = workspace;
   const directory = join(workspace.directory, 'day');
-  const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
-  const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
-  let [rowsDone, daysDone] = [0, 0];
-  const written: WrittenTable[] = [];
-  for (const one of staged) {
-    const { table, report, days } = one;
-    let rowsOfTable = 0;
-    for (const { day, rows } of days) {
-      progress.writeFrom(rowsDone / allRows, rows / allRows);
-      try {
-        const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-        const named = { select, rows, day: `${table.name} of ${day}` };
-        const { files, records } = await writeDay(connection, named, directory);
-        rowsOfTable += records;
-        await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
-        await rm(directory, { recursive: true, force: true });
-        await removeStaged(workspace, table, day);
-      } catch (error) {
-        throw conversionFault(error as Error, { to, daysWritten: daysDone, days: allDays });
-      }
-      rowsDone += rows;
-      daysDone += 1;
+  const days = staged.flatMap((one) => one.days.map((day) => ({ ...one, ...day })));
+  const allRows = days.reduce((sum, { rows }) => sum + rows, 0);
+  let rowsDone = 0;
+  const written = new Map<string, number>();
+  for (const [daysWritten, { table, report, day, rows }] of days.entries()) {
+    progress.writeFrom(rowsDone / allRows, rows / allRows);
+    try {
+      const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
+      const named = { select, rows, day: `${table.name} of ${day}` };
+      const { files, records } = await writeDay(connection, named, directory);
+      written.set(table.name, (written.get(table.name) ?? 0) + records);
+      await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
+      await rm(directory, { recursive: true, force: true });
+      await removeStaged(workspace, table, day);
+    } catch (error) {
+      throw conversionFault(error as Error, { to, daysWritten, days: days.length });
     }
-    written.push({ staged: one, rows: rowsOfTable, openDays: days.filter(({ day }) => isOpen(day)).length });
+    rowsDone += rows;
   }
-  return written;
+  return staged.map((one) => ({
+    staged: one,
+    rows: written.get(one.table.name) ?? 0,
+    openDays: one.days.filter(({ day }) => isOpen(day)).length,
+  }));
 }
