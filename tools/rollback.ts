@@ -117,18 +117,14 @@ async function take(
   FunctionName: string,
   { version, isMoved, marked, isUnmarked }: Step,
 ): Promise<void> {
-  const versionOf = (Name: string, number: number) => ({
-    FunctionName,
-    Name,
-    FunctionVersion: String(number),
-  });
+  const alias = (Name: string, number: number) => ({ FunctionName, Name, FunctionVersion: String(number) });
   if (isMoved) {
     const RoutingConfig = { AdditionalVersionWeights: {} };
-    await lambda.send(new UpdateAliasCommand({ ...versionOf(LIVE_ALIAS, version), RoutingConfig }));
+    await lambda.send(new UpdateAliasCommand({ ...alias(LIVE_ALIAS, version), RoutingConfig }));
   }
   for (const number of marked)
     await lambda
-      .send(new CreateAliasCommand(versionOf(takenBackAlias(number), number)))
+      .send(new CreateAliasCommand(alias(takenBackAlias(number), number)))
       .catch((error: unknown) => {
         // Another command has made it meanwhile.
         if (!(error instanceof ResourceConflictException)) throw error;

@@ -7,6 +7,7 @@ import { PROBE_ENV } from '../lib/names.ts';
 import { type ProbeParts, serviceProbe } from '../lib/probe/pull-report.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { API_VERSIONS } from '../lib/report/parse-request.ts';
+import { utcDay } from '../lib/report/utc-time.ts';
 import { daysPath, downloadPath, reportPath } from '../lib/routes.ts';
 import { OperatorFault, reportingFaults, say } from '../lib/terminal/operator-fault.ts';
 import { stageEnvironment } from './explain/service-environment.ts';
@@ -98,9 +99,7 @@ export function smokeSteps({ readSecret, ...config }: SmokeParts): readonly Step
       throw new Error(`answered ${status} ${body.slice(0, 200)}`);
     return `${status}`;
   };
-  const today = new Date();
-  const yesterday = new Date(today.getTime() - 86_400_000);
-  const [start, end] = [yesterday, today].map((day) => `${day.toISOString().slice(0, 10)}T00:00:00Z`);
+  const [start, end] = [Date.now() - 86_400_000, Date.now()].map((time) => `${utcDay(time)}T00:00:00Z`);
   const window = `startInclusive=${start}&endExclusive=${end}&api-version=${API_VERSIONS.at(-1)}`;
   const report = `${reportPath(publisherReport)}?requestedFields=Day,Opens&${window}`;
   return [

@@ -10,8 +10,8 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 /** The outputs of a stage's deployed stacks. */
 export interface StageOutputs {
   readonly partnersBucket: string;
-  /** The Cognito user pool. Absent if the stage uses another identity provider. */
-  readonly userPoolId?: string;
+  /** The Cognito user pool. Undefined if the stage uses another identity provider. */
+  readonly userPoolId: string | undefined;
   readonly apiUrl: string;
   readonly tokenUrl: string;
   /** The scope with which tokens must be requested. */
@@ -42,10 +42,9 @@ export async function readStageOutputs(stage: string): Promise<StageOutputs> {
     throw new OperatorFault(
       `Stage "${stage}" was deployed by a version without a register. Deploy this one first.`,
     );
-  const userPoolId = identity?.get('UserPoolId');
   return {
     partnersBucket,
-    ...(userPoolId !== undefined && { userPoolId }),
+    userPoolId: identity?.get('UserPoolId'),
     apiUrl: api.get('ApiUrl') ?? '',
     tokenUrl: (identity ?? api).get('TokenUrl') ?? '',
     scope: api.get('Scope') ?? '',

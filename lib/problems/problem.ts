@@ -138,8 +138,7 @@ export class TooManyCompanies extends Problem {
   constructor(count: number) {
     super(
       { status: 500, slug: 'too-many-companies', title: 'Too many companies' },
-      `Your client may see ${count} companies, more than one query can name. Trying again does not help: ask the operator ` +
-        'to give your client fewer companies, or every company.',
+      `Your client may see ${count} companies, too many for one query. Do not try again: tell the operator.`,
     );
   }
 }

@@ -157,10 +157,8 @@ describe('the checks of a deployed stage', () => {
   };
   const found = async () => {
     const findings: string[] = [];
-    for (const { find } of healthChecks(deployed, outputs)) {
-      const told = await find();
-      if (told) findings.push(`${told.finding} ${told.remedy}`);
-    }
+    for (const { find } of healthChecks(deployed, outputs))
+      for (const { finding, remedy } of [(await find()) ?? []].flat()) findings.push(`${finding} ${remedy}`);
     return findings;
   };
   const PROBE = { ClientId: 'probe-id', ClientName: 'probe', AllowedOAuthScopes: [], secrets: new Map() };

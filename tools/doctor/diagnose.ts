@@ -19,7 +19,6 @@ const UNRESERVED = 100;
 
 /** Reserved executions that are enough for the publishing function and for the probe. */
 const RESERVED = { publish: 5, probe: 1 } as const;
-const RESERVED_SUM = RESERVED.publish + RESERVED.probe;
 
 /** One limit, and the rate of new reports that it lets through. */
 interface Limit {
@@ -104,7 +103,9 @@ const nothingPublishes = (
   { executions }: AccountQuotas,
   { reservedConcurrency }: StageFacts,
 ): Finding | undefined =>
-  executions && executions.value >= UNRESERVED + RESERVED_SUM && reservedConcurrency === undefined
+  executions &&
+  executions.value >= UNRESERVED + RESERVED.publish + RESERVED.probe &&
+  reservedConcurrency === undefined
     ? {
         finding:
           'Requests and other functions may take every execution of Lambda; large reports are not published then.',

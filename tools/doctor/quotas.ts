@@ -3,7 +3,6 @@ import {
   GetAWSDefaultServiceQuotaCommand,
   GetServiceQuotaCommand,
   NoSuchResourceException,
-  type ServiceQuota,
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
 
@@ -79,19 +78,13 @@ async function quotaOf(
   { service: ServiceCode, code: QuotaCode }: QuotaName,
 ): Promise<Quota | undefined> {
   const named = { ServiceCode, QuotaCode };
+  const unlessUnknown = (error: unknown): { Quota?: undefined } => {
+    if (error instanceof NoSuchResourceException) return {};
+    throw error;
+  };
+  const { Quota: own } = await client.send(new GetServiceQuotaCommand(named)).catch(unlessUnknown);
   const found =
-    (await client.send(new GetServiceQuotaCommand(named)).then(({ Quota }) => Quota, unlessUnknown)) ??
-    (await client
-      .send(new GetAWSDefaultServiceQuotaCommand(named))
-      .then(({ Quota }) => Quota, unlessUnknown));
-  return found && quotaIn(found);
-}
-
-const quotaIn = ({ Value, Adjustable }: ServiceQuota): Quota | undefined =>
-  Value === undefined
-    ? undefined
-    : { value: Value, ...(Adjustable !== undefined && { isAdjustable: Adjustable }) };
-
-function unlessUnknown(error: unknown): undefined {
-  if (!(error instanceof NoSuchResourceException)) throw error;
+    own ?? (await client.send(new GetAWSDefaultServiceQuotaCommand(named)).catch(unlessUnknown)).Quota;
+  if (found?.Value === undefined) return undefined;
+  return { value: found.Value, ...(found.Adjustable !== undefined && { isAdjustable: found.Adjustable }) };
 }

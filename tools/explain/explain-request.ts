@@ -25,11 +25,9 @@ export function readUrl(text: string): AskedReport {
     throw new OperatorFault(
       `"${text}" is no URL of a report. It ends in ${reports.map((known) => `${reportPath(known)}?…`).join(' or ')}`,
     );
-  const names = [...new Set(url.searchParams.keys())];
-  return {
-    report,
-    parameters: Object.fromEntries(names.map((name) => [name, url.searchParams.getAll(name)])),
-  };
+  const { searchParams } = url;
+  const parameters = searchParams.keys().map((name) => [name, searchParams.getAll(name)] as const);
+  return { report, parameters: Object.fromEntries(parameters) };
 }
 
 /** Describes, in lines, how the service would answer a request from a caller with this entitlement. Starts no query. */

@@ -7,10 +7,8 @@ import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { LOCAL_DIR, runningStack } from '../../local/stack-file.ts';
 
-type Environment = Readonly<Record<string, string>>;
-
 /** The environment of the service that runs on this machine. Also points the SDK of this process to that service. */
-export async function localEnvironment(): Promise<Environment> {
+export async function localEnvironment(): Promise<Record<string, string>> {
   const stack = await runningStack(LOCAL_DIR, process.env['PORT']);
   if (!stack) throw new OperatorFault('No service runs on this machine. Start it first: npm start.');
   const { environment } = stack;
@@ -20,7 +18,7 @@ export async function localEnvironment(): Promise<Environment> {
 }
 
 /** The environment of a function of a deployed stage, in the live release. */
-export async function stageEnvironment(stage: string, functionName: string): Promise<Environment> {
+export async function stageEnvironment(stage: string, functionName: string): Promise<Record<string, string>> {
   const name = resourceNames(stage).functionName(functionName);
   try {
     const command = new GetFunctionConfigurationCommand({ FunctionName: name, Qualifier: LIVE_ALIAS });

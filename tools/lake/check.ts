@@ -26,23 +26,19 @@ export const checkCommand: LakeCommand = {
   async run(args, say) {
     const { values, positionals } = parseOptions(args, { footers: FLAG, all: FLAG });
     const [location] = wordsOf(positionals, usage);
-    const lake = await read(location, values);
+    using told = repeatedProgress(showProgress(process.stderr));
+    await using workspace = await openWorkspace();
+    const source = lakeSource(location, join(workspace.directory, 'copies'));
+    const lake = await readLake(workspace.connection, source, {
+      depth: values.footers ? 'footers' : 'records',
+      today: utcDay(Date.now()),
+      onProgress: told.onProgress,
+    });
     const findings = judge(lake);
     say(renderCheck(lake, findings, values));
     return findings.every(isHarmless) ? 0 : 1;
   },
 };
-
-/** Reads what the rules judge by. */
-async function read(location: string, { footers }: CheckOptions): Promise<LakeFacts> {
-  using told = repeatedProgress(showProgress(process.stderr));
-  await using workspace = await openWorkspace();
-  return await readLake(workspace.connection, lakeSource(location, join(workspace.directory, 'copies')), {
-    depth: footers ? 'footers' : 'records',
-    today: utcDay(Date.now()),
-    onProgress: told.onProgress,
-  });
-}
 
 const HEADING = { wrong: 'WRONG NUMBERS', fails: 'REPORTS FAIL', warning: 'warning', advice: 'advice' };
 

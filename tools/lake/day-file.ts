@@ -20,10 +20,6 @@ const MAX_ROWS = 122_880;
 /** DuckDB writes row groups in steps of this many rows. */
 const STEP_ROWS = 2_048;
 
-/** How many of a day's rows go into one row group. */
-const rowGroupRows = (rows: number): number =>
-  Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
-
 /**
  * SQL for a day's records as they are stored, summed by the hour if `hourly` is set. They are sorted by company, then
  * by every other column, so that equal records give equal files.
@@ -48,9 +44,12 @@ export function daySelect(table: Table, report: Report, source: string, hourly: 
   return `SELECT ${columns.join(', ')}\nFROM ${source}${grouping}\nORDER BY ${order.join(', ')}`;
 }
 
-/** How DuckDB writes a day, or a part of one, of so many rows. */
-export const dayFormat = (rows: number): string =>
-  `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows(rows)}`;
+/** How DuckDB writes a day of so many rows. */
+export function dayFormat(rows: number): string {
+  const steps = Math.ceil(rows / ROW_GROUPS / STEP_ROWS);
+  const inGroup = Math.min(MAX_ROWS, Math.max(LEAST_ROWS, steps * STEP_ROWS));
+  return `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${inGroup}`;
+}
 
 /** The fault, with its cure, if DuckDB's error says that an hour's sum is too large for its column. */
 export function sumFault({ message }: Error, what: string, cure: string): OperatorFault | undefined {

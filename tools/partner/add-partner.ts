@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner, type Owner, publisherReport, reports } from '../../lib/report/catalogue.ts';
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
+import { utcDay } from '../../lib/report/utc-time.ts';
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { StageOutputs } from '../stage-stacks.ts';
@@ -83,8 +84,8 @@ function firstReport(
   idAndSecret: string,
 ): string[] {
   const report = reports.find(({ governedBy }) => wanted[governedBy].length > 0) ?? publisherReport;
-  const dayOf = (time: number) => `${new Date(time).toISOString().slice(0, 10)}T00:00:00Z`;
-  const window = `startInclusive=${dayOf(Date.now() - 86_400_000)}&endExclusive=${dayOf(Date.now())}`;
+  const [start, end] = [Date.now() - 86_400_000, Date.now()].map((time) => `${utcDay(time)}T00:00:00Z`);
+  const window = `startInclusive=${start}&endExclusive=${end}`;
   const query = `requestedFields=Day,Clicks&${window}&api-version=${API_VERSIONS.at(-1)}`;
   return [
     `  TOKEN=$(curl -s ${tokenUrl} -u '${idAndSecret}' -d grant_type=client_credentials -d scope=${scope} |`,

@@ -55,22 +55,11 @@ export function cognitoClients(userPoolId: string, scope: string) {
       if (!id || !secret) throw new Error('Cognito made a client without an id or a secret');
       return { id, secret };
     },
-    async exists(id: string) {
-      try {
-        await cognito.send(new DescribeUserPoolClientCommand({ ...pool, ClientId: id }));
-        return true;
-      } catch (error) {
-        if (error instanceof ResourceNotFoundException) return false;
-        throw error;
-      }
-    },
+    exists: (id: string) =>
+      cognito.send(new DescribeUserPoolClientCommand({ ...pool, ClientId: id })).then(() => true, ifMissing),
     /** Does nothing if the client does not exist. */
     async remove(id: string) {
-      try {
-        await cognito.send(new DeleteUserPoolClientCommand({ ...pool, ClientId: id }));
-      } catch (error) {
-        if (!(error instanceof ResourceNotFoundException)) throw error;
-      }
+      await cognito.send(new DeleteUserPoolClientCommand({ ...pool, ClientId: id })).catch(ifMissing);
     },
     /** The ids of the client's secrets, at most two, the oldest first. Cognito never returns their values again. */
     async listSecrets(id: string) {
@@ -94,4 +83,9 @@ export function cognitoClients(userPoolId: string, scope: string) {
       await cognito.send(new DeleteUserPoolClientSecretCommand(target));
     },
   };
+}
+
+function ifMissing(error: unknown): false {
+  if (error instanceof ResourceNotFoundException) return false;
+  throw error;
 }

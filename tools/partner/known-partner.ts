@@ -21,13 +21,13 @@ export interface CommandParts {
 export const commandLine = (command: string, { stage }: CommandParts, name: string): string =>
   `npm run partner -- ${command} ${stage} ${name}`;
 
+const noPartner = ({ stage }: CommandParts, name: string): OperatorFault =>
+  new OperatorFault(`Stage ${stage} has no partner "${name}". List them: npm run partner -- list ${stage}`);
+
 /** The client of a partner that is there. Otherwise throws an OperatorFault that says what to do. */
 async function partnerThere(parts: CommandParts, name: string): Promise<{ readonly client: string }> {
   const { state = 'removed', client } = (await parts.register.readName(name))?.value ?? {};
-  if (state === 'removed')
-    throw new OperatorFault(
-      `Stage ${parts.stage} has no partner "${name}". List them: npm run partner -- list ${parts.stage}`,
-    );
+  if (state === 'removed') throw noPartner(parts, name);
   // Release 1.0.0 has these states, of commands that were killed.
   if (state !== 'there' || client === undefined)
     throw new OperatorFault(
@@ -36,10 +36,8 @@ async function partnerThere(parts: CommandParts, name: string): Promise<{ readon
   return { client };
 }
 
-const companiesText = (companies: Companies): string => {
-  if (typeof companies === 'string') return companies;
-  return companies.length === 0 ? 'none' : companies.join(',');
-};
+const companiesText = (companies: Companies): string =>
+  typeof companies === 'string' ? companies : companies.join(',') || 'none';
 
 /** A partner in lines for the operator. */
 const describePartner = (record: PartnerRecord): string[] => [
@@ -158,10 +156,7 @@ export async function removePartner(parts: CommandParts, name: string, isConfirm
   const stored = await register.readName(name);
   const isMade = RegExp(`^${name}\\.[0-9a-f]{12}$`);
   const made = ((await cognito?.list()) ?? []).filter((listed) => isMade.test(listed.name));
-  if (!stored && made.length === 0)
-    throw new OperatorFault(
-      `Stage ${stage} has no partner "${name}". List them: npm run partner -- list ${stage}`,
-    );
+  if (!stored && made.length === 0) throw noPartner(parts, name);
   if (made.length === 0 && stored?.value.state === 'removed')
     return say(`Partner ${name} of stage ${stage} is removed.`);
   const loss = `Partner ${name} of stage ${stage} loses its rows and its client for good. Only its name can come back.`;

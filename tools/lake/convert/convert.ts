@@ -92,7 +92,7 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
   if (staged.length === 0)
     throw new OperatorFault(`Nothing was written: no record is in ${names}. Name files that have records.`);
   const target = lakeTarget(to);
-  await refuseWrittenDays(target, staged, options);
+  if (!options.replace) await refuseWrittenDays(target, staged, to);
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
   const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
@@ -105,19 +105,15 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
 
 const SHOWN = 5;
 
-/** Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. */
-async function refuseWrittenDays(
-  target: LakeTarget,
-  staged: readonly Staged[],
-  { replace, to }: { readonly replace: boolean; readonly to: string },
-): Promise<void> {
+/** Throws an OperatorFault if a day that is to be written holds files already. */
+async function refuseWrittenDays(target: LakeTarget, staged: readonly Staged[], to: string): Promise<void> {
   const written: string[] = [];
   for (const { table, days } of staged) {
     const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
     const names = new Set(there.map(({ day }) => day));
     written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
   }
-  if (written.length === 0 || replace) return;
+  if (written.length === 0) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
   throw new OperatorFault(
     `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
@@ -138,30 +134,28 @@ async function writeDays(
 ): Promise<WrittenTable[]> {
   const { connection } = workspace;
   const directory = join(workspace.directory, 'day');
-  const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
-  const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
-  let [rowsDone, daysDone] = [0, 0];
-  const written: WrittenTable[] = [];
-  for (const one of staged) {
-    const { table, report, days } = one;
-    let rowsOfTable = 0;
-    for (const { day, rows } of days) {
-      progress.writeFrom(rowsDone / allRows, rows / allRows);
-      try {
-        const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-        const named = { select, rows, day: `${table.name} of ${day}` };
-        const { files, records } = await writeDay(connection, named, directory);
-        rowsOfTable += records;
-        await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
-        await rm(directory, { recursive: true, force: true });
-        await removeStaged(workspace, table, day);
-      } catch (error) {
-        throw conversionFault(error as Error, { to, daysWritten: daysDone, days: allDays });
-      }
-      rowsDone += rows;
-      daysDone += 1;
+  const days = staged.flatMap((one) => one.days.map((day) => ({ ...one, ...day })));
+  const allRows = days.reduce((sum, { rows }) => sum + rows, 0);
+  let rowsDone = 0;
+  const written = new Map<string, number>();
+  for (const [daysWritten, { table, report, day, rows }] of days.entries()) {
+    progress.writeFrom(rowsDone / allRows, rows / allRows);
+    try {
+      const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
+      const named = { select, rows, day: `${table.name} of ${day}` };
+      const { files, records } = await writeDay(connection, named, directory);
+      written.set(table.name, (written.get(table.name) ?? 0) + records);
+      await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
+      await rm(directory, { recursive: true, force: true });
+      await removeStaged(workspace, table, day);
+    } catch (error) {
+      throw conversionFault(error as Error, { to, daysWritten, days: days.length });
     }
-    written.push({ staged: one, rows: rowsOfTable, openDays: days.filter(({ day }) => isOpen(day)).length });
+    rowsDone += rows;
   }
-  return written;
+  return staged.map((one) => ({
+    staged: one,
+    rows: written.get(one.table.name) ?? 0,
+    openDays: one.days.filter(({ day }) => isOpen(day)).length,
+  }));
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adviceOf, fits } from '../../../lake-check/column-types.ts';
 import { checkCommand, convertLake } from '../../../lake-check/commands.ts';
@@ -80,26 +80,22 @@ async function writeDay(
   note: DayNote,
   isFinal: boolean,
 ): Promise<Summed> {
-  const directory = await mkdtemp(join(lakes.workspace.directory, 'hours-'));
-  const path = join(directory, 'hours.parquet');
-  try {
-    const openNote = isFinal ? undefined : JSON.stringify(note);
-    const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
-    // If the day has changed, an error of the reading is not reported, because the change may have caused it.
-    const after = await listRawDay(lakes, raw.day);
-    if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
-      throw new LakeChanged(`${raw.day} changed while it was being read.`);
-    if (summed instanceof Error) throw summed;
-    await lakes.hours.publish({
-      ...{ table: lakes.table.name, day: raw.day, path },
-      others: hours?.others.map((file) => file.path) ?? [],
-      over: hours?.file?.digest,
-      note: isFinal ? note : undefined,
-    });
-    return summed;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await mkdtempDisposable(join(lakes.workspace.directory, 'hours-'));
+  const path = join(directory.path, 'hours.parquet');
+  const openNote = isFinal ? undefined : JSON.stringify(note);
+  const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
+  // If the day has changed, an error of the reading is not reported, because the change may have caused it.
+  const after = await listRawDay(lakes, raw.day);
+  if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
+    throw new LakeChanged(`${raw.day} changed while it was being read.`);
+  if (summed instanceof Error) throw summed;
+  await lakes.hours.publish({
+    ...{ table: lakes.table.name, day: raw.day, path },
+    others: hours?.others.map((file) => file.path) ?? [],
+    over: hours?.file?.digest,
+    note: isFinal ? note : undefined,
+  });
+  return summed;
 }
 
 /**

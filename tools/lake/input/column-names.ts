@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import { bare } from '../../../lake-check/rules/column-rules.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { tables } from '../../../lib/report/tables.ts';
@@ -47,16 +48,8 @@ export function folderColumns(path: string, names: readonly string[]): SourceCol
     .flatMap((folder) => {
       const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(folder) ?? [];
       if (!isContractName(name) || present.has(bare(name))) return [];
-      const text = value === NO_VALUE ? 'NULL' : quoteText(decoded(value));
+      // Writers percent-encode characters that a folder's name can't contain: `/` becomes `%2F`.
+      const text = value === NO_VALUE ? 'NULL' : quoteText(querystring.unescape(value));
       return [{ name, type: 'VARCHAR', sql: `CAST(${text} AS VARCHAR)` }];
     });
-}
-
-/** Writers percent-encode characters that a folder's name can't contain: `/` becomes `%2F`. */
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

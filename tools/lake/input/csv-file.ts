@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { shellWord } from '../../../lake-check/commands.ts';
@@ -22,14 +23,11 @@ const PIECE_BYTES = 2 ** 20;
 async function* bytesOf(path: string, isGzip: boolean): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: PIECE_BYTES });
   if (!isGzip) return yield* file;
-  const unpacked = createGunzip({ chunkSize: PIECE_BYTES });
-  file.on('error', (error) => unpacked.destroy(error));
   try {
-    yield* file.pipe(unpacked);
+    // An error of either stream ends both, and the loop over the second one throws it.
+    yield* pipeline(file, createGunzip({ chunkSize: PIECE_BYTES }), () => {});
   } catch (error) {
     throw new Error(`it is no whole gzip file (${(error as Error).message}). Copy it again from its source`);
-  } finally {
-    file.destroy();
   }
 }
 

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -59,20 +59,17 @@ async function copies(
   copy: (file: ListedFile, target: string) => Promise<void>,
 ): Promise<LocalFiles> {
   await mkdir(directory, { recursive: true });
-  const folder = await mkdtemp(join(directory, 'copies-'));
-  const files = listed.map(({ path }, index) => ({ id: path, path: join(folder, `${index}.parquet`) }));
+  await using copied = new AsyncDisposableStack();
+  const folder = copied.use(await mkdtempDisposable(join(directory, 'copies-')));
+  const files = listed.map(({ path }, index) => ({ id: path, path: join(folder.path, `${index}.parquet`) }));
   const queue = listed.entries();
-  try {
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        for (const [index, file] of queue) await copy(file, files[index]?.path as string);
-      }),
-    );
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
-  return { files, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const [index, file] of queue) await copy(file, files[index]?.path as string);
+    }),
+  );
+  const kept = copied.move();
+  return { files, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /**
