@@ -163,7 +163,18 @@ export async function startStack(options: StackOptions) {
   const faultControl = started.adopt(await startFaultControl(faults), close);
   const identityProvider = started.adopt(await startIdentityProvider({ clients }), close);
 
-  const settings: Partial<Record<Variable, string>> = {
+  const env: Record<string, string> = {
+    // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
+    AWS_ENDPOINT_URL_S3: store.url,
+    AWS_ENDPOINT_URL_ATHENA: athena.url,
+    AWS_REGION: store.region,
+    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    POWERTOOLS_SERVICE_NAME: 'performance-reports',
+    // Metrics are lines in the log for CloudWatch. On this machine, nothing reads them.
+    POWERTOOLS_METRICS_DISABLED: 'true',
     TOKEN_ISSUER: identityProvider.issuer,
     TOKEN_JWKS_URI: identityProvider.jwksUri,
     API_SCOPE,
@@ -178,22 +189,8 @@ export async function startStack(options: StackOptions) {
     CORS_ORIGINS: corsOrigins.join(','),
     ...(options.throttling && { REQUESTS_PER_SECOND: String(options.throttling.perSecond) }),
     ...(functionModule === sourceOf && { PAGE_FILES: pageIn(join(directory, 'page')) }),
-  };
-  const env: Record<string, string> = {
-    // The SDK reads its endpoints and the region from these variables. The functions' own code does not read them.
-    AWS_ENDPOINT_URL_S3: store.url,
-    AWS_ENDPOINT_URL_ATHENA: athena.url,
-    AWS_REGION: store.region,
-    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
-    AWS_CONFIG_FILE: devNull,
-    AWS_SHARED_CREDENTIALS_FILE: devNull,
-    POWERTOOLS_SERVICE_NAME: 'performance-reports',
-    // Metrics are lines in the log for CloudWatch. On this machine, nothing reads them.
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    ...settings,
     ...functionEnv,
-  };
+  } satisfies Partial<Record<Variable | `AWS_${string}` | `POWERTOOLS_${string}`, string>>;
   const sandboxes = new Map<string, Sandbox>();
   /** The function's sandbox, made for its first caller. */
   const sandboxOf = (name: string): Sandbox => {
@@ -204,7 +201,6 @@ export async function startStack(options: StackOptions) {
     sandboxes.set(name, sandbox);
     return sandbox;
   };
-  /** The queue of the events that start a function. */
   const queueOf = (trigger: 'publication' | 'abandoned-publication', onFailure?: EventQueue['send']) => {
     const name = functionStartedBy(trigger);
     const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;

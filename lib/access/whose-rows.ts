@@ -28,18 +28,13 @@ export async function whoseRows(
   claims: Claims,
   register: Register,
 ): Promise<Verdict> {
-  switch (terms.by) {
-    case 'none':
-      return { state: 'entitled', entitlement: 'every-company' };
-    case 'claims': {
-      const rule = terms.rules[report.governedBy];
-      return verdictOf(rule && readEntitlement(claims, rule));
-    }
-    case 'partners': {
-      const client = clientOf(claims);
-      return verdictOnPartner(client === undefined ? undefined : await register.find(client), report);
-    }
+  if (terms.by === 'none') return { state: 'entitled', entitlement: 'every-company' };
+  if (terms.by === 'claims') {
+    const rule = terms.rules[report.governedBy];
+    return verdictOf(rule && readEntitlement(claims, rule));
   }
+  const client = clientOf(claims);
+  return verdictOnPartner(client === undefined ? undefined : await register.find(client), report);
 }
 
 export function verdictOnPartner(record: PartnerRecord | undefined, report: Report): Verdict {

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
-import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
+import type { ObjectFacts, ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 import { dateOf, isRefusedCondition, undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
@@ -53,7 +53,7 @@ export function s3ResultsBucket(
 
   return {
     head: (key) =>
-      call('S3 HeadObject', { until }, async (abortSignal) => {
+      call('S3 HeadObject', { until }, async (abortSignal): Promise<ObjectFacts | undefined> => {
         const answer = await s3
           .send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal })
           .catch(undefinedIf((error) => error instanceof NotFound));

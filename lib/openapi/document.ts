@@ -97,54 +97,48 @@ pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} da
       },
     })),
     // Clients take this URL from `Location` only.
-    [downloadPath('{ticket}', '{hop}')]: {
-      get: {
-        operationId: 'waitForReport',
-        summary: 'Waiting room of a report under way',
-        description: `\
+    [downloadPath('{ticket}', '{hop}')]: get({
+      operationId: 'waitForReport',
+      summary: 'Waiting room of a report under way',
+      description: `\
 Where \`Location\` leads while a report is being made. It answers when the report is ready or, after a while, with the \
 next URL of the waiting room. Take its URLs from \`Location\`; they need no access token.`,
-        tags: ['Reports'],
-        security: [],
-        parameters: [
-          parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', TEXT),
-          parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', {
-            type: 'integer',
-            minimum: 1,
-          }),
-        ],
-        responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
+      tags: ['Reports'],
+      security: [],
+      parameters: [
+        parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', TEXT),
+        parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', {
+          type: 'integer',
+          minimum: 1,
+        }),
+      ],
+      responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
+    }),
+    [OPENAPI_PATH]: get({
+      operationId: 'getOpenApiDocument',
+      summary: 'This document',
+      tags: ['Description'],
+      security: [],
+      responses: {
+        200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
+          type: 'object',
+          required: ['openapi', 'info', 'paths'],
+          properties: { openapi: { type: 'string', pattern: '^3\\.1\\.' }, info: OBJECT, paths: OBJECT },
+        }),
+        ...problemsOf(),
       },
-    },
-    [OPENAPI_PATH]: {
-      get: {
-        operationId: 'getOpenApiDocument',
-        summary: 'This document',
-        tags: ['Description'],
-        security: [],
-        responses: {
-          200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
-            type: 'object',
-            required: ['openapi', 'info', 'paths'],
-            properties: { openapi: { type: 'string', pattern: '^3\\.1\\.' }, info: OBJECT, paths: OBJECT },
-          }),
-          ...problemsOf(),
-        },
+    }),
+    [FIELDS_PATH]: get({
+      operationId: 'getFields',
+      summary: 'Reports, fields and limits',
+      description: 'The reports, fields and limits, for programs that let people choose.',
+      tags: ['Description'],
+      security: [],
+      responses: {
+        200: storedResponse('The reports, each with its fields.', 'public', jsonSchema(fieldsAnswer)),
+        ...problemsOf(),
       },
-    },
-    [FIELDS_PATH]: {
-      get: {
-        operationId: 'getFields',
-        summary: 'Reports, fields and limits',
-        description: 'The reports, fields and limits, for programs that let people choose.',
-        tags: ['Description'],
-        security: [],
-        responses: {
-          200: storedResponse('The reports, each with its fields.', 'public', jsonSchema(fieldsAnswer)),
-          ...problemsOf(),
-        },
-      },
-    },
+    }),
   },
   components: {
     securitySchemes: {
@@ -319,8 +313,10 @@ const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: De
       : `The gateway accepts ${requestsPerSecond} requests a second for each report, of all clients together; others are answered 429: wait and ask again.`,
   ].join(' ');
 
-const ofEachReport = (path: (report: Report) => string, get: (report: Report) => Part): Part =>
-  Object.fromEntries(reports.map((report) => [path(report), { get: get(report) }]));
+const get = (operation: Part): Part => ({ get: operation });
+
+const ofEachReport = (path: (report: Report) => string, operation: (report: Report) => Part): Part =>
+  Object.fromEntries(reports.map((report) => [path(report), get(operation(report))]));
 
 /** A report's title as a name in code: `PublisherPerformanceReport`. */
 const pascalCase = (title: string): string =>

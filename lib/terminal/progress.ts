@@ -74,17 +74,15 @@ export function repeatedProgress(tell: OnProgress): Disposable & { readonly onPr
   };
 }
 
-interface Step {
-  readonly what: string;
-  readonly done: number;
-  readonly total: number;
-}
-
 const WIDEST = 40;
 const NARROWEST = 5;
 
 /** A bar that fits one line of the terminal, if need be without `note`, or without the bar itself. */
-export function progressBar({ what, done, total }: Step, columns: number, note = ''): string {
+export function progressBar(
+  { what, done, total }: { readonly what: string; readonly done: number; readonly total: number },
+  columns: number,
+  note = '',
+): string {
   const amount = amountOf(done, total);
   const room = columns - `${what}: [] ${amount} `.length;
   if (room < NARROWEST) return `${what}: ${amount}`.slice(0, Math.max(0, columns - 1));
