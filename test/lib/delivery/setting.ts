@@ -95,8 +95,7 @@ export function setting(...plans: Plan[]) {
     record: () =>
       results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,
     /** The job of a request that comes now. */
-    job: async (): Promise<Job> =>
-      makeJob(wanted.request, wanted.entitlement, await readDataState(lake, wanted.request, 0)),
+    job: async (): Promise<Job> => makeJob(wanted, await readDataState(lake, wanted.request, 0)),
   };
 }
 
