@@ -157,7 +157,7 @@ export class QueryFailed extends Error {
 }
 
 /** The report's file could not be made from the result. The caller gets a 500 without details. */
-export class PublicationFailed extends Error {
+class PublicationFailed extends Error {
   override readonly name = 'PublicationFailed';
 }
 
