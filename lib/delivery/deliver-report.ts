@@ -41,7 +41,7 @@ export async function deliverReport(run: Run, data: DataState, progress?: Progre
   const hasSlots = terms.queriesPerPartner !== undefined && progress?.waitsFor !== 'attempt';
   const wait: Wait = {
     ...run,
-    job: makeJob(wanted.request, wanted.entitlement, data),
+    job: makeJob(wanted, data),
     stored: undefined,
     hasWaited: progress?.cacheStatus !== undefined,
     own: progress?.attempt,
@@ -167,7 +167,8 @@ function startsWaiting(wait: Wait): void {
 function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
   const cacheStatus = hasWaited && !waitsForSlot && own === undefined ? 'collapsed' : 'miss';
   const every = { dataChanges, ...(own !== undefined && { attempt: own }) };
-  // In a ticket, this says only that the caller has waited for an attempt. Release 1.0.0 also tells it to the caller.
+  // In a ticket, this says only that the caller has waited for an attempt. To release 1.0.0 it also says that the attempt
+  // is none of the caller's own, so that its failures may be those of others.
   const waited = { cacheStatus: 'collapsed' } as const;
   // `listedAt` is by this machine's clock, so another machine can't use it.
   const { listedAt: _, ...data } = job.data;
@@ -179,16 +180,15 @@ function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Deli
 
 /** Lists the lake again. If its files have changed, the request goes on with another job or another listing. */
 async function listAgain(wait: Wait): Promise<undefined> {
-  const { request, entitlement } = wait.wanted;
   const record = readRecord(wait.stored);
-  const data = await readDataState(wait.backends.lake, request, 0);
+  const data = await readDataState(wait.backends.lake, wait.wanted.request, 0);
   // A change is counted once: after it, the request goes by another listing than the failed attempt. If this listing
   // fails, the next request lists again and counts the change.
   const isOfAttempt = record?.fingerprint === wait.job.data.fingerprint;
   if (isOfAttempt && record.state === 'failed' && record.why === 'data-changed') wait.dataChanges += 1;
   if (wait.dataChanges > MAX_DATA_CHANGES) throw dataKeepChanging();
   const { id } = wait.job;
-  wait.job = makeJob(request, entitlement, data);
+  wait.job = makeJob(wait.wanted, data);
   if (wait.job.id !== id) wait.stored = await readJob(wait);
   wait.listedAfter = wait.stored?.etag ?? 'none';
 }

@@ -45,7 +45,10 @@ export interface Job {
  * Compiles a request into a job. The query leaves out the rows that the caller may not see. The id depends on the
  * query, so callers who may see different rows never share a job.
  */
-export function makeJob(request: ReportRequest, entitlement: Entitlement, data: DataState): Job {
+export function makeJob(
+  { request, entitlement }: Pick<Wanted, 'request' | 'entitlement'>,
+  data: DataState,
+): Job {
   const { report, requestedFields, window } = request;
   const query = compileQuery(request, entitlement);
   const columns = requestedFields.map(({ name, type }) => ({ name, type }));
@@ -154,7 +157,7 @@ export class QueryFailed extends Error {
 }
 
 /** The report's file could not be made from the result. The caller gets a 500 without details. */
-export class PublicationFailed extends Error {
+class PublicationFailed extends Error {
   override readonly name = 'PublicationFailed';
 }
 

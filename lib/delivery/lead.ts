@@ -233,7 +233,7 @@ export const endFacts = ({ submittedAt, completedAt, bytesScanned, engineMs }: E
 });
 
 /** A query's end for the metrics. The query of a result that is gone has succeeded. */
-export function finishedQuery(end: EndedRecord): FinishedQuery {
+function finishedQuery(end: EndedRecord): FinishedQuery {
   const { bytesScanned, queryMs } = endFacts(end);
   const isFailed = end.state === 'failed' && end.why !== 'lost';
   const state = !isFailed ? 'succeeded' : end.why === 'too-large' ? 'scan-limit-exceeded' : 'failed';

@@ -53,7 +53,7 @@ export function judgeSlot(
   slots: readonly Slot[],
   wanted: Slot,
   latest: SlotRecord | undefined,
-  { count, longestMs }: Pick<SlotLimits, 'count' | 'longestMs'>,
+  { count, longestMs }: { readonly count: number; readonly longestMs: number },
 ): { readonly id: string; readonly slots?: Slot[] } | undefined {
   const live = slots.filter(({ heldMs }) => heldMs < longestMs);
   const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
@@ -104,18 +104,12 @@ export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: nu
 /** The longest random pause before a request tries again because another request wrote first. */
 const LONGEST_PAUSE_MS = 100;
 
-/** `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try. */
-interface SlotLimits {
-  readonly count: number;
-  readonly longestMs: number;
-  readonly until: number;
-}
-
 /**
  * Takes a slot for a job's next query, before its attempt is created. Resolves to the slot's id; to undefined if the
  * client has no free slot.
  *
  * @param job the key of the job's record, and the record as it was read
+ * @param limits `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try
  * @param read the client's slots; undefined if this function must read them
  * @param hasEnded asks Athena whether an execution has ended; undefined if Athena is not to be asked this time
  */
@@ -123,7 +117,7 @@ export async function takeSlot(
   results: ResultsBucket,
   client: string,
   job: { readonly key: ResultsKey; readonly latest: SlotRecord | undefined },
-  limits: SlotLimits,
+  limits: { readonly count: number; readonly longestMs: number; readonly until: number },
   read?: Promise<StoredDocument | undefined>,
   hasEnded?: (executionId: string) => Promise<boolean>,
 ): Promise<string | undefined> {

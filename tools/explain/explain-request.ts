@@ -42,7 +42,7 @@ export async function explainRequest(
   try {
     const request = parseRequest(report, { parameters, accept: undefined });
     data = await readDataState(backends.lake, request, 0);
-    job = makeJob(request, entitlement, data);
+    job = makeJob({ request, entitlement }, data);
   } catch (error) {
     if (error instanceof InvalidRequest)
       return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];

@@ -417,29 +417,16 @@ describe('a write of the record', () => {
   });
 });
 
-describe('watchRecord', () => {
-  const pauses = { waited: [] as number[] };
-  const pauseMs = (waitedMs: number) => {
-    pauses.waited.push(waitedMs);
-    return 400;
-  };
-  const watched = async (changedAfterMs: number) => {
-    pauses.waited = [];
-    const of = setting();
-    const job = await of.job();
-    const stored = of.results.put(jobRecordKey(job), underWayRecord());
-    setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
-    const wait = { ...of.wait(job), stored };
-    await settled(watchRecord(wait, stored, START + 1_000, pauseMs));
-    return wait.stored;
-  };
-
-  it.each([
-    ['the record has changed', 500, 'starting', 800, [0, 400]],
-    ['the given time', 2_000, 'under-way', 1_000, [0, 400, 800]],
-  ])('reads the record until %s, after the given pauses', async (_, changedAfterMs, state, ms, waited) => {
-    const latest = await watched(changedAfterMs);
-    expect(latest.document).toMatchObject({ state });
-    expect([Date.now() - START, pauses.waited]).toEqual([ms, waited]);
-  });
+it.each([
+  ['the record has changed', 500, 'starting', 800, [0, 400]],
+  ['the given time', 2_000, 'under-way', 1_000, [0, 400, 800]],
+])('reads the record until %s, after the given pauses', async (_, changedAfterMs, state, ms, waited) => {
+  const of = setting();
+  const job = await of.job();
+  const wait = { ...of.wait(job), stored: of.results.put(jobRecordKey(job), underWayRecord()) };
+  setTimeout(() => of.results.put(jobRecordKey(job), startingRecord()), changedAfterMs);
+  const pauseMs = vi.fn((_waitedMs: number) => 400);
+  await settled(watchRecord(wait, wait.stored, START + 1_000, pauseMs));
+  expect(wait.stored.document).toMatchObject({ state });
+  expect([Date.now() - START, pauseMs.mock.calls.map(([waitedMs]) => waitedMs)]).toEqual([ms, waited]);
 });

@@ -110,13 +110,8 @@ describe('the record of an ended attempt', () => {
   const attempt = { attempt: 'attempt-1', attempts: 3, isRetry: true, follows: 'w', slot: 's' };
   const written = { form: 2, writer: expect.stringMatching(UUID), fingerprint: expect.any(String) };
   const every = { ...written, ...attempt, executionId: 'q1', ...figures };
-  const made = async (execution: Execution, more: Circumstances) => {
-    const outcome = await end(setting(), execution, {
-      ...more,
-      record: { ...attempt, hasRun: true, ...more.record },
-    });
-    return outcome;
-  };
+  const made = (execution: Execution, more: Circumstances) =>
+    end(setting(), execution, { ...more, record: { ...attempt, hasRun: true, ...more.record } });
   const result = (text: string, bytes?: number) => ({
     change: ({ results }: Setting) => results.putResult(location, text, bytes),
   });
@@ -214,19 +209,15 @@ describe('a result that appears after the end of its query', () => {
 });
 
 describe('writeReport', () => {
-  const KEY = 'reports/q1/report.csv';
+  const fileName = 'publisherperformance_20260101T000000Z_20260103T000000Z.csv';
+  const KEY = `reports/q1/${fileName}`;
   const GZIPPED = `${KEY}.gz`;
-  const columns = [
-    { name: 'Day', type: 'datetime' },
-    { name: 'Clicks', type: 'integer' },
-  ] as const;
-  const data = { version: 'v1', fingerprint: 'f1', isListed: true };
-  const job: Job = { id: 'job-1', query: { sql: '', parameters: [] }, columns, fileName: 'report.csv', data };
-  const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
-  const file = { fileName: 'report.csv', metadata };
+  const version = expect.stringMatching(/^[0-9a-f]{32}$/);
+  const file = { fileName, metadata: { 'query-execution-id': 'q1', 'data-version': version } };
   const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
-  const write = (results: MemoryBucket, text = ENGINE_CSV, isOfVersion = true) =>
-    settled(writeReport(results, job, { executionId: 'q1', isOfVersion }, Buffer.from(text)));
+  const usual = { executionId: 'q1', isOfVersion: true };
+  const write = async (results: MemoryBucket, text = ENGINE_CSV, of = usual) =>
+    settled(writeReport(results, await setting().job(), of, Buffer.from(text)));
   /** Replaces the writes of one file. */
   const writing = (key: string, as: () => Promise<void>) => {
     const results = memoryBucket();
@@ -250,7 +241,7 @@ describe('writeReport', () => {
     expect(plain).toMatchObject({ text: CSV + row, file });
     expect(gzip).toMatchObject({ text: CSV + row, file: { ...file, encoding: 'gzip' } });
     const others = memoryBucket();
-    await write(others, ENGINE_CSV, false);
+    await write(others, ENGINE_CSV, { ...usual, isOfVersion: false });
     expect(others.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
   });
 

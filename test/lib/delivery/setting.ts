@@ -1,11 +1,5 @@
-import {
-  type DeliveryFacts,
-  type DeliveryTerms,
-  type Job,
-  makeJob,
-  type Wait,
-  type Wanted,
-} from '../../../lib/delivery/delivery.ts';
+import type { DeliveryFacts, DeliveryTerms, Job, Wait, Wanted } from '../../../lib/delivery/delivery.ts';
+import { makeJob } from '../../../lib/delivery/delivery.ts';
 import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
@@ -87,16 +81,14 @@ export function setting(...plans: Plan[]) {
     note,
     /** A request for this job that has read no record yet. */
     wait: (job: Job, terms: Partial<DeliveryTerms> = {}): Wait => ({
-      ...{ backends, wanted, terms: termsNow(terms), note, job },
-      ...{ stored: undefined, slots: undefined, own: undefined },
-      ...{ hasWaited: false, waitsForSlot: false, dataChanges: 0 },
+      ...{ backends, wanted, terms: termsNow(terms), note, job, stored: undefined, slots: undefined },
+      ...{ own: undefined, hasWaited: false, waitsForSlot: false, dataChanges: 0 },
     }),
     /** The record of the job that was created last. */
     record: () =>
       results.document(results.keys(/^jobs\/\w{64}\.json$/).at(-1) ?? '') as Record<string, unknown>,
     /** The job of a request that comes now. */
-    job: async (): Promise<Job> =>
-      makeJob(wanted.request, wanted.entitlement, await readDataState(lake, wanted.request, 0)),
+    job: async (): Promise<Job> => makeJob(wanted, await readDataState(lake, wanted.request, 0)),
   };
 }
 

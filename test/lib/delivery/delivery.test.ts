@@ -11,12 +11,10 @@ const usual = {
   'api-version': ['1.0'],
 };
 const all = 'every-company' as Entitlement;
-const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1', fingerprint = 'f' } = {}) =>
-  makeJob(parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } }), rows, {
-    version,
-    fingerprint,
-    isListed: true,
-  });
+const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1', fingerprint = 'f' } = {}) => {
+  const request = parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } });
+  return makeJob({ request, entitlement: rows }, { version, fingerprint, isListed: true });
+};
 const job = jobOf();
 
 it('a job has an id, a file name, and columns in the requested order', () => {
