@@ -50,7 +50,7 @@ export function totalsOf(groups: readonly Group[]): Readonly<Record<string, stri
 }
 
 /** An amount in millionths. The amount is text with up to six digits after the point. */
-export function millionths(amount: string): bigint {
+function millionths(amount: string): bigint {
   const [whole = '', digits = ''] = amount.split('.');
   return BigInt(whole + digits.padEnd(6, '0'));
 }
