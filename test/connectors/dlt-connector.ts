@@ -52,27 +52,10 @@ export interface Ran {
   readonly bytes: number;
 }
 
-interface Comparison {
-  readonly rows: number;
-  readonly expectedRows: number;
-  readonly bytes: number;
-  readonly differences: readonly unknown[];
-  readonly types: Readonly<Record<string, string>>;
-}
-
-interface Question {
-  readonly database: string;
-  readonly table: string;
-  readonly report: string;
-  readonly fields: readonly string[];
-  readonly start: string;
-  readonly end: string;
-  readonly filters?: readonly (readonly [string, string])[];
-}
-
 export interface Connector {
   run(argv: readonly string[]): Promise<Ran>;
-  compare(question: Question): Promise<Comparison>;
+  /** The rows of a table, with their values as in a CSV. */
+  rows(table: { database: string; table: string; fields: readonly string[] }): Promise<string[][]>;
   select(database: string, sql: string): Promise<string[][]>;
   close(): Promise<void>;
 }
@@ -106,7 +89,7 @@ export function startConnector(python: string, environment: Environment): Connec
   }
   return {
     run: async (argv) => withNumbers(await ask('run', { argv })),
-    compare: (question) => ask('compare', question),
+    rows: (table) => ask('rows', table),
     select: (database, sql) => ask('select', { database, sql }),
     async close() {
       child.stdin.end();
@@ -127,7 +110,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 export const startProgram = (
   python: string,
   environment: Environment,
-  program: 'die.py' | 'plain_run.py' | 'performance-reports-sync',
+  program: 'die.py' | 'performance-reports-sync',
   argv: readonly string[],
 ): Child => {
   const bin = join(python, '..');

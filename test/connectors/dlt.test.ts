@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serve } from '../../local/serve.ts';
 import {
   CONNECTOR,
   connectorPython,
@@ -39,6 +38,27 @@ describe.skipIf(!python)('connectors/dlt', () => {
     start: scene.service.days[from] as string,
     end: scene.service.days[from + count] as string,
   });
+
+  /** Runs the command in a process of its own, as another client or with other variables. */
+  const runWith = (changed: Readonly<Record<string, string>>, database: string, changes = few()) =>
+    endOf(
+      startProgram(
+        python,
+        { ...scene.environment, ...changed },
+        'performance-reports-sync',
+        scene.argv(database, changes),
+      ),
+    );
+  /** The variables of another client of the service. */
+  const asClient = (name: string) => {
+    const { clientId, clientSecret } = scene.service.clients.find(({ clientId }) => clientId === name) ?? {};
+    return { CLIENT_ID: String(clientId), CLIENT_SECRET: String(clientSecret) };
+  };
+  /** Runs the command, and kills it once the table has the new rows, before the load is completed. */
+  async function die(database: string, changes: Change): Promise<void> {
+    const child = startProgram(python, scene.environment, 'die.py', scene.argv(database, changes));
+    expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+  }
 
   const rowsOf = async (database: string): Promise<Record<string, number>> =>
     Object.fromEntries(
@@ -119,41 +139,12 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
 
-    /** Restates ten days, and kills the run that pulls them at the given step. */
-    async function die(database: string, environment: Readonly<Record<string, string>>, step: string) {
-      for (const day of restated()) await scene.service.restate(day);
-      const child = startProgram(python, environment, 'die.py', [
-        step,
-        ...scene.argv(database, few(FROM, 10)),
-      ]);
-      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
-    }
-
-    it('a plain dlt run loads ten days twice; the next run of the command repairs them', async () => {
-      const database = scene.databaseOf('staging-plain');
-      const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
-      const { start = '', end = '' } = few(FROM, 10);
-      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-      const before = await rowsOf(database);
-      await die(database, environment, 'staging');
-      const resumed = startProgram(python, environment, 'plain_run.py', [
-        database,
-        FIELDS.join(','),
-        start,
-        end,
-      ]);
-      expect(await endOf(resumed)).toMatchObject({ code: 0 });
-      const doubled = await rowsOf(database);
-      for (const day of restated()) expect(doubled[day]).toBeGreaterThan(1.5 * (before[day] as number));
-      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-      await scene.expectEqual(database, few(FROM, 10));
-    });
-
     it('the command pulls the days again, even if their files return to the version that the connector’s state names', async () => {
       const database = scene.databaseOf('put-back');
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
-      await die(database, scene.environment, 'merge');
+      for (const day of restated()) await scene.service.restate(day);
+      await die(database, few(FROM, 10));
       for (const put of putBack) await put();
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       await scene.expectEqual(database, few(FROM, 10));
@@ -163,11 +154,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       const database = scene.databaseOf('other-killed');
       const filtered: Change = { ...few(FROM, 10), filters: [['DeviceOrProxy', 'Mobile']] };
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-      const child = startProgram(python, scene.environment, 'die.py', [
-        'merge',
-        ...scene.argv(database, filtered),
-      ]);
-      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      await die(database, filtered);
       await scene.expectEqual(database, filtered);
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       await scene.expectEqual(database, few(FROM, 10));
@@ -181,9 +168,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       const [first = '', second = ''] = service.days.slice(70);
       expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 5 });
       for (const day of [first, second]) await service.restate(day);
-      const argv = scene.argv(database, few(70));
-      const child = startProgram(python, scene.environment, 'die.py', ['merge', ...argv]);
-      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      await die(database, few(70));
       expect(await run(database, few(72, 3))).toMatchObject({ code: 0, pulled: 2, removed: 0 });
       await scene.expectEqual(database, few(70));
       expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 0, removed: 0 });
@@ -196,9 +181,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       const [day = ''] = service.days.slice(70);
       expect(await run(database, onlyFinal)).toMatchObject({ code: 0, pulled: 5 });
       await service.restate(day);
-      const argv = scene.argv(database, onlyFinal);
-      const child = startProgram(python, scene.environment, 'die.py', ['merge', ...argv]);
-      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      await die(database, onlyFinal);
       const before = await rowsOf(database);
       await service.restate(day, { isFinal: false });
       expect(await run(database, onlyFinal)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
@@ -217,14 +200,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       removed: 0,
     });
     await scene.expectEqual(database, few());
-    const client = scene.service.clients.find(({ clientId }) => clientId === 'publisher-one');
-    const environment = {
-      ...scene.environment,
-      CLIENT_ID: String(client?.clientId),
-      CLIENT_SECRET: String(client?.clientSecret),
-    };
-    const argv = scene.argv(database, few());
-    const other = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    const other = await runWith(asClient('publisher-one'), database);
     expect(other).toMatchObject({ code: 0, output: expect.stringContaining('5 of them pulled') });
     expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
     await scene.expectEqual(database, few());
@@ -238,11 +214,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await change(`ALTER TABLE ${TABLE} DROP COLUMN revenue`);
     await scene.service.restate(scene.service.days[0] as string);
     for (const raises of ['true', 'false']) {
-      const environment = { ...scene.environment, LOAD__RAISE_ON_FAILED_JOBS: raises };
-      const argv = scene.argv(database, few());
-      const { code, output } = await endOf(
-        startProgram(python, environment, 'performance-reports-sync', argv),
-      );
+      const { code, output } = await runWith({ LOAD__RAISE_ON_FAILED_JOBS: raises }, database);
       expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(/^The load failed: .*\n$/) });
     }
     await change(`DROP TABLE ${TABLE}`);
@@ -415,6 +387,17 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(output.trimEnd()).not.toContain('\n');
   });
 
+  /** Runs the program, which tries only once here, since five tries take half a minute. */
+  async function runOnce(changed: Readonly<Record<string, string>>, name: string, changes = few()) {
+    const program = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
+    const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, name), ...changed };
+    const argv = ['-c', program, ...scene.argv(scene.databaseOf(name), changes)];
+    return execute(python, argv, { env: environmentOf(python, variables) }).then(
+      ({ stdout }) => stdout,
+      ({ stderr }) => String(stderr),
+    );
+  }
+
   it.each([
     [
       'missing environment variables',
@@ -427,40 +410,22 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       { API_URL: 'http://127.0.0.1:1' },
       /^\/reporting\/fields: ConnectionError\. Is the address right/,
     ],
-  ])('says what is wrong if it is run with %s', async (_, changes, message) => {
-    // The program tries only once, because five tries take half a minute.
-    const once = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
-    const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'faulty'), ...changes };
-    const argv = ['-c', once, ...scene.argv(scene.databaseOf('faulty'), few())];
-    await expect(execute(python, argv, { env: environmentOf(python, variables) })).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(message),
-    });
+  ])('says what is wrong if it is run with %s', async (_, changed, message) => {
+    expect(await runOnce(changed, 'faulty')).toMatch(message);
   });
 
   /** Runs the program against a server that gives these answers, by path. Resolves to its output and to its requests. */
   async function runAgainst(answers: Record<string, unknown>, window = few()) {
     const asked: string[] = [];
-    const server = createServer((request, response) => {
+    const { url, close } = await serve((request, response) => {
       const path = request.url?.split('?')[0] ?? '';
       asked.push(`${request.method} ${path}`);
       const answer = path in answers ? answers[path] : path === '/token' ? { access_token: 'x' } : {};
       const [status, body] = Array.isArray(answer) ? answer : [200, answer];
       response.writeHead(status, { location: '/elsewhere' }).end(JSON.stringify(body));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const program = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
-    const variables = {
-      ...{ ...scene.environment, DLT_DATA_DIR: join(scene.home, 'odd'), API_URL: url },
-      TOKEN_URL: `${url}/token`,
-    };
-    const argv = ['-c', program, ...scene.argv(scene.databaseOf('odd'), window)];
-    const output = await execute(python, argv, { env: environmentOf(python, variables) }).then(
-      ({ stdout }) => stdout,
-      ({ stderr }) => String(stderr),
-    );
-    server.close();
+    });
+    const output = await runOnce({ API_URL: url, TOKEN_URL: `${url}/token` }, 'odd', window);
+    await close();
     return { output, asked };
   }
   const fields = { name: 'publisherperformance', fields: FIELDS.map((name) => ({ name, type: 'string' })) };
@@ -529,15 +494,8 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   it('says why it fails if the client may see no row of the report', async () => {
-    const client = scene.service.clients.find(({ clientId }) => clientId === 'nobody');
-    const environment = {
-      ...scene.environment,
-      DLT_DATA_DIR: join(scene.home, 'nobody'),
-      CLIENT_ID: String(client?.clientId),
-      CLIENT_SECRET: String(client?.clientSecret),
-    };
-    const argv = scene.argv(scene.databaseOf('nobody'), few());
-    const { code, output } = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    const changed = { ...asClient('nobody'), DLT_DATA_DIR: join(scene.home, 'nobody') };
+    const { code, output } = await runWith(changed, scene.databaseOf('nobody'));
     expect({ code, output }).toEqual({
       code: 1,
       output: expect.stringMatching(
@@ -547,15 +505,13 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   });
 
   it('refuses a second run of a pipeline while the first one is under way', async () => {
-    const { environment, argv, databaseOf, service } = scene;
+    const { databaseOf, service } = scene;
     const database = databaseOf('one-at-a-time');
     let second: Ran | undefined;
     service.beforeNextReport(async () => {
       second = await run(databaseOf('the-other'), few());
     });
-    const first = await endOf(
-      startProgram(python, environment, 'performance-reports-sync', argv(database, few())),
-    );
+    const first = await runWith({}, database);
     expect(first).toMatchObject({ code: 0 });
     expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Another run of the pipeline/) });
   });
@@ -578,17 +534,16 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
 
   it('writes no token, link or secret to its output, and no token or link to its files', async () => {
     const directory = join(scene.home, 'quiet');
-    const environment = { ...scene.environment, DLT_DATA_DIR: directory, RUNTIME__LOG_LEVEL: 'DEBUG' };
-    const argv = scene.argv(scene.databaseOf('quiet'), few());
+    const changed = { DLT_DATA_DIR: directory, RUNTIME__LOG_LEVEL: 'DEBUG' };
+    const tracesIn = () =>
+      execute('grep', ['-rlaE', 'X-Amz-Signature|Bearer |eyJ', directory]).catch(({ stdout }) => ({
+        stdout,
+      }));
     scene.service.refuseReports(1, 400);
-    const failed = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
-    const traces = await execute('grep', ['-rlaE', 'X-Amz-Signature|Bearer |eyJ', directory]).catch(
-      ({ stdout }) => ({ stdout }),
-    );
-    const done = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
-    const left = await execute('grep', ['-rlaE', 'X-Amz-Signature|Bearer |eyJ', directory]).catch(
-      ({ stdout }) => ({ stdout }),
-    );
+    const failed = await runWith(changed, scene.databaseOf('quiet'));
+    const traces = await tracesIn();
+    const done = await runWith(changed, scene.databaseOf('quiet'));
+    const left = await tracesIn();
     expect([failed.code, done.code]).toEqual([1, 0]);
     expect(failed.output + done.output).not.toMatch(/X-Amz-Signature|Bearer |eyJ/);
     expect(failed.output + done.output).not.toContain(scene.environment['CLIENT_SECRET']);

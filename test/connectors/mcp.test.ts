@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { reportOf } from '../../lib/report/catalogue.ts';
+import { serve } from '../../local/serve.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
 import { readProc } from '../linux-process.ts';
@@ -336,47 +334,39 @@ describe('a hostile SELECT', () => {
   beforeAll(async () => {
     queried = await report({ requestedFields: ['Day', 'Clicks'] });
   });
-  it.each([
-    ...[
-      "SELECT * FROM read_csv('/etc/passwd')",
-      "FROM '/etc/passwd'",
-      "SELECT * FROM read_text('FILE')",
-      "FROM 'FILE'",
-    ],
-    ...[
-      "SELECT * FROM glob('/*')",
-      "ATTACH '/tmp/evil.duckdb'",
-      "COPY (SELECT 1) TO 'FOLDER/evil.csv'",
-      'SELECT 1; SELECT 2',
-    ],
-    ...[
-      'INSTALL httpfs',
-      'LOAD httpfs',
-      "SELECT excel_text(1, '0')",
-      "SET memory_limit = '9GB'",
-      'SELECT * FROM duckdb_secrets()',
-      "SELECT getenv('PATH')",
-    ],
-    ...[
-      "SELECT current_setting('temp_directory')",
-      'FROM information_schema.tables',
-      "FROM query('SELECT 1')",
-    ],
-    ...["SELECT * FROM enable_logging(storage := 'file')", 'SELECT sleep_ms(100000)', 'DROP VIEW TABLE'],
-    ...[
-      'WITH x AS (DELETE FROM TABLE RETURNING *) FROM x',
-      "COPY (SELECT 1) TO 'FOLDER/TABLE/report.parquet'",
-      "EXPORT DATABASE 'FOLDER/evil'",
-    ],
-    ...["SELECT lpad('x', 2000000000, 'y')", 'SELECT list(range) FROM range(300000000)'],
-    ...[
-      'PIVOT TABLE ON Day USING sum(Clicks)',
-      "SELECT * FROM read_blob('FOLDER/TABLE/report.csv')",
-      'PRAGMA database_list',
-    ],
-    ...['WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x'],
-    ...['SELECT count(*) FROM range(100000000000) a, range(1000000) b'],
-  ])('is refused: %s', async (attack) => {
+  const ATTACKS = `
+    SELECT * FROM read_csv('/etc/passwd')
+    FROM '/etc/passwd'
+    SELECT * FROM read_text('FILE')
+    FROM 'FILE'
+    SELECT * FROM glob('/*')
+    ATTACH '/tmp/evil.duckdb'
+    COPY (SELECT 1) TO 'FOLDER/evil.csv'
+    SELECT 1; SELECT 2
+    INSTALL httpfs
+    LOAD httpfs
+    SELECT excel_text(1, '0')
+    SET memory_limit = '9GB'
+    SELECT * FROM duckdb_secrets()
+    SELECT getenv('PATH')
+    SELECT current_setting('temp_directory')
+    FROM information_schema.tables
+    FROM query('SELECT 1')
+    SELECT * FROM enable_logging(storage := 'file')
+    SELECT sleep_ms(100000)
+    DROP VIEW TABLE
+    WITH x AS (DELETE FROM TABLE RETURNING *) FROM x
+    COPY (SELECT 1) TO 'FOLDER/TABLE/report.parquet'
+    EXPORT DATABASE 'FOLDER/evil'
+    SELECT lpad('x', 2000000000, 'y')
+    SELECT list(range) FROM range(300000000)
+    PIVOT TABLE ON Day USING sum(Clicks)
+    SELECT * FROM read_blob('FOLDER/TABLE/report.csv')
+    PRAGMA database_list
+    WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x
+    SELECT count(*) FROM range(100000000000) a, range(1000000) b`;
+
+  it.each(ATTACKS.trim().split(/\n +/))('is refused: %s', async (attack) => {
     const { table, file } = queried;
     const folder = dirname(dirname(file));
     const before = await readdir(folder, { recursive: true });
@@ -443,20 +433,18 @@ describe('what fails', () => {
   /** A server instead of the service: a path's answers, one after another; the last one again and again. */
   async function against(answers: Readonly<Record<string, readonly (readonly [number, object, object?])[]>>) {
     const asked: string[] = [];
-    const server = createServer((request, response) => {
+    const { url, close } = await serve((request, response) => {
       const path = String(request.url?.split('?')[0]);
       const some = answers[path] ?? [[200, { ...catalogue, components: components(url) }]];
       const nth = asked.filter((one) => one.endsWith(path)).length;
       asked.push(`${request.method} ${path}`);
       const [status, body, headers] = some[Math.min(nth, some.length - 1)] ?? [404, {}];
       response.writeHead(status, { ...headers }).end(JSON.stringify(body));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
     const other = await startAgent(home, { ...env, API_URL: url });
     const answer = await other.ask('days', { ...WINDOW, report: PUBLISHER });
     await other.client.close();
-    server.close();
+    await close();
     return { answer, text: String(answer.content[0]?.text), asked };
   }
   const catalogue = { limits: { windowDays: 32 }, reports: [{ name: PUBLISHER, fields: [] }] };

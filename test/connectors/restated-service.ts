@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
+import { serve } from '../../local/serve.ts';
 import type { Stack } from '../../local/stack.ts';
 import { folderTarget } from '../../tools/lake/store/lake-target.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
@@ -183,8 +183,8 @@ const eventsOf = (day: string, random: () => number, device?: string): EventRow[
   }));
 
 /** Forwards requests to a server. `tell` gets each path first, and can give a status to answer instead. */
-async function startCounter(upstream: string, tell: (path: string) => Promise<number | undefined>) {
-  const server = createServer(async (request, response) => {
+const startCounter = (upstream: string, tell: (path: string) => Promise<number | undefined>) =>
+  serve(async (request, response) => {
     const { method = 'GET', url = '/', rawHeaders } = request;
     const refused = await tell(url.split('?')[0] as string);
     if (refused) {
@@ -195,13 +195,4 @@ async function startCounter(upstream: string, tell: (path: string) => Promise<nu
     outgoing.end(await buffer(request));
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
     return response.writeHead(answer.statusCode as number, answer.rawHeaders).end(await buffer(answer));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
+  });

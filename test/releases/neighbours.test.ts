@@ -4,14 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../worlds/workers.ts';
 import type { Outcome } from './go-on.ts';
 import type { Sample } from './play-scene.ts';
-import { lastRelease } from './release-before.ts';
+import { codeOfReleaseBefore, lastRelease } from './release-before.ts';
 import { type SceneName, sampleFile, scenes } from './scenes.ts';
 
+const before = codeOfReleaseBefore('what the release before makes of a record that this one writes');
 let workers: Workers;
 beforeAll(async () => {
-  workers = await startWorkers(1, { current: join(import.meta.dirname, '../..') });
+  const current = join(import.meta.dirname, '../..');
+  workers = await startWorkers(1, { current, before: before?.folder });
 });
-afterAll(() => workers.end());
+afterAll(async () => {
+  await workers.end();
+  before?.[Symbol.dispose]();
+});
 
 /** The answers to requests that go on from a sample which holds the outcome of a query. All others get their report. */
 const OTHERS: Partial<Record<SceneName, number>> = {
@@ -34,7 +39,7 @@ const pathsIn = (value: unknown, path: string): string[] =>
 
 const names = Object.keys(scenes) as SceneName[];
 
-// What both releases make of each other's documents while both run is seen in test/worlds.
+// What the release before makes of this one's other documents is seen in test/worlds, where both run.
 describe('a stored document', () => {
   it.each(names)(`of release ${lastRelease.version} can be read by this release: %s`, async (scene) => {
     const outcome = await workers.run<Outcome>({ goesOn: 'current', scene, sample: storedSample(scene) });
@@ -48,5 +53,12 @@ describe('a stored document', () => {
     const [was, now] = [storedSample(scene), await workers.run<Sample>({ plays: 'current', scene })];
     const lost = [...membersOf(was)].filter((member) => !membersOf(now).has(member) && !own.test(member));
     expect(lost).toEqual([]);
+  });
+
+  it.runIf(before)(`of this release can be read by release ${lastRelease.version}: a record`, async () => {
+    const scene = 'register record';
+    const sample = await workers.run<Sample>({ plays: 'current', scene });
+    const outcome = await workers.run<Outcome>({ goesOn: 'before', scene, sample });
+    expect(outcome).toEqual({ status: 303, isItsReport: true });
   });
 });

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { openWriter } from '../tools/make-parquet.ts';
-import { asAmount, millionths } from './millionths.ts';
 
 /** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
 const KEYS = [
@@ -48,4 +47,16 @@ export function totalsOf(groups: readonly Group[]): Readonly<Record<string, stri
     ...Object.fromEntries(COUNTS.map((name, index) => [name, String(total(index, BigInt))])),
     revenue: asAmount(total(COUNTS.length, millionths)),
   };
+}
+
+/** An amount in millionths. The amount is text with up to six digits after the point. */
+function millionths(amount: string): bigint {
+  const [whole = '', digits = ''] = amount.split('.');
+  return BigInt(whole + digits.padEnd(6, '0'));
+}
+
+/** A sum of millionths as an amount, with six digits after the point. */
+export function asAmount(sum: bigint): string {
+  const digits = String(sum < 0n ? -sum : sum).padStart(7, '0');
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }

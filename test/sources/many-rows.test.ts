@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { writingFolder } from '../tools/make-parquet.ts';
 import { expectLake } from './bring-in.ts';
-import type { Group } from './lake-groups.ts';
-import { asAmount } from './millionths.ts';
+import { asAmount, type Group } from './lake-groups.ts';
 
 /** The number of records. `SOURCE_ROWS` can set a smaller number for a quick try of the test. */
 const ROWS = Number(process.env['SOURCE_ROWS'] || 20_000_000);

@@ -7,40 +7,9 @@ import { readerOf } from '../../tools/lake/input/plan-input.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 
 const FIELDS = [
-  ...[
-    "'5",
-    '\\5',
-    '5',
-    "'2026-02-01",
-    '2026-02-01',
-    "L'Equipe",
-    "don't",
-    'C:\\new',
-    'a\\\\b',
-    'a\\',
-    "'a'",
-    "''",
-  ],
-  ...[
-    '',
-    ' ',
-    ' a',
-    'a ',
-    'a "b" c',
-    '"',
-    '"5',
-    '""',
-    '5"',
-    'a,b',
-    'a;b',
-    'a\tb',
-    'a|b',
-    '#a',
-    'é',
-    'NULL',
-    '\\N',
-  ],
-  ...['a\nb', 'a\r\nb', 'x,\n"y'],
+  ...["'5", '\\5', '5', "'2026-02-01", '2026-02-01', "L'Equipe", "don't", 'C:\\new', 'a\\\\b', 'a\\'],
+  ...["'a'", "''", '', ' ', ' a', 'a ', 'a "b" c', '"', '"5', '""', '5"', 'a,b', 'a;b', 'a\tb', 'a|b'],
+  ...['#a', 'é', 'NULL', '\\N', 'a\nb', 'a\r\nb', 'x,\n"y'],
 ];
 const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
 

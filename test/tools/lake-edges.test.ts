@@ -145,14 +145,14 @@ describe('a CSV file', () => {
   });
 
   it('that fails at its end leaves nothing staged: the faults of other files are told too', async () => {
-    const days = Array.from({ length: 500_000 }, (_, n) => `2026-01-${10 + (n % 2)}T10:00:00Z,a,1\n`);
+    const days = Array.from({ length: 300_000 }, (_, n) => `2026-01-${10 + (n % 2)}T10:00:00Z,a,1\n`);
     await write(
       'late/a.csv',
       Buffer.concat([Buffer.from(HEAD + days.join('')), Buffer.from(`${TIME},\xe9,1\n`, 'latin1')]),
     );
     await write('late/b.csv', `${HEAD}${TIME},a,1.5\n`);
     const { stderr } = await convert(['late'], '--table', 'publisher_events');
-    expect(stderr).toContain("late/a.csv: it can't be read whole: line 500002 is no UTF-8");
+    expect(stderr).toContain("late/a.csv: it can't be read whole: line 300002 is no UTF-8");
     expect(stderr).toContain('late/b.csv: served_ads: in 1 record, "1.5" is no whole number');
   });
 
@@ -179,10 +179,11 @@ describe('a CSV file', () => {
   });
 });
 
-it('CSV files of 120 dialects are read unchanged, or refused', async () => {
-  const { differing, read, refused } = await differingDialects(120, 2);
+// test/sources reads ten thousand.
+it('CSV files of 50 dialects are read unchanged, or refused', async () => {
+  const { differing, read, refused } = await differingDialects(50, 2);
   expect(differing).toEqual([]);
-  expect(Math.min(read, refused)).toBeGreaterThan(12);
+  expect(Math.min(read, refused)).toBeGreaterThan(5);
 });
 
 describe('a file of another format', () => {

@@ -3,7 +3,7 @@ import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { followProgress } from '../../tools/lake/convert/conversion-progress.ts';
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
-import { conversionFault } from '../../tools/lake/convert/refusal.ts';
+import { conversionFault, refusal } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { planFiles } from '../../tools/lake/input/plan-input.ts';
@@ -171,4 +171,27 @@ describe('a conversion that fails half-way', () => {
     const error = new Error('INTERNAL Error: Assertion triggered');
     expect(conversionFault(error, { to: '/lake', daysWritten: 0, days: 1 })).toBe(error);
   });
+});
+
+const linesOf = (faults: readonly string[]) => refusal(faults).message.split('\n');
+
+it('a refusal shows three of many files with the same fault, even if counts and examples differ', () => {
+  const parts = Array.from(
+    { length: 1_000 },
+    (_, index) =>
+      `part-${index}: revenue: in ${index + 2} records, "${index}\\"," for example has separators. Mend it`,
+  );
+  expect(linesOf([...parts, 'part-1: clicks: in 1 record, "-1" is a count below 0'])).toEqual([
+    'Nothing was written. 1,001 things stand against it:',
+    ...parts.slice(0, 3).map((part) => `  ${part}`),
+    '  and alike in 997 more files',
+    '  part-1: clicks: in 1 record, "-1" is a count below 0',
+  ]);
+});
+
+it('a refusal shows 50 of 60 different faults, and the number of the others', () => {
+  const lines = linesOf(Array.from({ length: 60 }, (_, index) => `a.csv: column ${index}: is wrong`));
+  expect(lines[0]).toMatch(/ 60 things stand against it:$/);
+  expect(lines).toHaveLength(1 + 50 + 1);
+  expect(lines.at(-1)).toBe('  and 10 lines more');
 });

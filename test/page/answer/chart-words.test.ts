@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addedUpWords, canBeUnsplit, leftOutWords, pointText } from '../../../page/src/answer/chart-words.ts';
+import { pointsAlone } from '../../../page/src/answer/points-alone.ts';
 import type { ChartData } from '../../../page/src/reader/chart-data.ts';
 
 const run = {
@@ -75,4 +76,13 @@ describe('addedUpWords', () => {
   ])('says what the page has added up by itself: %#', (drawn, pairs, words) => {
     expect(addedUpWords(drawn, pairs)).toBe(words);
   });
+});
+
+it.each([
+  ['no points', [], []],
+  ['one point', [0], [0]],
+  ['points beside each other', [1, 2, undefined, 4, 5], []],
+  ['points between gaps', [1, undefined, 2, null, 4, 5, undefined, 6], [0, 2, 7]],
+])('finds the points that no line leads to: %s', (_, points, expected) => {
+  expect(pointsAlone(points)).toEqual(expected);
 });

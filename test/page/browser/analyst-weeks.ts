@@ -35,9 +35,6 @@ const SPEND: Readonly<Record<number, bigint>> = {
   6: 11_000_000n,
 };
 export const spent = (days: readonly number[]) => sumOf(days, (one) => SPEND[one] ?? 0n);
-/** The origins, the one with the lowest conversion rate first: 10 %, 20 % and so on. Each day has another one. */
-export const ORIGINS = ['Newsletter', 'Direct', 'Exchange', 'House', 'Partner', 'Search'];
-const originOf = (one: number): number => (one + 7) % ORIGINS.length;
 /** Campaign 32 ended with the older week, 33 began with the newer one. */
 export const ENDED = 77_000_001n;
 export const BEGUN = 44_000_000n;
@@ -101,10 +98,6 @@ export const analystWeeks: KnownEvents = {
       event_time: at(one),
       advertiser_company_id: 2_000n,
       ...row,
-      demand_origin: ORIGINS[originOf(one)] ?? '',
-      clicks: 10n,
-      impressions: 1_000n,
-      conversions: BigInt(originOf(one) + 1),
     })),
   ),
 };

@@ -1,7 +1,16 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { answered, answering, askOtherwise, CONTACT, hashOf, POLL, tile } from './answer-service.ts';
-import { accessibilityFindings, keepPicture, openForm, PHONE, SCREEN, sidewaysOf } from './open-page.ts';
+import {
+  accessibilityFindings,
+  addFilter,
+  keepPicture,
+  openForm,
+  PHONE,
+  refuseReports,
+  SCREEN,
+  sidewaysOf,
+} from './open-page.ts';
 import { DEVICES, deviceDays, sumOf, WEEK, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering();
@@ -22,16 +31,10 @@ describe('the values of a filter', () => {
     await answered(page);
     const reports = asked(page);
     await openForm(page);
-    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
-    await page.getByRole('button', { name: 'Add the filter' }).click();
+    await addFilter(page, 'DeviceOrProxy');
     const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
     expect(reports).toEqual([]);
-    const body = JSON.stringify({ title: 'No report', status: 409, detail: 'Not now.' });
-    await page.route(
-      '**/reporting/publisherperformance?**',
-      (route) => route.fulfill({ status: 409, contentType: 'application/problem+json', body }),
-      { times: 1 },
-    );
+    await refuseReports(page, { title: 'No report', status: 409, detail: 'Not now.' }, 1);
     await values.click();
     await page.getByRole('button', { name: 'Ask again for the values of DeviceOrProxy' }).click();
     await expect.poll(() => values.evaluate((it) => it === document.activeElement), POLL).toBe(true);
@@ -118,18 +121,8 @@ describe('a run that takes long or fails', () => {
     await answered(page);
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
 
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({
-        status: 500,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'Internal error',
-          status: 500,
-          detail: 'Internal error',
-          instance: 'urn:trace:4f1c',
-        }),
-      }),
-    );
+    const problem = { title: 'Internal error', detail: 'Internal error', instance: 'urn:trace:4f1c' };
+    await refuseReports(page, { ...problem, status: 500 });
     await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Revenue', ...WEEK }));
     const alert = page.getByRole('alert');
     await alert.waitFor();
@@ -177,8 +170,7 @@ describe('every state of the page', () => {
     await page.getByText('The request has a fault, told where it is.').waitFor();
     await seen('fault');
     await page.getByLabel('First day', { exact: true }).fill(WEEK.first);
-    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
-    await page.getByRole('button', { name: 'Add the filter' }).click();
+    await addFilter(page, 'DeviceOrProxy');
     await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
     await page.getByRole('checkbox', { name: RegExp(`^${DEVICES[2]} `) }).check();
     await seen('values');
@@ -203,6 +195,7 @@ describe('every state of the page', () => {
     service().stack.faults.set([]);
     await answered(page);
     await page.locator('.bars').waitFor();
+    await page.getByText(/^The 7 largest of DeviceOrProxy, and 9 others: \d+ %\.$/).waitFor();
     await seen('bars');
     await askOtherwise(
       page,
@@ -210,20 +203,10 @@ describe('every state of the page', () => {
     );
     await page.getByRole('button', { name: 'Use "Mobile"' }).waitFor();
     await seen('empty');
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({
-        status: 503,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'Busy',
-          status: 503,
-          detail: 'Too many reports are being made.',
-          instance: 'urn:trace:1',
-        }),
-      }),
-    );
+    const detail = 'Too many reports are being made.';
+    await refuseReports(page, { title: 'Busy', status: 503, detail, instance: 'urn:trace:1' });
     await askOtherwise(page, hashOf({ requestedFields: 'Day,Opens', ...WEEK }));
-    await page.getByText('Too many reports are being made.').waitFor();
+    await page.getByText(detail).waitFor();
     await seen('failed');
     // Does not call `watched.close`, which would report that the browser has logged the answer 503.
     await page.context().close();

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ListObjectsV2Command, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Listener, serve } from '../../../local/serve.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../../e2e/service.ts';
@@ -18,20 +16,15 @@ const question = (hour: number) => ({
 });
 
 /** Starts a web site that has an origin of its own. */
-async function startSite(): Promise<{ server: Server; url: string }> {
-  const server = createServer((_, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Performance reports</h1>'),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
+const startSite = () =>
+  serve((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Performance reports</h1>'));
 
 describe.each([
   ['straight from the bucket', false],
   ['through the downloads edge', true],
 ])('downloads %s', (_, hasDownloadsEdge) => {
-  let partner: Awaited<ReturnType<typeof startSite>>;
-  let stranger: Awaited<ReturnType<typeof startSite>>;
+  let partner: Listener;
+  let stranger: Listener;
   let service: Service;
   let browser: Browser;
   beforeAll(async () => {
@@ -43,11 +36,7 @@ describe.each([
     });
   });
   afterAll(async () => {
-    await Promise.all([browser.close(), service.close()]);
-    for (const { server } of [partner, stranger]) {
-      server.closeAllConnections();
-      server.close();
-    }
+    for (const each of [browser, service, partner, stranger]) await each.close();
   });
 
   /** Lets a script of the page send a request with a token. Resolves to the answer as the script sees it. */

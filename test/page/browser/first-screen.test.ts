@@ -55,6 +55,12 @@ describe('the first screen', () => {
       shown: `${toTheCent(revenue)} EUR`,
       exact: `${withCommas(amount(revenue))} EUR`,
     });
+    // The mean of the days' own ratios would be another figure.
+    const [clicks, served] = [sumOf(inWeek, (row) => row.clicks), sumOf(inWeek, (row) => row.served)];
+    const ratios = page.getByLabel('Ratios of the totals, derived by this page');
+    expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe(
+      `${((100 * Number(clicks)) / Number(served)).toFixed(2)} %`,
+    );
     await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Revenue');
     await page.locator('.legend').getByText(toTheCent(revenue), { exact: true }).waitFor();
     await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('ServedAds');
@@ -157,6 +163,19 @@ describe('with the keyboard alone', () => {
 
     await page.reload();
     await answered(page);
+    await tabTo(page, 'Skip to the question');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Order of columns');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Move Day right');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('Move Day right');
+    await tabTo(page, 'Drop Revenue');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('Drop Clicks');
+
+    await page.reload();
+    await answered(page);
     let presses = await tabTo(page, 'Skip to the question');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate(() => document.activeElement?.id), POLL).toBe('builder');
@@ -181,13 +200,12 @@ describe('with the keyboard alone', () => {
     const heard = await page.getByRole('main').ariaSnapshot();
     const order = [
       'region "The question"',
-      `by Day · ServedAds, Opens, Clicks, Revenue · only DeviceOrProxy "Car"`,
+      `by Day · ServedAds, Opens, Clicks · only DeviceOrProxy "Car"`,
       'heading "Publisher performance report"',
       'status: 7 rows, ',
       'ServedAds',
       'Clicks',
       withCommas(carClicks),
-      'Revenue',
       'img "ServedAds from ',
       'slider "Read the chart at"',
       'table',
@@ -203,6 +221,9 @@ describe('with the keyboard alone', () => {
       );
       at = found + words.length;
     }
+    await page.getByRole('tab', { name: 'URL', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.getByRole('tabpanel').innerText()).toContain('curl -sS');
     await watched.close();
   });
 });

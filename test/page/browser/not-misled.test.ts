@@ -26,7 +26,14 @@ import {
   tile,
   tokenOf,
 } from './answer-service.ts';
-import { accessibilityFindings, downloaded, keepPicture, openForm } from './open-page.ts';
+import {
+  accessibilityFindings,
+  downloaded,
+  keepPicture,
+  openForm,
+  REPORTS,
+  refuseReports,
+} from './open-page.ts';
 import { amount, sumOf, withCommas } from './weeks-of-events.ts';
 
 const { service, open } = answering(analystWeeks, day(OPEN));
@@ -84,6 +91,10 @@ describe('a comparison', () => {
     );
     const { page } = watched;
     await answered(page);
+    expect(await page.locator('.compared > p').innerText()).toContain(
+      ` Left out on both sides, since a day is open: ${day(OPEN)} against ${day(OPEN - 7)}. ` +
+        'The file to download is of the days that are compared.',
+    );
     const file = await downloaded(page);
     expect(await got(await pre(page))).toBe(file.text);
     expect(file.text).toBe(
@@ -99,8 +110,14 @@ describe('a comparison', () => {
     await page.getByRole('tab', { name: 'curl' }).click();
     expect(await pre(page)).toContain(`advertiserperformance_CampaignId-Spend_${day(-7)}_${day(-2)}.csv`);
 
-    // A campaign that ended has fallen by 100 %, and its row is counted.
+    // A campaign that ended has fallen by 100 %, and its row is counted. The largest fall is the first.
+    const change = page.getByRole('columnheader', { name: 'Spend change', exact: true });
+    for (const direction of ['descending', 'ascending']) {
+      await change.getByRole('button').click();
+      await expect.poll(() => change.getAttribute('aria-sort'), POLL).toBe(direction);
+    }
     const rows = await drawnRows(page);
+    expect(rows.map((row) => row['CampaignId'])).toEqual(['32', '31', '33']);
     expect(rows.find((row) => row['CampaignId'] === '32')).toMatchObject({
       Spend: 'no row',
       'Spend change': `-${withCommas(amount(6n * ENDED))}`,
@@ -149,19 +166,8 @@ describe('a failure', () => {
     const { page } = watched;
     await answered(page);
     const shown = (await tile(page, 'Clicks')).shown;
-    let refused = 0;
-    let retryAfter = '30';
-    const refuse = (page: Page) =>
-      page.route('**/reporting/publisherperformance?**', (route) => {
-        refused += 1;
-        return route.fulfill({
-          status: 503,
-          headers: { 'Retry-After': retryAfter },
-          contentType: 'application/problem+json',
-          body: JSON.stringify({ title: 'Busy', status: 503, detail: 'Too many reports are being made.' }),
-        });
-      });
-    await refuse(page);
+    const busy = { title: 'Busy', status: 503, detail: 'Too many reports are being made.' };
+    await refuseReports(page, { ...busy, retryAfter: '30' });
     const other = hashOf({ requestedFields: 'Day,Revenue', ...TUE_TO_FRI });
     await askOtherwise(page, other);
     await page.getByText('The page asks again by itself, 1 of 3 times.').waitFor();
@@ -181,16 +187,15 @@ describe('a failure', () => {
     await page.getByRole('link', { name: 'Download CSV' }).waitFor();
 
     // Three further tries come by themselves, and no more.
-    retryAfter = '1';
-    refused = 0;
+    const refused = await refuseReports(page, { ...busy, retryAfter: '1' });
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('The page has asked again 3 times. The service can be asked again:').waitFor();
-    expect(refused).toBe(4);
+    expect(refused()).toBe(4);
     expect((await tile(page, 'Clicks')).shown).toBe(shown);
     // As soon as the service answers, a try by itself brings the new report.
     await page.getByRole('button', { name: 'Run it again' }).click();
     await page.getByText('The page asks again by itself, 1 of 3 times.').waitFor();
-    await page.unroute('**/reporting/publisherperformance?**');
+    await page.unroute(REPORTS);
     await page.getByRole('link', { name: 'Download CSV' }).waitFor();
     expect((await tile(page, 'Revenue')).exact).toBe(
       `${withCommas(

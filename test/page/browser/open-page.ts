@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Route } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
+import type { Service } from '../../e2e/service.ts';
 import { findBrowser } from './find-browser.ts';
 
 /** Starts the machine's Chromium, with these further options. Throws if the machine has none. */
@@ -94,6 +95,13 @@ export async function openPage(
   };
 }
 
+/** Opens the page as deployed, and fills in a token. The page asks nothing by itself. */
+export async function openUnasked(browser: Browser, service: Service, hash: string): Promise<WatchedPage> {
+  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
+  await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
+  return watched;
+}
+
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** Resolves to the faults that the accessibility checker finds in the present state of the page. */
@@ -136,6 +144,44 @@ export async function pressRun(page: Page): Promise<void> {
 export async function runReport(page: Page): Promise<void> {
   await pressRun(page);
   await reportRead(page);
+}
+
+/** Adds an empty filter in the open form. */
+export async function addFilter(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Add a filter', { exact: true }).selectOption(name);
+  await page.getByRole('button', { name: 'Add the filter' }).click();
+}
+
+/**
+ * Answers the page's requests for publisher reports with a problem, in place of the service; at most `times` times.
+ * Resolves to a function that counts them.
+ */
+export async function refuseReports(page: Page, problem: Problem, times = Infinity): Promise<() => number> {
+  const { retryAfter, ...document } = problem;
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    ...(retryAfter && { 'Retry-After': retryAfter }),
+  };
+  let count = 0;
+  const refuse = (route: Route) => {
+    count += 1;
+    return route.fulfill({ status: problem.status, headers, body: JSON.stringify(document) });
+  };
+  await page.route(REPORTS, refuse, times === Infinity ? {} : { times });
+  return () => count;
+}
+
+/** The requests for publisher reports, as a page's routes name them. */
+export const REPORTS = '**/reporting/publisherperformance?**';
+
+interface Problem {
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly errors?: readonly object[];
+  /** The header. */
+  readonly retryAfter?: string;
 }
 
 export async function downloaded(page: Page): Promise<{ name: string; text: string }> {

@@ -2,18 +2,22 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serve } from '../../../local/serve.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { type Service, startService } from '../../e2e/service.ts';
 import { keptLog } from '../../kept-log.ts';
 import { tokenOf } from './answer-service.ts';
-import { focused, tabTo } from './keyboard.ts';
 import {
+  addFilter,
   downloaded,
   type OpenOptions,
   openForm,
   openPage,
+  openUnasked,
   pressRun,
+  REPORTS,
+  refuseReports,
   reportRead,
   runReport,
   startBrowser,
@@ -73,19 +77,7 @@ async function open(hash = '', options: OpenOptions = {}): Promise<WatchedPage> 
   return watched;
 }
 
-/** Opens the page without sample partners and fills in a token. The page then asks nothing by itself. */
-async function openUnasked(hash: string): Promise<WatchedPage> {
-  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
-  await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
-  return watched;
-}
-
 const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
-
-async function addFilter(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Add a filter', { exact: true }).selectOption(name);
-  await page.getByRole('button', { name: 'Add the filter' }).click();
-}
 
 const openOrder = (page: Page) => page.getByText('Order of columns').click();
 
@@ -145,56 +137,6 @@ describe('the way from the open page to a correct CSV', () => {
     await page.getByText('No token could be had for the sample partner.').waitFor();
     await watched.close();
   });
-
-  it('is possible with the keyboard alone', async () => {
-    const watched = await openPage(browser, service.gatewayUrl);
-    const { page, clicks } = watched;
-    await reportRead(page);
-    await tabTo(page, 'Skip');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'Publisher');
-    await tabTo(page, 'DeviceOrProxy');
-    await page.keyboard.press('Space');
-    await tabTo(page, 'Order of columns');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'Move Day right');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => focused(page)).toBe('Move Day right');
-    await tabTo(page, 'Drop Revenue');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => focused(page)).toBe('Drop Clicks');
-    await tabTo(page, 'house');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowUp');
-    await tabTo(page, 'Run the report');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => focused(page)).toBe('Publisher performance report');
-    await reportRead(page);
-    await page.getByRole('tab', { name: 'URL', exact: true }).focus();
-    await page.keyboard.press('ArrowRight');
-    expect(await page.getByRole('tabpanel').innerText()).toContain('curl -sS');
-    await page.keyboard.press('ArrowLeft');
-    // Tab goes past the last control to the first ones, which skip to the parts of the page.
-    await tabTo(page, 'Skip to the result');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'Download CSV');
-    const coming = page.waitForEvent('download');
-    await page.keyboard.press('Enter');
-    await coming;
-    const header = page.getByRole('columnheader');
-    expect(await header.allInnerTexts()).toEqual([
-      'DeviceOrProxy',
-      'Day',
-      'ServedAds',
-      'Opens by ContainerId',
-      'Clicks',
-      'CTR derived',
-    ]);
-    await tabTo(page, 'Rows of the report');
-    await page.keyboard.press('End');
-    expect(await clicks()).toBe(0);
-    await watched.close();
-  });
 });
 
 describe('faults', () => {
@@ -239,19 +181,9 @@ describe('faults', () => {
   it('that only the service finds are also shown at their inputs', async () => {
     const watched = await open();
     const { page } = watched;
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({
-        status: 400,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'Invalid request',
-          detail: 'The request has a fault.',
-          status: 400,
-          instance: 'urn:uuid:1',
-          errors: [{ parameter: 'endExclusive', detail: 'Not on a Sunday.' }],
-        }),
-      }),
-    );
+    const errors = [{ parameter: 'endExclusive', detail: 'Not on a Sunday.' }];
+    const problem = { title: 'Invalid request', detail: 'The request has a fault.', status: 400 };
+    await refuseReports(page, { ...problem, instance: 'urn:uuid:1', errors });
     await pressRun(page);
     await page.getByText('The service refused the question.').waitFor();
     await page.getByRole('button', { name: 'Change the question' }).click();
@@ -307,7 +239,11 @@ describe('a run', () => {
   });
 
   it('asks again if the browser follows no more redirects, and joins the query that still runs', async () => {
-    const watched = await openUnasked('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
+    const watched = await openUnasked(
+      browser,
+      service,
+      '#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03',
+    );
     const { page } = watched;
     logged.length = 0;
     // The query takes longer than twenty waiting hops of one second each.
@@ -328,11 +264,13 @@ describe('a run', () => {
     ['ends in the middle of a row', '"Day","Clicks"\n"2026-01-0', 'The file ends in the middle of a row.'],
     ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
   ])('fails with a reason and without a download if the file %s', async (_, body, words) => {
-    const watched = await openUnasked('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
-    const { page } = watched;
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({ body, contentType: 'text/csv' }),
+    const watched = await openUnasked(
+      browser,
+      service,
+      '#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02',
     );
+    const { page } = watched;
+    await page.route(REPORTS, (route) => route.fulfill({ body, contentType: 'text/csv' }));
     await pressRun(page);
     await page.getByText('There is no report.').waitFor();
     expect(await page.getByRole('alert').getByText(words).innerText()).toBe(`${words} Run the report again.`);
@@ -384,32 +322,18 @@ describe('the page’s address', () => {
 
 /** Opens the page behind a gateway with a stage: every path begins with the stage. */
 async function openBehind(stage: string): Promise<WatchedPage> {
-  const { createServer } = await import('node:http');
-  const server = createServer(async (request, response) => {
-    const path = request.url?.startsWith(stage) ? request.url.slice(stage.length) : undefined;
-    if (path === undefined) return response.writeHead(403).end();
-    const { host: _, connection: __, ...headers } = request.headers;
-    const answer = await fetch(`${service.gatewayUrl}${path || '/'}`, {
-      method: request.method ?? 'GET',
-      headers: headers as Record<string, string>,
-      redirect: 'manual',
-    });
+  const { url, close } = await serve(async ({ url = '', method = 'GET', headers }, response) => {
+    if (!url.startsWith(stage)) return response.writeHead(403).end();
+    const { host: _, connection: __, ...sent } = headers as Record<string, string>;
+    const path = url.slice(stage.length) || '/';
+    const answer = await fetch(service.gatewayUrl + path, { method, headers: sent, redirect: 'manual' });
     const body = (await answer.text()).replaceAll('"/page/', `"${stage}/page/`);
     const { 'content-length': ___, 'content-encoding': ____, ...kept } = Object.fromEntries(answer.headers);
     const location = kept['location']?.startsWith('/') ? { location: stage + kept['location'] } : {};
     return response.writeHead(answer.status, { ...kept, ...location }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  const watched = await openPage(browser, `http://127.0.0.1:${port}${stage}/`);
-  return {
-    ...watched,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await watched.close();
-    },
-  };
+  const watched = await openPage(browser, `${url}${stage}/`);
+  return { ...watched, close: () => watched.close().finally(close) };
 }
 
 describe('the days of the window', () => {
