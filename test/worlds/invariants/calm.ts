@@ -181,10 +181,12 @@ export function waitingFault(
   if (progress?.waitsFor !== 'slot') return undefined;
   const since = answeredAt - freeSlotMs(world);
   const taken = [...athena.queries.values()].filter(
-    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
+    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen keeps its slot for a while.
-      (endedAt >= since || toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
+      // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
+      (endedAt >= since ||
+        resultAt !== undefined ||
+        toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
       answeredAt - submittedAt < 2.1 * world.plan.settings.longestQueryMs,
   );
   return taken.length < world.plan.settings.queriesPerPartner ? 'free-slot-not-taken' : undefined;

@@ -5,13 +5,15 @@ import type { Parts } from '../parts.ts';
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;
   const { longestQueryMs } = world.plan.settings;
+  // The time in the queue and the time to run, less what Athena's and S3's whole seconds may hide.
+  const mostMs = Math.min(1.9 * longestQueryMs, 2 * longestQueryMs - 2_000);
   // A query holds its slot until it is stopped or its time is over. A second attempt keeps the slot of the first, so it
   // loses the slot when the time of the first attempt is over, even if its own query still runs.
   const hasOutlivedItsSlot = (query: EngineQuery): boolean =>
     [query, ...athena.queries.values()].some(
       (earlier) =>
         (earlier === query || isPredecessor(earlier, query)) &&
-        (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= longestQueryMs * 1.9),
+        (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= mostMs),
     );
   return (started) => {
     if (most === 0) return;
