@@ -65,9 +65,9 @@ export interface EngineQuery {
   toldQueuedAt?: number;
   /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** The invocations that learnt that the query is queued, that it runs, or, and when, that it has run for too long. */
+  /** The invocations that learnt that the query is queued; and when each first learnt that it runs, or runs too long. */
   readonly toldQueuedTo: Set<Invocation>;
-  readonly toldRunningTo: Set<Invocation>;
+  readonly toldRunningTo: Map<Invocation, number>;
   readonly toldOverdueTo: Map<Invocation, number>;
   /** The invocations that wrote a record of the query. */
   readonly recordedBy: Set<Invocation>;
@@ -276,7 +276,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       asks: 0,
       stopTriedBy: new Map(),
       toldQueuedTo: new Set(),
-      toldRunningTo: new Set(),
+      toldRunningTo: new Map(),
       toldOverdueTo: new Map(),
       toldEndTo: [],
     };

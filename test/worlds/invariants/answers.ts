@@ -63,6 +63,11 @@ const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest)
 /** Whether an answer reuses a report or an attempt although the lake can't be listed. */
 const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): boolean =>
   !world.plan.settings.isListed &&
+  // If S3 does not store a ticket, the next hop does not know which attempt is the caller's own.
+  world.plan.outages.length === 0 &&
+  !world.troubles.happened.some(
+    (each) => each.includes(` ${pull.caller.id}.`) && each.endsWith('PutObject'),
+  ) &&
   !answer.invocation.machine.isOfReleaseBefore &&
   crossings(pull) === 0 &&
   /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');

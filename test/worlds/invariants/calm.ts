@@ -50,11 +50,9 @@ export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery
     ({ at, by }) => at - endedAt < SEEN_SOON_MS && Math.max(at, by.plainFileAt ?? 0) >= resultAt,
   );
 
-/** Whether no other query was for the same report: a caller may have waited for the files of another listing's query. */
-const isOnly = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
-  [...queries.values()].every(
-    (each) => each === query || each.asked.days !== query.asked.days || each.companies !== query.companies,
-  );
+/** The queries for a report. A caller may have waited for one of another listing before. */
+const queriesFor = ({ queries }: Parts['athena'], { asked, companies }: EngineQuery): EngineQuery[] =>
+  [...queries.values()].filter((each) => each.asked.days === asked.days && each.companies === companies);
 
 /** The faults of a download in a calm world. */
 export function calmFaults(
@@ -78,7 +76,9 @@ export function calmFaults(
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
-  const since = Math.max(shownAt, resultAt, startedAt);
+  const all = queriesFor(athena, query);
+  const shown = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
+  const since = Math.max(shownAt, resultAt, startedAt, ...shown);
   const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
   return [
@@ -91,7 +91,7 @@ export function calmFaults(
     // The file that the caller can take is given before the other one is made.
     key.endsWith('.gz') &&
     query.isLarge &&
-    isOnly(athena, query) &&
+    all.length === 1 &&
     !world.plan.isMixed &&
     answeredAt - Math.max(startedAt, bothAt) > LATE_MS
       ? 'answered-late'

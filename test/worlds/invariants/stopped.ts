@@ -24,14 +24,17 @@ export const stoppedRule =
   ({ world }: Pick<Parts, 'world'>) =>
   (query: EngineQuery, by: Invocation): void => {
     const { id, state, submittedAt, toldQueuedAt = 0, toldQueuedTo, toldRunning, toldRunningTo } = query;
-    const now = world.time.now();
+    // Athena may refuse the stop at first. What others learn meanwhile, this invocation does not know.
+    const now = query.stopTriedBy.get(by) ?? world.time.now();
     const { longestQueryMs: limitMs } = world.plan.settings;
     const isEarly = (since: number, ms: number) => now - since < (1 - LIMIT_TOLERANCE) * ms - 1_000;
+    const isSeenRunning = toldRunning !== undefined && toldRunning.at <= now;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
-    const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !toldRunning;
+    const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !isSeenRunning;
     // Release 1.0.0 doesn't know that a query which is queued has run before.
     const isPutBack =
-      !by.machine.isOfReleaseBefore && [...toldRunningTo].some((each) => each === by || hasStored(each));
+      !by.machine.isOfReleaseBefore &&
+      [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each)));
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);
@@ -58,7 +61,7 @@ export function noteUnderWay(
     query.toldRunning = undefined;
     return;
   }
-  query.toldRunningTo.add(by);
+  if (!query.toldRunningTo.has(by)) query.toldRunningTo.set(by, now);
   query.toldRunning ??= { by, at: now };
   const { by: first, at } = query.toldRunning;
   const isOverdue = now - at >= world.plan.settings.longestQueryMs + LATE_MS;
