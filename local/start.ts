@@ -76,10 +76,10 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
   throw error;
 }
 
-/** Starts the stack. Resolves to what ends it and removes its files. */
 /** What the sample events' operator would set. */
 const SAMPLE_SETTINGS = { CURRENCY: 'EUR', ACCESS_CONTACT: 'reports@example.com' };
 
+/** Starts the stack. Resolves to what ends it and removes its files. */
 async function start(): Promise<AsyncDisposable> {
   const [argument] = process.argv.slice(2);
   if (argument !== undefined)

@@ -100,7 +100,8 @@ export async function stackResources(
       .filter(({ ResourceType }) => ResourceType === type)
       // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
       .filter(({ ResourceStatus }) => !ResourceStatus?.startsWith('DELETE_'))
-      .map(({ PhysicalResourceId = '' }) => PhysicalResourceId)
+      // A resource that is only half made has no id yet.
+      .flatMap(({ PhysicalResourceId }) => PhysicalResourceId ?? [])
   );
 }
 

@@ -54,9 +54,14 @@ describe.skipIf(!python)('connectors/dlt', () => {
     const { clientId, clientSecret } = scene.service.clients.find(({ clientId }) => clientId === name) ?? {};
     return { CLIENT_ID: String(clientId), CLIENT_SECRET: String(clientSecret) };
   };
-  /** Runs the command, and kills it once the table has the new rows, before the load is completed. */
-  async function die(database: string, changes: Change): Promise<void> {
-    const child = startProgram(python, scene.environment, 'die.py', scene.argv(database, changes));
+  /** Runs the command, and kills it at the step: `merge`, when the table has the new rows, or `staging`, before that. */
+  async function die(
+    database: string,
+    changes: Change,
+    step: 'staging' | 'merge' = 'merge',
+    environment: Readonly<Record<string, string>> = scene.environment,
+  ): Promise<void> {
+    const child = startProgram(python, environment, 'die.py', [step, ...scene.argv(database, changes)]);
     expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
   }
 
@@ -138,6 +143,23 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   describe('after a run was killed while it loaded', () => {
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
+
+    it('a plain dlt run loads ten days twice; the next run of the command repairs them', async () => {
+      const database = scene.databaseOf('staging-plain');
+      const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
+      const { start = '', end = '' } = few(FROM, 10);
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      const before = await rowsOf(database);
+      for (const day of restated()) await scene.service.restate(day);
+      await die(database, few(FROM, 10), 'staging', environment);
+      const argv = [database, FIELDS.join(','), start, end];
+      const resumed = startProgram(python, environment, 'plain_run.py', argv);
+      expect(await endOf(resumed)).toMatchObject({ code: 0 });
+      const doubled = await rowsOf(database);
+      for (const day of restated()) expect(doubled[day]).toBeGreaterThan(1.5 * (before[day] as number));
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await scene.expectEqual(database, few(FROM, 10));
+    });
 
     it('the command pulls the days again, even if their files return to the version that the connector’s state names', async () => {
       const database = scene.databaseOf('put-back');
@@ -393,8 +415,8 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, name), ...changed };
     const argv = ['-c', program, ...scene.argv(scene.databaseOf(name), changes)];
     return execute(python, argv, { env: environmentOf(python, variables) }).then(
-      ({ stdout }) => stdout,
-      ({ stderr }) => String(stderr),
+      ({ stdout }) => ({ code: 0, output: stdout }),
+      ({ code, stderr }) => ({ code, output: String(stderr) }),
     );
   }
 
@@ -411,7 +433,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       /^\/reporting\/fields: ConnectionError\. Is the address right/,
     ],
   ])('says what is wrong if it is run with %s', async (_, changed, message) => {
-    expect(await runOnce(changed, 'faulty')).toMatch(message);
+    expect(await runOnce(changed, 'faulty')).toEqual({ code: 1, output: expect.stringMatching(message) });
   });
 
   /** Runs the program against a server that gives these answers, by path. Resolves to its output and to its requests. */
@@ -424,7 +446,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       const [status, body] = Array.isArray(answer) ? answer : [200, answer];
       response.writeHead(status, { location: '/elsewhere' }).end(JSON.stringify(body));
     });
-    const output = await runOnce({ API_URL: url, TOKEN_URL: `${url}/token` }, 'odd', window);
+    const { output } = await runOnce({ API_URL: url, TOKEN_URL: `${url}/token` }, 'odd', window);
     await close();
     return { output, asked };
   }

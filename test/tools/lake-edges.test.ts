@@ -342,10 +342,19 @@ describe('the columns of a file', () => {
 describe('a column in the names of folders', () => {
   it('is read if the files do not have this column', async () => {
     const record = publisherRecord({ publisher_company_id: undefined, device_or_proxy: undefined });
-    for (const folder of ['31/device_or_proxy=a%2Fb', '__HIVE_DEFAULT_PARTITION__/device_or_proxy=50%'])
+    // What is no percent-encoded text is kept as it is.
+    for (const folder of [
+      '31/device_or_proxy=a%2Fb',
+      '__HIVE_DEFAULT_PARTITION__/device_or_proxy=50%',
+      '32/device_or_proxy=M%FCller',
+    ])
       await writer.file(`hive/publisher_company_id=${folder}/a.parquet`, record);
     expect((await convert(['hive'])).stderr).toBe('');
-    expect(await valuesOf('publisher_company_id::VARCHAR, device_or_proxy')).toEqual(['31|a/b', '|50%']);
+    expect(await valuesOf('publisher_company_id::VARCHAR, device_or_proxy')).toEqual([
+      '31|a/b',
+      '32|M%FCller',
+      '|50%',
+    ]);
   });
 
   it('is not read if the files have this column; other folder names are ignored', async () => {

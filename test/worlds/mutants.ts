@@ -2,7 +2,7 @@
  * Breaks the service's code in many ways, one at a time. Each fault must be found: by a world that fails because of it,
  * or, if no world can see it, by the test that owns it.
  *
- *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/judge-slot.ts'
+ *     npm run worlds:mutants -- --within 10000 --only 'lib/results/slots.ts'
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -24,6 +24,13 @@ it.each([
   ['https://login.example/to ken', NEITHER],
   ['https://login.example/$(id)', NEITHER],
   ["https://login.example/'token'", NEITHER],
+  // The page writes these texts into commands: no shell may read a part of them as a command.
+  ['https://login.example/`id`', NEITHER],
+  ['https://login.example/"token"', NEITHER],
+  ['https://login.example/!token', NEITHER],
+  ['a`id`@example.com', NEITHER],
+  ['`id`@example.com', NEITHER],
+  ['reports@example', NEITHER],
   ['https://login.example/{tenant}', NEITHER],
   ['https://login.example/token\n', NEITHER],
   ['https://login.example:99999/token', NEITHER],

@@ -55,7 +55,7 @@ const open: Row[] = [
   ['a start whose query may be under way', startingRecord(free), HOUR - 1, comes, 'take-over'],
   ['a start whose query must have ended', startingRecord(free), HOUR, comes, 'start 1'],
   ['the same, for who waits', startingRecord({ ...free, attempts: 2 }), HOUR, waits, 'start 3'],
-  ['a query of any age: its end is recorded first', underWayRecord(free), 90 * HOUR, comes, 'take-over'],
+  ['a query of some days: its end is recorded first', underWayRecord(free), 90 * HOUR, comes, 'take-over'],
   [
     'a query whose files will be removed',
     underWayRecord({ ...free, elapsedMs: HOUR }),

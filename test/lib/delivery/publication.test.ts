@@ -100,6 +100,17 @@ describe('publishLarge', () => {
     });
   });
 
+  it('records at once what an earlier run had written', async () => {
+    const results = withResult();
+    results.putFile(GZIPPED, 'file');
+    let record: unknown;
+    results.before(`uploadFile ${KEY}`, () => {
+      record = results.document(RECORD);
+    });
+    await publishLarge(results, publication);
+    expect(record).toMatchObject({ state: 'publishing', files: { gzip: 4 } });
+  });
+
   it.each([0, 1, 2])('returns false if the result is gone after it was opened %d times', async (opened) => {
     const results = withResult();
     const remove = () => void results.objects.delete('athena/q1.csv');

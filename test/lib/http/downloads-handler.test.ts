@@ -101,8 +101,8 @@ describe('the waiting room', () => {
   it('leads to the next waiting URL while the report is not ready, and stores the progress', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
     const before = room.stored();
-    const answer = await room.get({ ticket: room.id, hop: '7' });
-    expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/8`);
+    const answer = await room.get({ ticket: room.id, hop: '123456' });
+    expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/123457`);
     expect(room.stored()).toEqual({
       ...before,
       // The record that the caller waited for is gone: its hop lists the lake again, and starts an attempt.
@@ -119,7 +119,7 @@ describe('the waiting room', () => {
       // The ticket says that its caller has waited for 1 s. This request waits for another 1 s.
       waitedMs: 2_000,
     });
-    expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
+    expect(room.lines[0]?.facts).toMatchObject({ hop: 123_456, isReady: false, cacheStatus: 'miss' });
   });
 
   it('counts the time of a slow read of the ticket once, and ends its calls to AWS soon after its wait', async () => {

@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts';
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
-/** A report is given for this long. After that, its files and its record are removed. */
+/** A report is given for this long. A day later, its files and its record are removed. */
 const KEPT_MS = 6 * 86_400_000 - 1_000;
 
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */

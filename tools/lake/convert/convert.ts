@@ -92,27 +92,35 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
   if (staged.length === 0)
     throw new OperatorFault(`Nothing was written: no record is in ${names}. Name files that have records.`);
   const target = lakeTarget(to);
-  if (!options.replace) await refuseWrittenDays(target, staged, to);
+  const written = await writtenDays(target, staged);
+  if (!options.replace) refuseWrittenDays(written, to);
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
-  const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
+  const outcome = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
   const there = await tablesIn(target);
   const missing = TABLES.filter((name) => !there.has(name));
   const changed = [...once, ...columnChanges(plans), ...changes];
-  return renderOutcome(to, written, changed, missing);
+  return renderOutcome(to, outcome, changed, missing);
 }
 
 const SHOWN = 5;
 
-/** Throws an OperatorFault if a day that is to be written holds files already. */
-async function refuseWrittenDays(target: LakeTarget, staged: readonly Staged[], to: string): Promise<void> {
+/**
+ * The days that are to be written and hold files already. The listing first brings back what a command that was killed
+ * has left half replaced.
+ */
+async function writtenDays(target: LakeTarget, staged: readonly Staged[]): Promise<string[]> {
   const written: string[] = [];
   for (const { table, days } of staged) {
     const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
     const names = new Set(there.map(({ day }) => day));
     written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
   }
+  return written;
+}
+
+function refuseWrittenDays(written: readonly string[], to: string): void {
   if (written.length === 0) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
   throw new OperatorFault(

@@ -1,4 +1,3 @@
-import querystring from 'node:querystring';
 import { bare } from '../../../lake-check/rules/column-rules.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { tables } from '../../../lib/report/tables.ts';
@@ -48,8 +47,16 @@ export function folderColumns(path: string, names: readonly string[]): SourceCol
     .flatMap((folder) => {
       const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(folder) ?? [];
       if (!isContractName(name) || present.has(bare(name))) return [];
-      // Writers percent-encode characters that a folder's name can't contain: `/` becomes `%2F`.
-      const text = value === NO_VALUE ? 'NULL' : quoteText(querystring.unescape(value));
+      const text = value === NO_VALUE ? 'NULL' : quoteText(decoded(value));
       return [{ name, type: 'VARCHAR', sql: `CAST(${text} AS VARCHAR)` }];
     });
+}
+
+/** Writers percent-encode characters that a folder's name can't contain: `/` becomes `%2F`. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
