@@ -16,11 +16,11 @@ const AT_MOST: Readonly<Record<string, number>> = {
   infra: 3_396,
   local: 5_294,
   'lake-check': 1_950,
-  tools: 5_595,
+  tools: 5_619,
   page: 8_591,
   connectors: 2_096,
   bench: 3_199,
-  test: 44_933,
+  test: 45_025,
   docs: 5_600,
 };
 
