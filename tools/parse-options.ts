@@ -1,14 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
-// Each command is a file that runs if it is the one that was started, which an older Node.js can't tell: it would do
-// nothing, without a word.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 24 || (major === 24 && minor < 4)) {
-  process.stderr.write(`This takes Node.js 24.4 or later, and here is ${process.versions.node}.\n`);
-  process.exit(1);
-}
-
 /** An option without a value, and one with a text. */
 export const FLAG = { type: 'boolean', default: false } as const;
 export const TEXT = { type: 'string' } as const;

@@ -97,9 +97,8 @@ export async function stackResources(
   return (
     pages
       .flatMap(({ StackResourceSummaries = [] }) => StackResourceSummaries)
-      .filter(({ ResourceType }) => ResourceType === type)
       // The list may still name versions of earlier deployments. Lambda keeps them, but the stack no longer holds them.
-      .filter(({ ResourceStatus }) => !ResourceStatus?.startsWith('DELETE_'))
+      .filter((each) => each.ResourceType === type && !each.ResourceStatus?.startsWith('DELETE_'))
       // A resource that is only half made has no id yet.
       .flatMap(({ PhysicalResourceId }) => PhysicalResourceId ?? [])
   );

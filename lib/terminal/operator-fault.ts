@@ -1,3 +1,10 @@
+// A command is a file that runs if it is the one that was started. An older Node.js can't tell, and would do nothing,
+// without a word.
+if (process.versions.node.localeCompare('24.4', 'en', { numeric: true }) < 0) {
+  process.stderr.write(`This takes Node.js 24.4 or later, and here is ${process.versions.node}.\n`);
+  process.exit(1);
+}
+
 /** An error that the person at the terminal must fix. Its message says what is wrong and what to do. */
 export class OperatorFault extends Error {
   override readonly name: string = 'OperatorFault';

@@ -10,13 +10,6 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-cognito-identity-provider';
 
-/** An entry in the list of the pool's clients. */
-interface ListedClient {
-  readonly id: string;
-  /** Names are not unique in Cognito. */
-  readonly name: string;
-}
-
 export type CognitoClients = ReturnType<typeof cognitoClients>;
 
 /**
@@ -29,7 +22,8 @@ export function cognitoClients(userPoolId: string, scope: string) {
   const pool = { UserPoolId: userPoolId };
 
   return {
-    async list(): Promise<ListedClient[]> {
+    /** All clients of the pool. Names are not unique in Cognito. */
+    async list() {
       const pages = paginateListUserPoolClients({ client: cognito, pageSize: 60 }, pool);
       const listed = (await Array.fromAsync(pages)).flatMap(({ UserPoolClients = [] }) => UserPoolClients);
       return listed.map(({ ClientId: id = '', ClientName: name = '' }) => ({ id, name }));

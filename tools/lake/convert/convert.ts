@@ -92,36 +92,35 @@ async function convert(options: ReturnType<typeof readOptions>): Promise<string>
   if (staged.length === 0)
     throw new OperatorFault(`Nothing was written: no record is in ${names}. Name files that have records.`);
   const target = lakeTarget(to);
-  const written = await writtenDays(target, staged);
-  if (!options.replace) refuseWrittenDays(written, to);
+  await refuseWrittenDays(target, staged, options);
   const today = utcDay(Date.now());
   const isOpen = (day: string) => options.open || day >= today;
-  const outcome = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
+  const written = await writeDays(workspace, staged, target, { to, hourly, isOpen }, progress);
   progress.end();
   const there = await tablesIn(target);
   const missing = TABLES.filter((name) => !there.has(name));
   const changed = [...once, ...columnChanges(plans), ...changes];
-  return renderOutcome(to, outcome, changed, missing);
+  return renderOutcome(to, written, changed, missing);
 }
 
 const SHOWN = 5;
 
 /**
- * The days that are to be written and hold files already. The listing first brings back what a command that was killed
- * has left half replaced.
+ * Throws an OperatorFault if a day that is to be written holds files already, unless `replace` is set. The listing
+ * repairs what a command that was killed has left half replaced.
  */
-async function writtenDays(target: LakeTarget, staged: readonly Staged[]): Promise<string[]> {
+async function refuseWrittenDays(
+  target: LakeTarget,
+  staged: readonly Staged[],
+  { replace, to }: { readonly replace: boolean; readonly to: string },
+): Promise<void> {
   const written: string[] = [];
   for (const { table, days } of staged) {
     const there = daysIn(await target.list(table.name), table.name).filter(({ files }) => files.length > 0);
     const names = new Set(there.map(({ day }) => day));
     written.push(...days.filter(({ day }) => names.has(day)).map(({ day }) => `${table.name} ${day}`));
   }
-  return written;
-}
-
-function refuseWrittenDays(written: readonly string[], to: string): void {
-  if (written.length === 0) return;
+  if (written.length === 0 || replace) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
   throw new OperatorFault(
     `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
