@@ -11,12 +11,12 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 112,
-  lib: 7_860,
+  lib: 7_867,
   'files of lib': 75,
   infra: 3_396,
   local: 5_294,
   'lake-check': 1_950,
-  tools: 5_619,
+  tools: 5_600,
   page: 8_591,
   connectors: 2_096,
   bench: 3_199,
