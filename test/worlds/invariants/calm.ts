@@ -7,6 +7,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
+import { REGISTER_MS } from './refusals.ts';
 import { crossings } from './releases.ts';
 
 /** Troubles that don't disturb the calm. */
@@ -56,7 +57,7 @@ const queriesFor = ({ queries }: Parts['athena'], { asked, companies }: EngineQu
 
 /** The faults of a download in a calm world. */
 export function calmFaults(
-  { world, lake, athena, s3 }: Parts,
+  { world, lake, athena, s3, register }: Parts,
   { key, stored, request }: Download,
   query: EngineQuery,
 ): (string | undefined)[] {
@@ -76,14 +77,16 @@ export function calmFaults(
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
+  const entries = register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt);
+  const isMoved = entries.length > 1;
   const all = queriesFor(athena, query);
   const shown = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
   const since = Math.max(shownAt, resultAt, startedAt, ...shown);
   const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
   return [
-    // Release 1.0.0 forgets which query is the caller's own.
-    isPlain && !isRight && crossings(pull) === 0 ? 'cache-status-wrong' : undefined,
+    // Release 1.0.0 forgets which query is the caller's own, and so does a caller that gets other companies and these again.
+    isPlain && !isRight && crossings(pull) === 0 && !isMoved ? 'cache-status-wrong' : undefined,
     isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
     pull.caller.acceptsGzip && !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
       ? 'gzip-not-given'

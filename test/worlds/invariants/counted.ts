@@ -86,6 +86,8 @@ function judgeUncounted(
     world.count('apart: not counted, the request that saw the end ran out of time');
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some((by) => neverLearnt(by, world.plan.isMixed)))
     world.count('apart: not counted, its record was replaced before its write was known');
+  else if (stopAskedAt !== undefined && toldEndTo.length === 0 && [...recordedBy].at(-1) !== stoppedBy)
+    world.count('apart: not counted, another request took the stopped query over and left');
   else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
   else if (toldEndTo.length > 0 && toldEndTo.every(({ at }) => at < resultAt))
     world.count('apart: not counted, its result had not appeared when its end was seen');
