@@ -91,7 +91,10 @@ function judgeUncounted(
   else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
   else if (toldEndTo.length > 0 && toldEndTo.every(({ at }) => at < resultAt))
     world.count('apart: not counted, its result had not appeared when its end was seen');
-  else if (isGone && toldEndTo.every(({ by }) => by.line?.['isReady'] === false))
+  else if (
+    isGone &&
+    toldEndTo.every(({ by: { line } }) => line?.['isReady'] === false || line?.['status'] === 503)
+  )
     world.count('apart: not counted, its result was removed while requests looked for it');
   else if (world.plan.isMixed && toldEndTo.some(({ by }) => by.machine.isOfReleaseBefore))
     world.count('apart: not counted, release 1.0.0 saw the end');
