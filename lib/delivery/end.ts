@@ -112,7 +112,7 @@ export async function endOf(
   if (!result) return failed('lost', 'has no result any more');
   const succeeded = {
     ...ended,
-    ...goodFor(wait, attempt.fingerprint),
+    ...(isSoon && goodFor(wait, attempt.fingerprint)),
     isOfVersion: closing?.fingerprint === attempt.fingerprint,
   };
   if (!result.content) return { ...succeeded, state: 'publishing', location, files: {} };
@@ -149,8 +149,8 @@ async function appearing(
 }
 
 /**
- * How long new callers may get this report without a data version: as long as the listing of the lake that its query
- * was started for may be reused.
+ * How long new callers may get this report without a data version, if its end was seen soon: as long as the listing of
+ * the lake that its query was started for may be reused.
  */
 function goodFor({ terms: { listingMs }, job: { data } }: Wait, fingerprint: string) {
   const now = Date.now();

@@ -44,6 +44,8 @@ const PATIENCE_MS = 150_000;
 
 /** The longest time of a publication. A publishing function that hangs is ended after 15 minutes and runs again. */
 const LONGEST_PUBLICATION_MS = 1_200_000;
+/** One that dies, and whose end nobody can record, is given up after this time. */
+const LOST_PUBLICATION_MS = 50 * 60_000;
 
 /** The longest of 4,000 worlds needed 60,000 timers. A world that needs far more goes round in circles. */
 const MOST_TIMERS = 1_000_000;
@@ -191,13 +193,15 @@ async function everyReportIsReached(
   // If the lake can't be listed, no two callers share a query, and a query goes on for a caller that has given up. Two
   // releases share none either.
   const ahead = (active() + wanted.size) * (plan.settings.isListed && !plan.isMixed ? 1 : 2);
+  const isLost = world.troubles.happened.some((each) => each.includes(' abandon:'));
+  const publishedMs = isLost ? LOST_PUBLICATION_MS : LONGEST_PUBLICATION_MS;
   const boundMs =
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
     hangs +
     PATIENCE_MS +
     // Each caller whose time is up may leave its slot taken for as long as a query may be queued and run.
     (queriesPerPartner > 0 ? 2 * longestQueryMs * (wanted.size + 1) : 0) +
-    (Number.isFinite(largeFromDays) ? LONGEST_PUBLICATION_MS : 0);
+    (Number.isFinite(largeFromDays) ? publishedMs : 0);
   await Promise.all(
     [...wanted.values()].map(async (caller, index) => {
       const began = time.now();

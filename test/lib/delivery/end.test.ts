@@ -169,18 +169,22 @@ describe('the record of an ended attempt', () => {
     expect(record).toEqual({ ...every, ...failure, ...others });
   });
 
-  it.each<[string, number, Partial<Job['data']>, number | undefined]>([
+  it.each<[string, number, Partial<Job['data']>, number | undefined, typeof succeeded?]>([
     ['as long as the stage reuses this listing', 60_000, {}, 59_980],
     ['not if the stage reuses it no longer', 20, {}, undefined],
     ['not if another listing was seen than the one that began it', 60_000, { fingerprint: 'f2' }, undefined],
     ['not if this machine’s clock was set back', 60_000, { listedAt: START + 1 }, undefined],
-  ])('tells callers with the same listing how long it is good: %s', async (_, listingMs, more, goodForMs) => {
-    const of = setting();
-    const listed = await of.job();
-    const job = { ...listed, data: { ...listed.data, listedAt: START - 20, ...more } };
-    const record = await end(of, succeeded, { job, terms: { listingMs } });
-    expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
-  });
+    ['not if a file may have come and gone', 60_000, {}, undefined, seen(10_000, succeeded)],
+  ])(
+    'tells callers with the same listing how long it is good: %s',
+    async (...[, listingMs, more, goodForMs, execution = succeeded]) => {
+      const of = setting();
+      const listed = await of.job();
+      const job = { ...listed, data: { ...listed.data, listedAt: START - 20, ...more } };
+      const record = await end(of, execution, { job, terms: { listingMs } });
+      expect((record as RecordIn<'done'>).goodForMs).toBe(goodForMs);
+    },
+  );
 });
 
 describe('a result that appears after the end of its query', () => {

@@ -103,7 +103,9 @@ export function calmFaults(
     isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
     isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
     answer.invocation.calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS) ? 'too-many-calls' : undefined,
-    isOnePage && answer.invocation.listings > MOST_LISTINGS ? 'listed-too-often' : undefined,
+    isOnePage && crossings(pull) === 0 && answer.invocation.listings > MOST_LISTINGS
+      ? 'listed-too-often'
+      : undefined,
     answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
   ];
 }
