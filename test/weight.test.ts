@@ -19,9 +19,9 @@ const AT_MOST: Readonly<Record<string, number>> = {
   tools: 5_600,
   page: 8_591,
   connectors: 2_096,
-  bench: 3_199,
+  bench: 3_200,
   test: 45_117,
-  docs: 5_600,
+  docs: 5_599,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
