@@ -60,6 +60,20 @@ describe('problemChain, around every route', () => {
     ]);
   });
 
+  it('writes nothing about one caller into another’s line', async () => {
+    const made = functionSetting();
+    const bothCame = Promise.withResolvers<void>();
+    let came = 0;
+    const handler = problemChain(made.dependencies).handler(async ({ path }, { facts }: LoggedContext) => {
+      if (path === '/first') facts.client = 'first-client';
+      if (++came === 2) bothCame.resolve();
+      await bothCame.promise;
+      return { statusCode: 200, body: '' };
+    });
+    await Promise.all(['/first', '/second'].map((path) => invoke(handler, requestEvent({ path }))));
+    expect(made.lines.map(({ facts }) => facts['client'])).toEqual(['first-client', undefined]);
+  });
+
   it.each<[number, string, Error]>([
     [400, 'invalid-request', new InvalidRequest([{ parameter: 'x', detail: SECRET }])],
     [400, 'report-too-large', new ReportTooLarge()],
