@@ -65,8 +65,8 @@ export interface EngineQuery {
   toldQueuedAt?: number;
   /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
   toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
-  /** The invocations that learnt that the query is queued; and when each first learnt that it runs, or runs too long. */
-  readonly toldQueuedTo: Set<Invocation>;
+  /** When each invocation last learnt that the query is queued, and first that it runs, or has run for too long. */
+  readonly toldQueuedTo: Map<Invocation, number>;
   readonly toldRunningTo: Map<Invocation, number>;
   readonly toldOverdueTo: Map<Invocation, number>;
   /** The invocations that wrote a record of the query. */
@@ -275,7 +275,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       recordedBy: new Set(),
       asks: 0,
       stopTriedBy: new Map(),
-      toldQueuedTo: new Set(),
+      toldQueuedTo: new Map(),
       toldRunningTo: new Map(),
       toldOverdueTo: new Map(),
       toldEndTo: [],

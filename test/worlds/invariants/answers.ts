@@ -30,8 +30,8 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
   const { answer, hop, pull, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
   if (threw !== undefined) return ['handler-threw'];
-  // A request that fails between its slot and its query leaves them as one that dies does.
-  if (died !== undefined || status >= 500) noteDeath(parts, request);
+  // A request that fails between its slot and its query, or hears no answer, leaves them as one that dies does.
+  if (died !== undefined || status >= 500 || invocation.faults.length > 0) noteDeath(parts, request);
   if (died !== undefined) return [died === TIME_LIMIT ? 'reached-time-limit' : undefined];
   const allowedMs = FIRST_ANSWER_MS + invocation.faults.length * FAULT_MS;
   return [

@@ -156,7 +156,8 @@ const LONGEST_PAUSE_MS = 5_000;
 const lostAt = new WeakMap<World, number>();
 
 export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt }: AnsweredRequest): void {
-  const [key = '', stored] = [...invocation.written].at(-1) ?? [];
+  const written = [...invocation.written].filter(([key]) => !key.startsWith('waiting/'));
+  const [key = '', stored] = written.at(-1) ?? [];
   const { state } = (stored?.document ?? {}) as { readonly state?: string };
   if (key.startsWith('slots/') || state === 'starting') lostAt.set(world, answeredAt);
 }

@@ -19,6 +19,10 @@ const LATE_MS = 2_500;
 const hasStored = ({ isDead, faults, machine }: Invocation): boolean =>
   !isDead && faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
 
+/** Whether an invocation has written a record since a time. Who has lost its lease can't. */
+const hasWrittenSince = ({ written }: Invocation, at: number): boolean =>
+  [...written].some(([key, { lastModified }]) => key.startsWith('jobs/') && lastModified >= at);
+
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
 export const stoppedRule =
   ({ world }: Pick<Parts, 'world'>) =>
@@ -39,7 +43,9 @@ export const stoppedRule =
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);
     // Perhaps the invocation that learnt that the query is queued again could not say so.
-    const isUnsaid = [...toldQueuedTo].some((each) => each !== by && !hasStored(each));
+    const isUnsaid = [...toldQueuedTo].some(
+      ([each, at]) => each !== by && (!hasStored(each) || !hasWrittenSince(each, at)),
+    );
     if (isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs))
       world.violate(
         'stopped-early',
@@ -57,7 +63,7 @@ export function noteUnderWay(
   const now = world.time.now();
   if (isQueued) {
     query.toldQueuedAt = now;
-    query.toldQueuedTo.add(by);
+    query.toldQueuedTo.set(by, now);
     query.toldRunning = undefined;
     return;
   }
