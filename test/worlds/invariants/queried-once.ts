@@ -70,7 +70,6 @@ const COARSE_MS = 3_000;
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
     const { isListed, queriesPerPartner } = world.plan.settings;
-    if (!isListed && queriesPerPartner > 0) return;
     const callerOf = ({ startedBy }: EngineQuery) => startedBy.id.split('.')[0];
     const failed = [...athena.queries.values()].filter(
       ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY, ...each }) =>
@@ -83,6 +82,7 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
+    if (!isListed && queriesPerPartner > 0 && first.startedBy !== second.startedBy) return;
     // Release 1.0.0 does not say to the next request that its query is a retry.
     if ([first, second, started].some(({ startedBy }) => startedBy.machine.isOfReleaseBefore)) return;
     const own = pulls.findLast(({ caller }) => caller.id === callerOf(started));
