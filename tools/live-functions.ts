@@ -47,8 +47,8 @@ async function readLiveFunction(client: LambdaClient, stage: string, name: strin
     const aliases = pages.flatMap(({ Aliases = [] }) => Aliases);
     const { FunctionVersion: live } = aliases.find(({ Name }) => Name === LIVE_ALIAS) ?? {};
     if (live === undefined) return [];
-    const listed = await Array.fromAsync(paginateListVersionsByFunction({ client }, { FunctionName }));
-    const versions = listed
+    const versionPages = await Array.fromAsync(paginateListVersionsByFunction({ client }, { FunctionName }));
+    const versions = versionPages
       .flatMap(({ Versions = [] }) => Versions)
       .filter(({ Version }) => Version !== '$LATEST')
       .map(({ Version, Environment, LastModified = '' }) => ({

@@ -106,16 +106,16 @@ function parseCommand(argv: readonly string[]): Command {
     }
     case 'add': {
       const { contact, ...changes } = changesOf(values);
-      const opened = byOwner((owner) => changes[owner] ?? []);
-      if (ownerNames.every((owner) => opened[owner].length === 0))
+      const companies = byOwner((owner) => changes[owner] ?? []);
+      if (ownerNames.every((owner) => companies[owner].length === 0))
         throw new OperatorFault(`Say whose rows it sees: one or more of --${COMPANIES.join(', --')}.`);
       if (contact === undefined)
         throw new OperatorFault('Say whom to write to: --contact reports@partner.example');
       const client = values['client'];
       if (client !== undefined && !/^[\x21-\x7e]{1,256}$/.test(String(client)))
         throw new OperatorFault('--client is no client id: at most 256 printable characters without blanks.');
-      const named = client !== undefined && { client: String(client) };
-      return { stage, run: (parts) => addPartner(parts, { name, ...opened, contact, ...named }) };
+      const own = client !== undefined && { client: String(client) };
+      return { stage, run: (parts) => addPartner(parts, { name, ...companies, contact, ...own }) };
     }
   }
 }

@@ -10,6 +10,7 @@ import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { downloadPath } from '../../lib/routes.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
+import { LEAST_ENVIRONMENT } from '../../test/least-environment.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
@@ -55,13 +56,7 @@ export function modelledService(
   { s3, athena, lambda }: { s3: ModelledS3; athena: ModelledAthena; lambda: ModelledLambda },
 ): ModelledService {
   const config = readConfig({
-    TOKEN_ISSUER: 'https://issuer.example',
-    TOKEN_JWKS_URI: 'https://issuer.example/keys',
-    API_SCOPE: 'api://reports',
-    ENTITLEMENTS: 'none',
-    ATHENA_DATABASE: 'reports',
-    ATHENA_WORKGROUP: 'reports',
-    RESULTS_BUCKET: 'results',
+    ...LEAST_ENVIRONMENT,
     QUERY_WAIT_MS: String(QUERY_WAIT_MS),
     LONGEST_QUERY_MS: String(longestQuerySeconds * 1_000),
     QUERIES_PER_PARTNER: String(underWayPerPartner),

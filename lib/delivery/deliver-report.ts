@@ -167,8 +167,8 @@ function startsWaiting(wait: Wait): void {
 function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
   const cacheStatus = hasWaited && !waitsForSlot && own === undefined ? 'collapsed' : 'miss';
   const every = { dataChanges, ...(own !== undefined && { attempt: own }) };
-  // In a ticket, this says only that the caller has waited for an attempt. To release 1.0.0 it also says that the attempt
-  // is none of the caller's own, so that its failures may be those of others.
+  // In a ticket, this says that the caller has waited for an attempt. Release 1.0.0 reads more in it: another caller
+  // started the attempt, so a failure may be the answer for that caller.
   const waited = { cacheStatus: 'collapsed' } as const;
   // `listedAt` is by this machine's clock, so another machine can't use it.
   const { listedAt: _, ...data } = job.data;

@@ -106,9 +106,9 @@ describe('a change of the register', () => {
   ])('holds for a partner that waits: the hop %s', async (_, companies) => {
     const client = await registered({ publisherCompanies: ['1000', '1001'] });
     const fields = ['PublisherCompanyId', companies ? 'ServedAds' : 'Clicks'];
-    const asked = { ...january, fields };
+    const question = { ...january, fields };
     service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
-    const first = await service.request('publisherperformance', queryOf(asked), {
+    const first = await service.request('publisherperformance', queryOf(question), {
       headers: await headersOf({ client_id: client }),
     });
     const location = first.headers.get('location') ?? '';
@@ -119,7 +119,7 @@ describe('a change of the register', () => {
     const response = await fetch(new URL(location, service.stack.apiUrl));
     const { status } = response;
     const body = await response.text();
-    if (companies) expect({ status, body }).toEqual(reportOf(companies.map(BigInt), asked));
+    if (companies) expect({ status, body }).toEqual(reportOf(companies.map(BigInt), question));
     else expect([status, JSON.parse(body).type]).toEqual([404, expect.stringMatching(/:no-such-download$/)]);
   });
 });

@@ -142,11 +142,11 @@ describe('a footer whose bounds are false', () => {
   it.each(['zstd', 'snappy', 'gzip'])('is faulted in a large file, compressed with %s', async (codec) => {
     // The lowest value of each column is nowhere else in the footer. Dictionaries tell these columns' bounds.
     const lowest = (name: string) => 3_000 + 16 * columns.findIndex((column) => column.name === name);
-    const told = columns.filter(
+    const bounded = columns.filter(
       ({ name, type }) => /bigint|varchar/.test(type) && name !== 'container_opens',
     );
     const lake = `large-${codec}`;
-    const values = told.map(({ name, type }) => `(${lowest(name)} + i % 3)::${type} AS ${name}`);
+    const values = bounded.map(({ name, type }) => `(${lowest(name)} + i % 3)::${type} AS ${name}`);
     await engine.file(
       `${lake}/${DAY}/a.parquet`,
       `SELECT TIMESTAMP '2026-01-31' AS event_time, 0::BIGINT AS container_opens, 0::DECIMAL(18,6) AS revenue, ${values} FROM range(1000002) AS r(i)`,
@@ -155,18 +155,18 @@ describe('a footer whose bounds are false', () => {
     expect((await runLake(['check', join(home, lake)])).stdout).not.toContain('falsely');
     const bytes = await readFile(join(home, lake, DAY, 'a.parquet'));
     const footer = bytes.subarray(bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8));
-    for (const { name, type } of told) {
+    for (const { name, type } of bounded) {
       const [from, to] = [boundOf(type, lowest(name)), boundOf(type, lowest(name) + 1)];
       for (let at = footer.indexOf(from); at >= 0; at = footer.indexOf(from)) to.copy(footer, at);
     }
     await write(`${lake}/${DAY}/a.parquet`, bytes);
     const { stdout } = await runLake(['check', join(home, lake), '--all']);
-    for (const { name } of told) {
+    for (const { name } of bounded) {
       const [low, low1] = [lowest(name), lowest(name) + 1];
       const says = `no value below "?${low1}"? in row group \\d+, which has "?${low}`;
       expect(stdout).toMatch(RegExp(`column {2}${name}\\n.*${says}`));
     }
-    expect(stdout.match(/the footer says falsely/g)).toHaveLength(told.length);
+    expect(stdout.match(/the footer says falsely/g)).toHaveLength(bounded.length);
   });
 
   it('is not faulted if its bounds are wider than the values, or cut texts', async () => {
@@ -182,8 +182,8 @@ describe('a footer whose bounds are false', () => {
   });
 
   it('changes no sum in what convert and hourly write', async () => {
-    const told = columns.filter(({ type }) => type !== 'decimal(18,6)');
-    const lies = told.map((column): OddColumn => {
+    const bounded = columns.filter(({ type }) => type !== 'decimal(18,6)');
+    const lies = bounded.map((column): OddColumn => {
       const isZero = column.name === 'container_opens';
       const [low, high] = (isZero ? [7, 9] : [1001, 1001]).map((n) => boundOf(column.type, n));
       const statistics = { 1: high, 2: low, 5: high, 6: low, 3: 0n };
@@ -191,10 +191,10 @@ describe('a footer whose bounds are false', () => {
     });
     await write(`sums/${DAY}/a.parquet`, oddParquet(recordsOf([1000, 1001, 1001], ...lies)));
     const { check, convert, hourly } = await runAll('sums');
-    expect(check.stdout.match(/the footer says falsely/g)).toHaveLength(told.length);
+    expect(check.stdout.match(/the footer says falsely/g)).toHaveLength(bounded.length);
     expect([convert.code, hourly.code]).toEqual([0, 0]);
     for (const made of ['sums-converted', 'sums-hours']) {
-      for (const { name } of told.filter(({ name }) => /_id$|^device/.test(name)))
+      for (const { name } of bounded.filter(({ name }) => /_id$|^device/.test(name)))
         expect((await sumsOf(made, name)).join(' ')).toBe('1000,1000 1001,2002');
       // The cure that check prints is true.
       expect((await runLake(['check', join(home, made)])).code).toBe(0);

@@ -9,6 +9,10 @@ export interface Troubles {
   readonly happened: readonly string[];
 }
 
+/** Whether a write of a caller's requests had a fault: then what they know may be in no ticket and in no record. */
+export const hasFailedWrite = ({ happened }: Troubles, callerId: string | undefined): boolean =>
+  happened.some((each) => each.includes(` ${callerId}.`) && each.endsWith('PutObject'));
+
 export function troubles(
   without: ReadonlySet<string>,
   isOver: () => boolean,

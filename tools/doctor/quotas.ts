@@ -77,14 +77,14 @@ async function quotaOf(
   client: ServiceQuotasClient,
   { service: ServiceCode, code: QuotaCode }: QuotaName,
 ): Promise<Quota | undefined> {
-  const named = { ServiceCode, QuotaCode };
+  const names = { ServiceCode, QuotaCode };
   const unlessUnknown = (error: unknown): { Quota?: undefined } => {
     if (error instanceof NoSuchResourceException) return {};
     throw error;
   };
-  const { Quota: own } = await client.send(new GetServiceQuotaCommand(named)).catch(unlessUnknown);
-  const found =
-    own ?? (await client.send(new GetAWSDefaultServiceQuotaCommand(named)).catch(unlessUnknown)).Quota;
-  if (found?.Value === undefined) return undefined;
-  return { value: found.Value, ...(found.Adjustable !== undefined && { isAdjustable: found.Adjustable }) };
+  const { Quota: own } = await client.send(new GetServiceQuotaCommand(names)).catch(unlessUnknown);
+  const quota =
+    own ?? (await client.send(new GetAWSDefaultServiceQuotaCommand(names)).catch(unlessUnknown)).Quota;
+  if (quota?.Value === undefined) return undefined;
+  return { value: quota.Value, ...(quota.Adjustable !== undefined && { isAdjustable: quota.Adjustable }) };
 }

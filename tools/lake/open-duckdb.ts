@@ -49,29 +49,29 @@ export interface Workspace extends AsyncDisposable {
  */
 export async function openWorkspace(beside?: string, memory = usualMemory()): Promise<Workspace> {
   const folder = beside === undefined || isBucket(beside) ? tmpdir() : beside;
-  await using opened = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   const directory = await makeWorkDirectory(folder);
-  opened.defer(() => directory.remove());
+  resources.defer(() => directory.remove());
   const instance = await lockedInstance(join(directory.path, LOCK), {
     temp_directory: join(directory.path, 'spilled'),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${duckDbMemory(memory)}B`,
   });
-  opened.defer(() => instance.closeSync());
+  resources.defer(() => instance.closeSync());
   if ((await directory.hasOthers()) && folder === beside)
     throw new OperatorFault(
       `Another command writes into ${folder} at present. Run this one when that has ended.`,
     );
   const connection = await instance.connect();
-  opened.defer(() => connection.closeSync());
+  resources.defer(() => connection.closeSync());
   // The file cache costs a fifth of the CPU time of a check, and would be wrong for a file that is replaced.
   // Without the settings of the progress bar, `connection.progress` reports nothing.
   await connection.run(`SET TimeZone = 'UTC'; SET disabled_optimizers = '${TRUSTING_BOUNDS}';
     SET enable_external_file_cache = false;
     SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0`);
-  const kept = opened.move();
-  return { connection, directory: directory.path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const all = resources.move();
+  return { connection, directory: directory.path, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /**

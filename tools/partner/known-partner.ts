@@ -147,8 +147,8 @@ function cognitoOf({ cognito, stage }: CommandParts): CognitoClients {
 }
 
 /**
- * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito, and those that killed
- * commands have left. An inactive record without companies and contact stays. The command can be repeated. Asks the
+ * Removes a partner: first its rights, then its client in Cognito, if the stage uses Cognito, and the clients that a
+ * killed command has left. An inactive record without companies and contact stays. The command can be repeated. Asks the
  * operator at the terminal first, unless `isConfirmed` is set.
  */
 export async function removePartner(parts: CommandParts, name: string, isConfirmed: boolean): Promise<void> {

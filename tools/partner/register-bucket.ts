@@ -69,8 +69,8 @@ export function registerBucket(bucket: string) {
     async listNames(): Promise<NameRecord[]> {
       const names: NameRecord[] = [];
       const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: REGISTER_PREFIX.names });
-      const listed = (await Array.fromAsync(pages)).flatMap(({ Contents = [] }) => Contents);
-      for (const { Key = '' } of listed) {
+      const objects = (await Array.fromAsync(pages)).flatMap(({ Contents = [] }) => Contents);
+      for (const { Key = '' } of objects) {
         const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
         if (stored) names.push(stored.value);
       }

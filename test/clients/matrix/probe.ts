@@ -26,18 +26,18 @@ export async function startProbe() {
   };
   const far = await serve(
     (request, response) => {
-      const known = of(request.url);
-      known.follows = true;
-      known.forwardsToken ||= request.headers.authorization !== undefined;
+      const client = of(request.url);
+      client.follows = true;
+      client.forwardsToken ||= request.headers.authorization !== undefined;
       response.end('"Day"\n');
     },
     { hosts: OTHER_HOSTS },
   );
   const near = await serve((request, response) => {
-    const known = of(request.url);
-    known.asks = true;
-    known.sendsToken ||= request.headers.authorization !== undefined;
-    known.asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
+    const client = of(request.url);
+    client.asks = true;
+    client.sendsToken ||= request.headers.authorization !== undefined;
+    client.asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
     response.writeHead(303, { location: far.url + (request.url?.split('?')[0] ?? '/') }).end();
   });
   return {

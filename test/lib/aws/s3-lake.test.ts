@@ -78,14 +78,14 @@ describe('a lake whose listing fits into one page', () => {
   });
 
   it('has size 0 and time 0 for an object whose size and time S3 leaves out, but no listing without an ETag', async () => {
-    const found = { Key: `${FOLDER}day=2026-01-02/a`, ETag: '"1"' };
+    const object = { Key: `${FOLDER}day=2026-01-02/a`, ETag: '"1"' };
     const listed = (Contents: object[]) =>
       lakeOf({ send: async () => ({ Contents }) } as unknown as S3Client).list(publisherReport, window, 0);
-    expect((await listed([found]))?.objects).toEqual([
-      { key: found.Key, etag: '"1"', bytes: 0, lastModified: 0 },
+    expect((await listed([object]))?.objects).toEqual([
+      { key: object.Key, etag: '"1"', bytes: 0, lastModified: 0 },
     ]);
     // The service could not tell versions apart.
-    await expect(listed([{ Key: found.Key }])).rejects.toMatchObject({
+    await expect(listed([{ Key: object.Key }])).rejects.toMatchObject({
       cause: { message: 'S3 answered without an ETag' },
     });
   });

@@ -2,6 +2,7 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
+import { hasFailedWrite } from '../troubles.ts';
 import { isCalm, noteDeath, waitingFault } from './calm.ts';
 import { failureFault } from './failures.ts';
 import { executionOf } from './files.ts';
@@ -65,9 +66,7 @@ const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): 
   !world.plan.settings.isListed &&
   // If S3 does not store a ticket, the next hop does not know which attempt is the caller's own.
   world.plan.outages.length === 0 &&
-  !world.troubles.happened.some(
-    (each) => each.includes(` ${pull.caller.id}.`) && each.endsWith('PutObject'),
-  ) &&
+  !hasFailedWrite(world.troubles, pull.caller.id) &&
   !answer.invocation.machine.isOfReleaseBefore &&
   crossings(pull) === 0 &&
   /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');

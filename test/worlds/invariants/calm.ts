@@ -80,8 +80,8 @@ export function calmFaults(
   const entries = register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt);
   const isMoved = entries.length > 1;
   const all = queriesFor(athena, query);
-  const shown = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
-  const since = Math.max(shownAt, resultAt, startedAt, ...shown);
+  const ends = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
+  const since = Math.max(shownAt, resultAt, startedAt, ...ends);
   const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
   return [

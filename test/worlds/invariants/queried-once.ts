@@ -7,6 +7,7 @@
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
+import { hasFailedWrite } from '../troubles.ts';
 import { BEGINNING } from '../world.ts';
 import { isCalm, isSeenSoon } from './calm.ts';
 import { hasMetReleaseBefore } from './releases.ts';
@@ -112,9 +113,7 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
       startedBy.faults.length > 0 ||
       world.plan.outages.length > 0 ||
       // The time of a write that fails is not in the ticket that is written.
-      world.troubles.happened.some(
-        (each) => each.includes(` ${pull?.caller.id}.`) && each.endsWith('PutObject'),
-      );
+      hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
     const isAfterStop = [...athena.queries.values()].some(
       (each) =>

@@ -149,8 +149,8 @@ async function writeDays(
     progress.writeFrom(rowsDone / allRows, rows / allRows);
     try {
       const select = daySelect(table, report, stagedSource(workspace, table, day), hourly);
-      const named = { select, rows, day: `${table.name} of ${day}` };
-      const { files, records } = await writeDay(connection, named, directory);
+      const source = { select, rows, day: `${table.name} of ${day}` };
+      const { files, records } = await writeDay(connection, source, directory);
       written.set(table.name, (written.get(table.name) ?? 0) + records);
       await target.replaceDay({ table: table.name, day, files, marker: isOpen(day) ? undefined : '' });
       await rm(directory, { recursive: true, force: true });

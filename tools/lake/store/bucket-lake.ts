@@ -59,8 +59,8 @@ async function copies(
   copy: (file: ListedFile, target: string) => Promise<void>,
 ): Promise<LocalFiles> {
   await mkdir(directory, { recursive: true });
-  await using copied = new AsyncDisposableStack();
-  const folder = copied.use(await mkdtempDisposable(join(directory, 'copies-')));
+  await using resources = new AsyncDisposableStack();
+  const folder = resources.use(await mkdtempDisposable(join(directory, 'copies-')));
   const files = listed.map(({ path }, index) => ({ id: path, path: join(folder.path, `${index}.parquet`) }));
   const queue = listed.entries();
   await Promise.all(
@@ -68,8 +68,8 @@ async function copies(
       for (const [index, file] of queue) await copy(file, files[index]?.path as string);
     }),
   );
-  const kept = copied.move();
-  return { files, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const all = resources.move();
+  return { files, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /**
