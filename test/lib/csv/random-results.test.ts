@@ -40,7 +40,7 @@ const device: CsvColumn = { name: 'DeviceOrProxy', type: 'string' };
 describe('retypeCsv, compared with regular expressions over the whole file', () => {
   it('gives the same report for random results, valid and broken, cut at random', async () => {
     let refused = 0;
-    const files = 2_000;
+    const files = 3_000;
     for (let seed = 0; seed < files; seed++) {
       const result = randomResult(seed, 5);
       const report = await retype(result);
@@ -62,6 +62,40 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       }
     },
   );
+
+  it('gives the same report for a file cut in two at any place', async () => {
+    const columns = [clicks, device];
+    const file = Buffer.from('"a\n,""","b"\n"1","x""y,\n"""""\n,""\n"-2.50","""é"\n"-13",\n"4",""""\n');
+    const report = retypeByParsing(columns, file);
+    expect(report).toBeDefined();
+    for (let cut = 1; cut < file.length; cut++) {
+      const lengths = [cut];
+      const pieceBytes = () => lengths.pop() ?? file.length;
+      expect(await retype({ columns, file, pieceBytes }), `cut at byte ${cut}`).toEqual(report);
+    }
+  });
+
+  it('gives the same report for each of the 256 bytes at each place in a row', async () => {
+    const columns = [clicks, device];
+    const places: [string, string][] = [
+      ['"', '","x"'],
+      ['"1', '","x"'],
+      ['"-', '1","x"'],
+      ['"1.', '","x"'],
+      ['"1.2', '","x"'],
+      ['"1"', ',"x"'],
+      ['"1",', '"x"'],
+      ['"1","', 'x"'],
+      ['"1","x"', ''],
+      ['', '"1","x"'],
+    ];
+    for (let byte = 0; byte < 256; byte++)
+      for (const [before, after] of places) {
+        const file = Buffer.from(`"a","b"\n${before}${String.fromCharCode(byte)}${after}\n`, 'latin1');
+        const report = await retype({ columns, file, pieceBytes: () => 100 });
+        expect(report, `byte ${byte} behind ${before}`).toEqual(retypeByParsing(columns, file));
+      }
+  });
 
   // Each text follows the beginning of a valid file. The text may end a row or begin another row.
   it.each([

@@ -58,6 +58,10 @@ describe('retypeCsv', () => {
     expect(Math.min(...lengths)).toBe(1);
   });
 
+  it('gives only the header if there are no rows', async () => {
+    expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
+  });
+
   it('tells the number of rows after the last piece, and tells none of a file that it refuses', async () => {
     const told: (number | string)[] = [];
     const rowsOf = async (text: string) => {
@@ -90,24 +94,44 @@ describe('retypeCsv', () => {
   it.each([
     ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
     ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],
+    ['a quote within a text without quotes', `${day},pho"ne","1","2"\n`, NO_QUOTES, 23, 2],
+    ['a space before a quote', `${day}, "a","1","2"\n`, NO_QUOTES, 23, 2],
     ['a text with a quote that is not doubled', `${day},"a"b","1","2"\n`, AFTER_QUOTE, 26, 2],
+    ['a quote escaped by a backslash', `${day},"a\\"b","1","2"\n`, AFTER_QUOTE, 27, 2],
     ['a byte after a number', `${day},"a","1"2,"2"\n`, AFTER_QUOTE, 30, 3],
+    ['a semicolon instead of a comma', `${day};"a";"1";"2"\n`, AFTER_QUOTE, 22, 1],
     ['CR and LF after a row', `${day},"a","1","2"\r\n`, AFTER_QUOTE, 34, 4],
     ['CR and LF after NULL', `${day},"a","1",\r\n`, NO_QUOTES, 31, 4],
     ['a row with a column too few', `${day},"a","1"\n`, TOO_FEW, 30, 3],
     ['a row with a column too many', `${day},"a","1","2","3"\n`, TOO_MANY, 34, 4],
     ['an empty line', `${day},"a","1","2"\n\n`, TOO_FEW, 35, 1],
     ['an exponent', `${day},"a","1","1.5E7"\n`, NO_NUMBER, 35, 4],
+    ['NaN', `${day},"a","1","NaN"\n`, NO_NUMBER, 32, 4],
     ['Infinity', `${day},"a","1","-Infinity"\n`, NO_NUMBER, 33, 4],
+    ['letters in a column of numbers', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
     ['an empty text in a column of numbers', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
     ['a minus without digits', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
+    ['a minus within a number', `${day},"a","1-2","2"\n`, NO_NUMBER, 29, 3],
+    ['two minuses', `${day},"a","--1","2"\n`, NO_NUMBER, 29, 3],
+    ['a plus before a number', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],
     ['a point before the digits', `${day},"a","1",".5"\n`, NO_NUMBER, 32, 4],
     ['a point after the digits', `${day},"a","1","5."\n`, NO_NUMBER, 34, 4],
+    ['two points', `${day},"a","1","1.2.3"\n`, NO_NUMBER, 35, 4],
+    ['a thousands separator', `${day},"a","1,000","2"\n`, NO_NUMBER, 29, 3],
     ['the ASCII character before 0 in a number', `${day},"a","1/","2"\n`, NO_NUMBER, 29, 3],
     ['the ASCII character after 9 in a number', `${day},"a","1:","2"\n`, NO_NUMBER, 29, 3],
+    ['a space in a number', `${day},"a"," 1","2"\n`, NO_NUMBER, 28, 3],
     ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
     ['a file that ends within a text', `${day},"a`, 'it ends within a row', 25, 2],
+    [
+      'a file that ends within the first value of a row',
+      '"2026-01-01T00:00:00Z',
+      'it ends within a row',
+      21,
+      1,
+    ],
     ['a file that ends after the first value of a row', day, 'it ends within a row', 22, 1],
+    ['a file that ends after a comma', `${day},`, 'it ends within a row', 23, 2],
     ['a file that ends within a number', `${day},"a","1`, 'it ends within a row', 29, 3],
     ['a file that ends without an LF', `${day},"a","1","2"`, 'it ends within a row', 34, 4],
     ['a row that never ends', '"1",'.repeat(100_000), TOO_MANY, 15, 4],
@@ -122,6 +146,7 @@ describe('retypeCsv', () => {
     ['ends within its header', '"w","x","y', 'it ends within its header', 10, 3],
     ['has a header that never ends', `"${'x'.repeat(70_000)}`, 'it ends within its header', 70_001, 1],
     ['has a header without quotes', 'w,x,y,z\n', 'a name without quotes', 0, 1],
+    ['has an empty field in its header', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
     ['has a header with a column too few', '"w","x","y"\n', TOO_FEW, 11, 3],
     ['has a header with a column too many', '"w","x","y","z","z"\n', TOO_MANY, 15, 4],
     ['begins with a byte order mark', `\ufeff${header}`, 'a name without quotes', 0, 1],
