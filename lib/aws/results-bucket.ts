@@ -122,7 +122,11 @@ const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
 /** The S3 parameters for a report's file. The condition keeps a file from being overwritten. */
-export const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
+export const stored = (
+  bucket: string,
+  key: string,
+  { fileName, executionId, dataVersion, encoding }: ReportFile,
+) => ({
   Bucket: bucket,
   Key: key,
   // The SDK sends this condition with PutObject and with CompleteMultipartUpload.
@@ -130,7 +134,7 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
   ContentType: 'text/csv; charset=utf-8',
   ...(encoding && { ContentEncoding: encoding }),
   ContentDisposition: `attachment; filename="${fileName}"`,
-  Metadata: { ...metadata },
+  Metadata: { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) },
 });
 
 /** The ETag of an answer. Throws if S3 sends no ETag: without an ETag, no later write could be conditional. */

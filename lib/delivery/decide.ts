@@ -12,11 +12,10 @@ import type { Limits } from './execution.ts';
 
 /** What a request does next, after it has read its job's record. */
 export type Decision =
-  /** Nothing that is recorded can answer this request: start the next attempt. */
   | { readonly next: 'start'; readonly isRetry: boolean; readonly attempts: number }
-  /** Another request asks Athena: wait for the record to change. */
+  /** Another request asks Athena: wait until the record changes. */
   | { readonly next: 'wait'; readonly record: OpenRecord }
-  /** Nobody asks Athena any more: do it. */
+  /** Nobody asks Athena any more: this request does. */
   | { readonly next: 'take-over'; readonly record: OpenRecord }
   /** The files of a large result are being made: wait for them. */
   | { readonly next: 'publish'; readonly record: RecordIn<'publishing'> }
@@ -30,7 +29,6 @@ export type Decision =
   | { readonly next: 'list-again' }
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
-/** The facts about a request. */
 export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'> {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
@@ -48,9 +46,8 @@ export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanL
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /**
- * How long an attempt may stay `starting`. After this time its query has ended, if it was started at all: Athena runs
- * no query for more than half an hour. The next attempt gets a new token, because for the old token Athena may return
- * the old execution, even days later.
+ * How long an attempt may stay `starting`. Athena runs no query for more than half an hour, so its query has ended. The
+ * next attempt gets a new token, because for the old one Athena may return the old execution, even days later.
  */
 const LONGEST_STARTING_MS = 3_600_000;
 
@@ -61,9 +58,8 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const MAX_ATTEMPTS = 6;
 
 /**
- * Decides by a job's record, its age and the facts about the request alone. A report of the data version is for
- * everybody. Any other end is for callers who saw the listing that the attempt was started for, and who came before its
- * end: anybody else waits until the attempt has ended and its files are made, and then starts the next.
+ * A report of the data version is for everybody. Any other end is for callers who saw the listing that the attempt was
+ * started for, and who came before its end: anybody else waits until its files are made, and then starts the next.
  *
  * @param ageMs how long ago the record was written
  */
@@ -116,8 +112,7 @@ function decideFailed(
 ): Decision {
   const { why, isRetry, attempts, seenAfterMs } = record;
   if (why === 'too-large') {
-    // If the limit has changed since the attempt's start, a query may succeed now: then only who waited when this one
-    // ended is refused. Under the same limit it would fail again.
+    // If the limit has changed since, a query may succeed now: then only who waited when this one ended is refused.
     const isKnown = record.limit === scanLimit && (record.isOfVersion || wasAwaited(endedMs, waitedMs));
     return isKnown || wasAwaited(endedMs + seenAfterMs, waitedMs) ? { next: 'refuse', record } : start;
   }
@@ -132,10 +127,7 @@ function decideFailed(
   return { next: 'refuse', record };
 }
 
-/**
- * Whether a caller has time for another attempt: at least the queue limit plus half the running limit. With less time,
- * that attempt would most likely take too long again.
- */
+/** Whether a caller has time for another attempt. With less time, that would most likely take too long again. */
 export const hasTimeForAnother = (
   callerLeftMs: number,
   { longestQueueMs, longestQueryMs }: Limits,

@@ -8,19 +8,11 @@ import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
 import { type Decision, decide, hasTimeForAnother } from './decide.ts';
-import {
-  type Delivery,
-  dataKeepChanging,
-  makeJob,
-  noSlotInTime,
-  type Run,
-  refusalOf,
-  tookTooLong,
-  type Wait,
-} from './delivery.ts';
+import { type Delivery, makeJob, type Run, startsWaiting, type Wait } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
 import { requestPublication } from './publication.ts';
+import { dataKeepChanging, noSlotInTime, refusalOf, tookTooLong } from './refusal.ts';
 
 /** How many times a report is started again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;
@@ -56,8 +48,7 @@ export async function deliverReport(run: Run, data: DataState, progress?: Progre
       if (answer) return answer;
     }
   } catch (error) {
-    // AWS throttles this request, and its caller has time left. The caller goes on waiting: meanwhile the query or the
-    // publication continues, or a slot becomes free.
+    // AWS throttles this request. Meanwhile the query or the publication goes on, or a slot becomes free.
     const waits = wait.hasWaited || wait.waitsForSlot;
     if (error instanceof Overloaded && waits && Date.now() < terms.publishUntil) return waiting(wait);
     throw error;
@@ -136,11 +127,7 @@ function hasListed({ job: { data }, stored, listedAfter }: Wait): boolean {
 const readJob = ({ backends: { results }, job }: Pick<Wait, 'backends' | 'job'>) =>
   results.read(jobRecordKey(job));
 
-/**
- * Reads the job's record repeatedly, until it is no longer the one that was seen, or until the time `until`.
- *
- * @param pauseMs the pause before the next read: `waitedMs` after the first one, when S3 took `tookMs` to answer last
- */
+/** Reads the job's record, with pauses, until it is no longer the one that was `seen`, or until the time `until`. */
 export async function watchRecord(
   wait: Pick<Wait, 'backends' | 'job' | 'stored'>,
   seen: StoredDocument | undefined,
@@ -157,18 +144,11 @@ export async function watchRecord(
   }
 }
 
-/** Notes that the caller waits for an attempt from now on. */
-function startsWaiting(wait: Wait): void {
-  wait.hasWaited = true;
-  wait.waitsForSlot = false;
-}
-
 /** The answer that leads the caller to the waiting room. */
 function waiting({ job, hasWaited, own, waitsForSlot, dataChanges }: Wait): Delivery {
   const cacheStatus = hasWaited && !waitsForSlot && own === undefined ? 'collapsed' : 'miss';
   const every = { dataChanges, ...(own !== undefined && { attempt: own }) };
-  // In a ticket, this says that the caller has waited for an attempt. Release 1.0.0 reads more in it: another caller
-  // started the attempt, so a failure may be the answer for that caller.
+  // It says that the caller has waited for an attempt. Release 1.0.0 reads more in it: another caller's attempt.
   const waited = { cacheStatus: 'collapsed' } as const;
   // `listedAt` is by this machine's clock, so another machine can't use it.
   const { listedAt: _, ...data } = job.data;

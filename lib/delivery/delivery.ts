@@ -1,15 +1,13 @@
-/** What a delivery is given, and what it gives. */
+/** What a delivery is given, and what it gives. Times are milliseconds since 1970, by this machine's clock. */
 import { createHash } from 'node:crypto';
 import type { CsvColumn } from '../csv/retype-csv.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
 import type { Lake } from '../lake/lake.ts';
-import { ReportTooLarge, Unavailable } from '../problems/problem.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
-import type { RecordIn } from '../results/job-record.ts';
 import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
@@ -41,10 +39,7 @@ export interface Job {
   readonly data: DataState;
 }
 
-/**
- * Compiles a request into a job. The query leaves out the rows that the caller may not see. The id depends on the
- * query, so callers who may see different rows never share a job.
- */
+/** Compiles a request into a job. Callers who may see different rows have different queries, and so never share a job. */
 export function makeJob(
   { request, entitlement }: Pick<Wanted, 'request' | 'entitlement'>,
   data: DataState,
@@ -59,10 +54,7 @@ export function makeJob(
   return { id, query, columns, fileName: `${report.name}_${start}_${end}.csv`, data };
 }
 
-/**
- * The limits and conditions of one delivery. Times are milliseconds since 1970, by the clock of the machine that
- * answers this request.
- */
+/** The limits and conditions of one delivery. */
 export interface DeliveryTerms extends Limits {
   /** When the caller sent its first request for this report; if its companies changed since, when they did. */
   readonly askedAt: number;
@@ -74,7 +66,6 @@ export interface DeliveryTerms extends Limits {
   readonly publishUntil: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
-  /** Whether the caller accepts a gzipped file. */
   readonly acceptsGzip: boolean;
   /** Athena's scan limit for one query, in bytes; undefined if unknown. */
   readonly scanLimit: number | undefined;
@@ -104,11 +95,18 @@ export interface Wait extends Run {
   /** Token of the last attempt that was created for this caller. */
   own: string | undefined;
   waitsForSlot: boolean;
+  /** How often the report was started again because files changed during its query. */
   dataChanges: number;
   /** ETag of the record that was stored when the lake was listed again; `none` if there was none. */
   listedAfter?: string;
   /** The client's slots, read beside the record; undefined after the first look at them. */
   slots: Promise<StoredDocument | undefined> | undefined;
+}
+
+/** Notes that the caller waits for an attempt from now on. */
+export function startsWaiting(wait: Wait): void {
+  wait.hasWaited = true;
+  wait.waitsForSlot = false;
 }
 
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
@@ -149,37 +147,4 @@ export interface FinishedQuery {
   readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
   readonly bytesScanned: number;
   readonly queryMs: number;
-}
-
-/** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */
-export class QueryFailed extends Error {
-  override readonly name = 'QueryFailed';
-}
-
-/** The report's file could not be made from the result. The caller gets a 500 without details. */
-class PublicationFailed extends Error {
-  override readonly name = 'PublicationFailed';
-}
-
-const RETRY_AFTER_SECONDS = 60;
-const unavailable = (detail: string) => () => new Unavailable(detail, RETRY_AFTER_SECONDS);
-
-export const tookTooLong = unavailable(
-  'The report took too long and was given up. Narrow it, or request it later.',
-);
-/** The error for a caller whose time is up while its client still has no free slot. */
-export const noSlotInTime = unavailable(
-  'Too many reports of this client were under way. Request fewer at a time, or this one later.',
-);
-export const dataKeepChanging = unavailable(
-  'The events of this window are being rewritten at this moment. Request the report again later.',
-);
-
-/** The error that the caller gets for an attempt that left no report. */
-export function refusalOf({ executionId, why, reason }: RecordIn<'failed'>): Error {
-  if (why === 'too-large') return new ReportTooLarge();
-  if (why === 'too-long') return tookTooLong();
-  if (why === 'data-changed') return dataKeepChanging();
-  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
-  return new QueryFailed(`query ${executionId} ${reason}`);
 }

@@ -8,7 +8,7 @@ import { isYounger } from '../report/utc-time.ts';
 import { gzipped } from '../results/gzipped.ts';
 import type { EndedRecord, RecordIn, ReportFiles } from '../results/job-record.ts';
 import { gzippedKey, reportKey, resultKey } from '../results/keys.ts';
-import { type EngineResult, type ResultsBucket, reportFile } from '../results/results-bucket.ts';
+import type { EngineResult, ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 import type { Job, Run, Wait } from './delivery.ts';
 import type { Execution } from './execution.ts';
 
@@ -18,19 +18,12 @@ export interface EarlyReads {
   readonly closing: Promise<DataState | undefined>;
 }
 
-/**
- * How soon after a query's end the lake must be listed again, in milliseconds. After a longer time, a file that existed
- * while the query ran may be gone without a trace.
- */
+/** How soon after a query's end the lake must be listed again: later, a file that the query read may be gone without a trace. */
 const SOON_MS = 10_000;
 
-/**
- * How long after a query's end its result may appear. Athena reports a success only after it has written the result,
- * but results have appeared seconds later. After this time, a missing result counts as removed.
- */
+/** How long after a query's end its result may appear: seconds have been seen. Then a missing result counts as removed. */
 const RESULT_LATE_MS = 30_000;
 
-/** The pause between two looks for a late result. */
 const LATE_LOOK_MS = 250;
 
 /** The largest result that is re-typed while the caller waits. Re-typing it takes about a second. */
@@ -52,8 +45,8 @@ const readResult = ({ backends: { results } }: Run, location: string) =>
   results.readResult(location, MAX_SMALL_BYTES);
 
 /**
- * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the
- * result has not appeared within this request's time.
+ * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the result has
+ * not appeared within this request's time.
  *
  * @param execution the execution that has ended, or that this request has stopped
  * @param answeredAt when Athena's last answer came, by this machine's clock
@@ -98,7 +91,6 @@ export async function endOf(
       return failed(isRetryable ? 'retryable' : 'engine', reason);
     }
     case 'succeeded':
-    // What became of its result is found below.
   }
   const { location } = execution;
   // The early reads are of use only for the result that was seen. A result that Athena reuses has another location.
@@ -125,10 +117,7 @@ export async function endOf(
   }
 }
 
-/**
- * Reads a result, if the early read has not found it, and looks for it until `until`. Resolves to undefined if it has
- * not appeared by then, and to `time-is-up` if the request must answer before.
- */
+/** Reads a result, unless the early read has; undefined if it does not appear until `until`. */
 async function appearing(
   run: Run,
   location: string,
@@ -148,10 +137,7 @@ async function appearing(
   }
 }
 
-/**
- * How long new callers may get this report without a data version, if its end was seen soon: as long as the listing of
- * the lake that its query was started for may be reused.
- */
+/** How long new callers may get a report without a data version: as long as its query's listing may be reused. */
 function goodFor({ terms: { listingMs }, job: { data } }: Wait, fingerprint: string) {
   const now = Date.now();
   const { listedAt } = data;
@@ -177,14 +163,14 @@ export async function writeReport(
   for await (const chunk of csvChunks) chunks.push(chunk);
   const csv = Buffer.concat(chunks);
   const key = reportKey(executionId, fileName);
-  const report = { fileName, executionId, dataVersion: isOfVersion ? data.version : undefined };
+  const file: ReportFile = { fileName, executionId, dataVersion: isOfVersion ? data.version : undefined };
   const writeGzipped = async () => {
     const content = await gzipped(csv);
-    await results.writeFile(gzippedKey(key), reportFile(report, 'gzip'), content, 1);
+    await results.writeFile(gzippedKey(key), { ...file, encoding: 'gzip' }, content, 1);
     return content.length;
   };
   const gzip = writeGzipped().catch(() => undefined);
-  await results.writeFile(key, reportFile(report), csv);
+  await results.writeFile(key, file, csv);
   const bytes = await Promise.race([gzip, delay(GZIP_GRACE_MS, undefined, { ref: false })]);
   return { files: { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) }, rows };
 }

@@ -1,4 +1,4 @@
-/** The work of the request that holds the lease of an attempt: it asks Athena for all who wait, from start to end. */
+/** The request that holds an attempt's lease asks Athena for all who wait, from start to end. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
@@ -14,7 +14,7 @@ import {
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { Decision } from './decide.ts';
-import type { DeliveryTerms, FinishedQuery, Run, Wait } from './delivery.ts';
+import { type DeliveryTerms, type FinishedQuery, type Run, startsWaiting, type Wait } from './delivery.ts';
 import { type EarlyReads, endOf, readEarly } from './end.ts';
 import { type Execution, limitLeftMs } from './execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
@@ -23,10 +23,9 @@ import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 export type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
 
 /**
- * Creates or takes over an attempt, before Athena is called, so that only one of many concurrent requests calls Athena.
- * Then asks Athena until the query ends, and records the end. Resolves to the record as it is stored then, to undefined
- * if it must be read, or to `time-is-up` if the request must answer first. On an error, gives up the lease, so that
- * another may ask at once.
+ * Creates or takes over an attempt before Athena is called, so that only one of many concurrent requests calls Athena,
+ * then asks Athena until the query ends, and records the end. Resolves to the record as it is stored then; to undefined
+ * if it must be read; to `time-is-up` if the request must answer first. On an error, another may ask at once.
  *
  * @param slot the id of the slot that was taken for the query
  */
@@ -41,9 +40,7 @@ export async function leadAttempt(
   let open = openRecord(wait, decision, slot);
   const created = await (was ? results.replace(was, key, open) : results.create(key, open));
   if (!created) return undefined;
-  // The caller waits for this attempt from now on, and no longer for a slot.
-  wait.hasWaited = true;
-  wait.waitsForSlot = false;
+  startsWaiting(wait);
   const isOwn = decision.next === 'start';
   if (isOwn) wait.own = open.attempt;
   /** The record in the bucket after this request's last write; undefined if another request has changed it. */
@@ -113,7 +110,6 @@ export async function leadAttempt(
 
 const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
-/** The lease: how long this request asks Athena about the query, for all who wait. */
 const leaseOf = ({ waitUntil }: DeliveryTerms) => ({ leaseMs: Math.max(0, waitUntil - Date.now()) });
 
 /** The record of a new attempt, or of one that this request takes over. */
@@ -137,16 +133,12 @@ function openRecord({ stored, job, terms }: Wait, decision: Leading, slot: strin
   };
 }
 
-/**
- * A request that has taken over a query asks Athena at least this long before its own answer is due. Athena answers in
- * a tenth of a second, so there is time for a second try.
- */
+/** A request that has taken over a query asks Athena at least this long before its own answer is due: time for two tries. */
 const LAST_ASK_MS = 1_500;
 
 /**
- * Watches an execution for all the requests that wait for it. Resolves to the execution if it has ended or takes too
- * long; without an execution if the request or its caller can't wait any more. The record tells the next request that
- * asks Athena what it must know.
+ * Watches an execution. Resolves to it if it has ended or takes too long; without it if the request or its caller can't
+ * wait any more. The record tells the next request that asks Athena what it must know.
  *
  * @param onResult called once when the result is seen at its usual key
  */
@@ -208,10 +200,7 @@ export async function watchExecution(
     hasEnded = true;
   }
 
-  /**
-   * Resolves to true when the result appears at its usual key. This is only a hint: a result that Athena reuses has
-   * another key, and a failed query has no result.
-   */
+  /** Resolves when the result appears at its usual key. A result that Athena reuses has another, a failed query none. */
   async function resultAppears(): Promise<true> {
     // A query that this request takes over may have ended before: look at once.
     for (let tookMs = 0, isFirst = true; !hasEnded; isFirst = false) {

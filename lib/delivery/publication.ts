@@ -1,6 +1,5 @@
 /** The publication of a large result: requested by those who wait, made by a function of its own. */
 import { isDeepStrictEqual } from 'node:util';
-import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { gzippedChunks } from '../results/gzipped.ts';
 import { type EndedRecord, type RecordIn, type ReportFiles, readRecord } from '../results/job-record.ts';
@@ -11,51 +10,15 @@ import {
   publicationKey,
   publishedExecution,
   reportKey,
-  resultsKey,
 } from '../results/keys.ts';
-import {
-  type LargeFiles,
-  type ResultsBucket,
-  reportFile,
-  type StoredDocument,
-} from '../results/results-bucket.ts';
+import { type Publication, readPublication } from '../results/publication-request.ts';
+import type { LargeFiles, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Wait } from './delivery.ts';
 
-/** A request to publish a large result, with everything needed to make the report's files. */
-const publication = v.object({
-  /** Version of the request's format. A request of another version counts as absent. */
-  form: v.literal(1),
-  executionId: v.string(),
-  /** `s3://bucket/key` of the engine's result. */
-  location: v.string(),
-  /** Key of the report's plain file. */
-  key: resultsKey,
-  fileName: v.string(),
-  columns: v.array(
-    v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
-  ),
-  /** The report's data version; absent if the data changed, or may have changed, during the query. */
-  dataVersion: v.optional(v.string()),
-  /** Key of the job's record, which waits for the files. Release 1.0.0 writes none. */
-  record: v.optional(resultsKey),
-  /** Whether the plain file is made first, because the first caller takes no gzip. */
-  isPlainFirst: v.optional(v.boolean()),
-  /** The partner that asked first, for the log. */
-  partner: v.optional(v.string()),
-});
-
-export type Publication = v.InferOutput<typeof publication>;
-
-/**
- * The largest result that can be gzipped, and then written plain, within the publishing function's 15 minutes. The
- * report of a larger result has only the plain file.
- */
+/** The largest result that can be gzipped, and then written plain, within 15 minutes. A larger one has no gzipped file. */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
-/**
- * Makes the publishing function publish a large result. Resolves to the job's record as it is stored then, which may
- * already name the files.
- */
+/** Makes the publishing function publish a large result. Resolves to the job's record, which may already name files. */
 export async function requestPublication(
   { backends: { results }, terms: { acceptsGzip, partner }, job }: Wait,
   { executionId, location, isOfVersion }: RecordIn<'publishing'>,
@@ -75,20 +38,13 @@ export async function requestPublication(
   };
   const key = publicationKey(executionId);
   await results.create(key, wanted);
-  // If the publishing function has died, or is of release 1.0.0, the files are there and the record is as it was.
-  // Release 1.0.0 tells by an object of its own that it has given a publication up.
+  // A publishing function that died, or is of release 1.0.0, leaves files that the record does not name. Release 1.0.0
+  // tells by an object of its own that it has given a publication up.
   const isAbandoned = (await results.head(abandonedKey(executionId))) !== undefined;
   const stored = await recordExistingFiles(results, wanted);
   if (!isAbandoned) return stored;
   await abandonPublication(results, key);
   return results.read(jobRecordKey(job));
-}
-
-/** The publication that an object under `publications/` asks for; undefined if the object is gone or can't be read. */
-export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
-  if (!v.is(resultsKey, key)) return undefined;
-  const result = v.safeParse(publication, (await results.read(key))?.document);
-  return result.success ? result.output : undefined;
 }
 
 /**
@@ -110,7 +66,8 @@ export async function publishLarge(
   for (const encoding of wanted.isPlainFirst ? (['plain', 'gzip'] as const) : (['gzip', 'plain'] as const)) {
     const isGzip = encoding === 'gzip';
     if (files[encoding] !== undefined || (isGzip && result.bytes > MAX_GZIPPED_BYTES)) continue;
-    const file = reportFile(wanted, isGzip ? encoding : undefined);
+    const { fileName, executionId, dataVersion } = wanted;
+    const file = { fileName, executionId, dataVersion, ...(isGzip && { encoding }) };
     const bytes = await results.uploadFile(isGzip ? gzippedKey(key) : key, file, async () => {
       const content = await results.openResult(location);
       if (!content) return undefined;
@@ -149,8 +106,8 @@ async function existingFiles(results: ResultsBucket, { key }: Publication): Prom
 }
 
 /**
- * Records the files of a large report that exist. Whoever finds them does it: a function that dies after it has written
- * them is not started over. Resolves to the record as it is stored then.
+ * Records the files of a large report that exist. Whoever finds them does it, so a function that dies after it has
+ * written them is not started over. Resolves to the record as it is stored then.
  */
 async function recordExistingFiles(results: ResultsBucket, wanted: Publication, rows?: number) {
   const files = await existingFiles(results, wanted);

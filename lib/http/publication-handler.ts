@@ -1,10 +1,6 @@
 import type { Context } from 'aws-lambda';
-import {
-  abandonPublication,
-  type Publication,
-  publishLarge,
-  readPublication,
-} from '../delivery/publication.ts';
+import { abandonPublication, publishLarge } from '../delivery/publication.ts';
+import { type Publication, readPublication } from '../results/publication-request.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 

@@ -11,8 +11,8 @@ const every = {
   /** How many attempts, this one included, have followed each other for callers that wait. */
   attempts: v.number(),
   /**
-   * The `writer` of the record that this attempt replaced. If S3's answer to that record was lost, its request learns
-   * from this that the record was stored, and counts its query. Absent in a job's first attempt.
+   * The `writer` of the record that this attempt replaced, from which a request learns that its write was done although
+   * S3's answer was lost. Absent in a job's first attempt.
    */
   follows: v.optional(v.string()),
   /** Whether the attempt repeats a query that failed. */
@@ -72,7 +72,7 @@ const jobRecord = v.variant('state', [
     isStopped: v.optional(v.boolean()),
   }),
   v.object({
-    /** The query has succeeded. Its large result is made into files by the publishing function. */
+    /** The publishing function makes a large result into files. */
     state: v.literal('publishing'),
     ...succeeded,
     /** `s3://bucket/key` of the engine's result. */
@@ -87,20 +87,15 @@ const jobRecord = v.variant('state', [
   v.object({
     state: v.literal('failed'),
     ...ended,
-    /**
-     * `engine`, `retryable`: the query failed; `data-changed`: it failed, and files had changed; `too-long`: it was
-     * stopped; `too-large`: it reached the scan limit; `lost`: it left no result; `unreadable`: its result is not the
-     * engine's CSV; `unpublished`: its files could not be made.
-     */
     why: v.picklist([
-      'engine',
-      'retryable',
-      'data-changed',
-      'too-long',
-      'too-large',
-      'lost',
-      'unreadable',
-      'unpublished',
+      'engine', // The query failed.
+      'retryable', // The query failed; Athena says that it may succeed if it is run again.
+      'data-changed', // The query failed, and files had changed.
+      'too-long', // The query was stopped.
+      'too-large', // The query reached the scan limit.
+      'lost', // The query left no result.
+      'unreadable', // Its result is not the engine's CSV.
+      'unpublished', // Its files could not be made.
     ]),
     /** The reason in the engine's words or ours, for the log. */
     reason: v.string(),
@@ -116,7 +111,7 @@ export type OpenRecord = RecordIn<'starting' | 'under-way'>;
 export type EndedRecord = Exclude<JobRecord, OpenRecord>;
 export type ReportFiles = RecordIn<'done'>['files'];
 
-/** The record that a document holds; undefined if the document is not a readable record. */
+/** The record that a document holds; undefined if it holds none that this release can read. */
 export function readRecord(stored: StoredDocument | undefined): JobRecord | undefined {
   const result = v.safeParse(jobRecord, stored?.document);
   return result.success ? result.output : undefined;

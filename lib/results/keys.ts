@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { RESULTS_PREFIX } from '../names.ts';
 
-/**
- * A key of the results bucket. It must begin with one of the bucket's prefixes, so the compiler refuses any other text.
- */
+/** A key of the results bucket. It begins with one of the bucket's prefixes. */
 export type ResultsKey = `${(typeof RESULTS_PREFIX)[keyof typeof RESULTS_PREFIX]}${string}`;
 
 const PREFIXES: readonly string[] = Object.values(RESULTS_PREFIX);
@@ -14,13 +12,9 @@ export const resultsKey = v.custom<ResultsKey>(
   (text) => typeof text === 'string' && PREFIXES.some((prefix) => text.startsWith(prefix)),
 );
 
-/** Anything that has a job's id. */
-interface Named {
-  readonly id: string;
-}
-
 /** Key of a job's record. */
-export const jobRecordKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.jobs}${id}.json`;
+export const jobRecordKey = ({ id }: { readonly id: string }): ResultsKey =>
+  `${RESULTS_PREFIX.jobs}${id}.json`;
 
 /** Key of the document that lists a client's slots. */
 export const slotsKey = (client: string): ResultsKey =>
@@ -43,7 +37,7 @@ export const gzippedKey = (key: ResultsKey): ResultsKey => `${key}.gz`;
 export const publicationKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.publications}${executionId}.json`;
 
-/** The id of the execution whose result is published, read from the key of the request to publish it. */
+/** The id of the execution whose result a request to publish is about. */
 export const publishedExecution = (publication: string): string =>
   publication.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
 

@@ -43,9 +43,9 @@ export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
 }
 
 /**
- * Decides whether one more query may be started for a client. Gives the id of the slot for it, and the client's slots to
- * write; undefined if the client must wait. No slots are to be written if another request of the client has taken the
- * slot for this job's next query, and has not created the attempt yet: then both share it.
+ * Whether one more query may be started for a client: the id of the slot for it, and the client's slots to write;
+ * undefined if the client must wait. Nothing is to be written if another request has taken the slot for this job's next
+ * query, and has not created the attempt yet: then both share it.
  *
  * @param latest the record of the wanted slot's job; undefined if there is none
  */
@@ -61,25 +61,18 @@ export function judgeSlot(
   // A job has at most one query under way, so the query of the job's earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return undefined;
-  // If another request takes over an attempt that is still `starting`, the slot keeps its id. The request that created
-  // the attempt may still start the query, and then writes this id into the record. If the slot had a new id, it would
-  // soon count as free, although the query runs.
+  // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that created
+  // the attempt may still start the query, and then writes this id into the record.
   const isStarting = latest?.state === 'starting';
   const created = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
   const { id } = created ?? wanted;
   return { id, slots: [...others, { ...wanted, id }] };
 }
 
-/**
- * How long a slot without an attempt counts as taken. No request lives longer than this, so no request creates an
- * attempt for the slot after this time.
- */
+/** How long a slot without an attempt counts as taken. No request lives longer, and creates the attempt later. */
 const MAX_UNCLAIMED_MS = 30_000;
 
-/**
- * How long the slot of a `starting` attempt still counts as taken after the lease has ended, unless another request
- * takes the attempt over. Perhaps Athena has started the query, but the answer was lost.
- */
+/** How long the slot of a `starting` attempt counts as taken after its lease: perhaps Athena has started the query. */
 const START_MS = 60_000;
 
 const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined): boolean =>
@@ -88,14 +81,12 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined):
 /**
  * Whether the query of a slot is under way, or may soon be started.
  *
- * @param record the record of the slot's job; undefined if there is none
- * @param ageMs how long ago the record was written, in milliseconds
+ * @param record the record of the slot's job, written `ageMs` ago; undefined if there is none
  */
 export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: number): boolean {
   if (isWithoutAttempt(slot, record)) return true;
   if (!record || !OPEN.includes(record.state) || record.slot !== slot.id) return false;
-  // An attempt that was created but not started in time counts as not running. A request that takes over such an
-  // attempt takes a slot first.
+  // Who takes over an attempt that was not started in time takes a slot first.
   return (
     record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
   );
@@ -125,8 +116,7 @@ export async function takeSlot(
   const key = slotsKey(client);
   for (let stored = await (read ?? results.read(key)); ; stored = await results.read(key)) {
     const slots = readSlots(stored);
-    // The records of the slots are read only if the client seems to have no free slot: below the limit, these reads are
-    // not needed.
+    // The records of the slots are read only if the client seems to have no free slot.
     const taken =
       judgeSlot(slots, wanted, job.latest, limits) ??
       judgeSlot(await slotsUnderWay(results, slots, hasEnded), wanted, job.latest, limits);
@@ -151,10 +141,10 @@ async function slotsUnderWay(
       const parsed = v.safeParse(slotRecord, stored?.document);
       const record = parsed.success ? parsed.output : undefined;
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
-      // The slot's attempt is not created or not started yet, so there is no result to look for.
+      // Not created or not started yet: there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id || !record.executionId) return true;
-      // After the lease has ended, perhaps no request is left that records the query's end. A query whose result exists
-      // has ended. A failed query has no result, and a reused result lies elsewhere: only Athena knows these ends.
+      // After the lease, perhaps no request is left that records the query's end. A query whose result exists has ended.
+      // A failed query has none, and a reused result lies elsewhere: only Athena knows these ends.
       if (leaseLeftMs(record, stored?.ageMs ?? 0) > 0) return true;
       const { executionId } = record;
       return !((await results.head(resultKey(executionId))) || (await hasEnded(executionId)));

@@ -9,7 +9,7 @@ import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import { ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
 
-/** The data that a query in progress reads: a `DataState` without `listedAt`, which is by another machine's clock. */
+/** The data that the job's attempts read: a `DataState` without `listedAt`, which is by another machine's clock. */
 const data = v.object({
   version: v.string(),
   fingerprint: v.string(),
@@ -39,7 +39,6 @@ const progress = v.variant('waitsFor', [
   v.object({
     waitsFor: v.literal('attempt'),
     ...every,
-    /** The state of the data that the job's attempts read. */
     data,
     cacheStatus,
   }),
@@ -63,7 +62,7 @@ const ticketDocument = v.object({
   waitedMs: v.number(),
 });
 
-/** How far a report has come. A request stores this for its caller's next request. */
+/** How far a report has come: a request stores it for its caller's next request. */
 export type Progress = Readonly<v.InferOutput<typeof progress>>;
 
 type Ticket = v.InferOutput<typeof ticketDocument>;
@@ -110,10 +109,7 @@ export async function issueTicket(
   return id;
 }
 
-/**
- * Reads a ticket and parses its request. Throws NoSuchDownload if there is no such ticket, or if this release can't use
- * what the ticket holds.
- */
+/** Reads a ticket and parses its request. Throws NoSuchDownload if there is none that this release can use. */
 export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
   const stored = ID.test(id) ? await results.read(ticketKey(id)) : undefined;
   const parsed = v.safeParse(ticketDocument, stored?.document);
@@ -140,17 +136,13 @@ function parsedAgain(report: Report, parameters: Ticket['parameters']): ReportRe
     // The Accept header was checked by the request that got the ticket.
     return parseRequest(report, { parameters, accept: undefined });
   } catch (error) {
-    // Another release accepted this request. Its caller must hear the faults at the report's own URL: here, a 400 would
-    // be about a request that it did not send.
+    // Another release accepted this request. Here, a 400 would be about a request that the caller did not send.
     if (error instanceof InvalidRequest) throw new NoSuchDownload();
     throw error;
   }
 }
 
-/**
- * Records the delivery's progress, and whose rows the caller may see now. If several requests use one ticket, the first
- * write wins.
- */
+/** Records the progress, and whose rows the caller may see now. If several requests use one ticket, the first wins. */
 export async function updateTicket(
   results: ResultsBucket,
   { id, ticket: was, stored }: WaitingRequest,

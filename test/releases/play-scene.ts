@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
-import type { ReportFile } from '../../lib/results/results-bucket.ts';
+import type { StoredFile } from '../s3/memory-s3.ts';
 import { reportUrl } from '../worlds/caller.ts';
 import { clientOf } from '../worlds/modelled-register.ts';
 import { idOf, sqlOf } from '../worlds/read-query.ts';
@@ -21,7 +21,7 @@ export interface Sample {
     readonly document?: unknown;
     /** The content of a report's file. */
     readonly text?: string;
-    readonly file?: ReportFile;
+    readonly file?: StoredFile;
   }[];
   readonly queries: readonly { readonly atMs: number; readonly token: string; readonly sql: string }[];
 }

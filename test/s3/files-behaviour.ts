@@ -8,7 +8,8 @@ import { freshFile, freshResult, JUST_NOW, RUN, type States } from './states.ts'
 import type { S3Subject } from './subject.ts';
 
 const MIB = 2 ** 20;
-const file: ReportFile = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
+const METADATA = { 'query-execution-id': 'q1', 'data-version': 'v1' };
+const file: ReportFile = { fileName: 'report.csv', executionId: 'q1', dataVersion: 'v1' };
 
 async function* pieces(...given: (string | Buffer | Error)[]): AsyncIterable<Uint8Array> {
   for (const piece of given) {
@@ -85,7 +86,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
       content: new Uint8Array(content),
     });
-    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
+    expect(await subject().fileOf(key)).toEqual({ metadata: METADATA, encoding: 'gzip' });
   });
 
   states('writes no small file if the key is taken', async () => {
@@ -104,7 +105,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
       content: new Uint8Array(Buffer.concat([head, tail])),
     });
-    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
+    expect(await subject().fileOf(key)).toEqual({ metadata: METADATA, encoding: 'gzip' });
   });
 
   states('uploads a large file, and reads it back byte for byte', async () => {
@@ -113,7 +114,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await upload(key, one, other)).toBe(18 * MIB);
     expect(await subject().results.head(key)).toEqual({ bytes: 18 * MIB, ageMs: JUST_NOW });
     expect((await textOf(subject(), key)) === Buffer.concat([one, other]).toString()).toBe(true);
-    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
+    expect(await subject().fileOf(key)).toEqual({ metadata: METADATA });
   });
 
   for (const [size, content] of [

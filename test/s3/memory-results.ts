@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { stored } from '../../lib/aws/results-bucket.ts';
 import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import type { Condition, MemoryS3, StoredObject } from './memory-s3.ts';
 
@@ -59,13 +60,16 @@ export function memoryResults(
   const writeDocument = (method: Method, key: string, document: unknown, condition: Condition) => {
     const text = JSON.stringify(document);
     return perform(method, key, () => {
-      const stored = s3.putIf(condition, key, text);
-      return stored && { document, etag: stored.etag, ageMs: 0 };
+      const written = s3.putIf(condition, key, text);
+      return written && { document, etag: written.etag, ageMs: 0 };
     });
   };
 
-  const storeFile = (key: string, content: Buffer, file: ReportFile) =>
-    void s3.putIf('absent', key, content, { file });
+  const storeFile = (key: string, content: Buffer, file: ReportFile) => {
+    const { fileName, encoding } = file;
+    const { Metadata: metadata } = stored(BUCKET, key, file);
+    s3.putIf('absent', key, content, { file: { fileName, metadata, ...(encoding && { encoding }) } });
+  };
 
   return {
     head: (key) =>

@@ -1,5 +1,11 @@
 import { gunzipSync } from 'node:zlib';
-import type { ReportFile } from '../../lib/results/results-bucket.ts';
+
+/** What S3 keeps beside the content of a report's file. */
+export interface StoredFile {
+  readonly fileName: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly encoding?: 'gzip';
+}
 
 export interface StoredObject {
   readonly etag: string;
@@ -8,8 +14,7 @@ export interface StoredObject {
   readonly content: Buffer;
   /** The size that S3 reports. The content of a large object in memory may be smaller. */
   readonly bytes: number;
-  /** The file name and the metadata of a report's file. */
-  readonly file?: ReportFile;
+  readonly file?: StoredFile;
   /** The content as text, decoded if the file is gzipped. */
   readonly text: string;
   /** The content parsed as JSON; undefined if it is not JSON. */
@@ -17,7 +22,7 @@ export interface StoredObject {
 }
 
 interface Written {
-  readonly file?: ReportFile;
+  readonly file?: StoredFile;
   /** The size to report, if it is not that of the content. */
   readonly bytes?: number;
 }
@@ -93,7 +98,7 @@ export function memoryS3(
 }
 
 /** The content as text, decoded if the file is gzipped. */
-export const textOf = (content: Buffer, file: ReportFile | undefined): string =>
+export const textOf = (content: Buffer, file: StoredFile | undefined): string =>
   (file?.encoding ? gunzipSync(content) : content).toString();
 
 function parsed(text: string): unknown {

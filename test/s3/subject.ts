@@ -1,5 +1,6 @@
 import type { Lake } from '../../lib/lake/lake.ts';
-import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
+import type { LargeFiles, ResultsBucket } from '../../lib/results/results-bucket.ts';
+import type { StoredFile } from './memory-s3.ts';
 
 /** A bucket of S3, real or not, with the service's interfaces, and the direct access that a test needs. */
 export interface S3Subject {
@@ -7,7 +8,7 @@ export interface S3Subject {
   put(key: string, content: string): Promise<unknown>;
   remove(key: string): Promise<unknown>;
   /** The metadata and the encoding that a report's file is stored with. */
-  fileOf(key: string): Promise<Omit<ReportFile, 'fileName'>>;
+  fileOf(key: string): Promise<Omit<StoredFile, 'fileName'>>;
   close(): Promise<void>;
 }
 

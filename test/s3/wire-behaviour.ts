@@ -14,7 +14,7 @@ const outcomeOf = async (response: Response) => {
 export function describeDownloads(states: States, subject: () => WireSubject): void {
   const KEY: ResultsKey = `reports/${RUN}/report.csv`;
   const OTHER_KEY: ResultsKey = `reports/${RUN}/other.csv`;
-  const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
+  const file = { fileName: 'report.csv', executionId: 'q1' };
   const presigned = async () => {
     const { results } = subject();
     await results.writeFile(KEY, file, Buffer.from('a,b\n'));

@@ -10,8 +10,8 @@ import {
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { ReportFile } from '../../lib/results/results-bucket.ts';
-import { type StoredObject, textOf } from '../s3/memory-s3.ts';
+
+import { type StoredFile, type StoredObject, textOf } from '../s3/memory-s3.ts';
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { Backends } from './parts.ts';
@@ -166,12 +166,11 @@ const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 const missing = () => new NoSuchKey({ message: '', $metadata: { httpStatusCode: 404 } });
 
-/** What S3 keeps beside the content of a report's file. */
 const fileOf = ({
   ContentDisposition,
   ContentEncoding,
   Metadata = {},
-}: PutObjectCommandInput): ReportFile => ({
+}: PutObjectCommandInput): StoredFile => ({
   fileName: /filename="(.*)"/.exec(ContentDisposition ?? '')?.[1] ?? '',
   metadata: Metadata,
   ...(ContentEncoding === 'gzip' && { encoding: 'gzip' }),

@@ -29,7 +29,7 @@ const silent = {
 } as unknown as S3Client;
 
 const LOCATION = 's3://results/athena/q1.csv';
-const file = { fileName: 'report.csv', metadata: {} };
+const file = { fileName: 'report.csv', executionId: 'q1' };
 const document = { etag: '"1"', document: {}, ageMs: 0 };
 const soon = () => Date.now() + 50;
 const results = () => s3ResultsBucket(silent, 'results', soon());

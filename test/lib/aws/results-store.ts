@@ -13,8 +13,8 @@ export const MIB = 2 ** 20;
 /** The location of an object of the bucket, `s3://bucket/key`. */
 export const location = (key: string) => `s3://${Bucket}/${key}`;
 
-/** The file name and the metadata that a report's file is stored with. */
-export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
+/** What is stored with a report's file. */
+export const file = { fileName: 'report.csv', executionId: 'q1' };
 
 /** Starts the one-machine S3 with a results bucket, and sets the environment so that the functions' clients use it. */
 export async function startResultsStore() {

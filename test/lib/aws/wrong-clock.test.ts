@@ -66,7 +66,7 @@ function timeOf(text: string): number {
 }
 
 const later = () => Date.now() + 10_000;
-const file = { fileName: 'report.csv', metadata: {} };
+const file = { fileName: 'report.csv', executionId: 'q1' };
 const LOCATION = 's3://results/athena/q1.csv';
 const window = { start: Date.parse('2026-01-01'), end: Date.parse('2026-01-02') };
 

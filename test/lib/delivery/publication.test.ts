@@ -1,15 +1,16 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
-import type { Publication } from '../../../lib/delivery/publication.ts';
+
 import * as publications from '../../../lib/delivery/publication.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
+import { type Publication, readPublication } from '../../../lib/results/publication-request.ts';
 import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
 import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
 import { useFakeTime } from './settled.ts';
 
-const { abandonPublication, publishLarge, readPublication, requestPublication } = publications;
+const { abandonPublication, publishLarge, requestPublication } = publications;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));

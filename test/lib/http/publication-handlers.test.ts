@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Publication } from '../../../lib/delivery/publication.ts';
 import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
+import type { Publication } from '../../../lib/results/publication-request.ts';
 import { CSV, publishingRecord, START } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting } from './setting.ts';
