@@ -51,7 +51,7 @@ export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
  */
 const LONGEST_STARTING_MS = 3_600_000;
 
-/** How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes. */
+/** How long a publication may be under way: Lambda runs it three times, 15 minutes each, and pauses for 3 minutes. */
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
 /** The most attempts that follow each other. If none of them left a readable result, the service has a fault. */

@@ -39,7 +39,7 @@ export interface Job {
   readonly data: DataState;
 }
 
-/** Compiles a request into a job. Callers who may see different rows have different queries, and so never share a job. */
+/** Compiles a request into a job. Callers who may see different rows have different queries, so they share no job. */
 export function makeJob(
   { request, entitlement }: Pick<Wanted, 'request' | 'entitlement'>,
   data: DataState,

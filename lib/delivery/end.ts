@@ -18,10 +18,10 @@ export interface EarlyReads {
   readonly closing: Promise<DataState | undefined>;
 }
 
-/** How soon after a query's end the lake must be listed again: later, a file that the query read may be gone without a trace. */
+/** How soon after a query's end the lake must be listed again: later, a file may be gone without a trace. */
 const SOON_MS = 10_000;
 
-/** How long after a query's end its result may appear: seconds have been seen. Then a missing result counts as removed. */
+/** How long after a query's end its result may appear: seconds have been seen. After that, it counts as removed. */
 const RESULT_LATE_MS = 30_000;
 
 const LATE_LOOK_MS = 250;

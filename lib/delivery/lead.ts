@@ -133,7 +133,7 @@ function openRecord({ stored, job, terms }: Wait, decision: Leading, slot: strin
   };
 }
 
-/** A request that has taken over a query asks Athena at least this long before its own answer is due: time for two tries. */
+/** Who has taken over a query asks Athena at least this long before its own answer is due: time for two tries. */
 const LAST_ASK_MS = 1_500;
 
 /**
@@ -200,7 +200,7 @@ export async function watchExecution(
     hasEnded = true;
   }
 
-  /** Resolves when the result appears at its usual key. A result that Athena reuses has another, a failed query none. */
+  /** Resolves when the result appears at its usual key. A reused result has another key, a failed query no result. */
   async function resultAppears(): Promise<true> {
     // A query that this request takes over may have ended before: look at once.
     for (let tookMs = 0, isFirst = true; !hasEnded; isFirst = false) {

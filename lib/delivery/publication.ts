@@ -15,7 +15,7 @@ import { type Publication, readPublication } from '../results/publication-reques
 import type { LargeFiles, ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Wait } from './delivery.ts';
 
-/** The largest result that can be gzipped, and then written plain, within 15 minutes. A larger one has no gzipped file. */
+/** The largest result that can be gzipped, and then written plain, in 15 minutes. A larger one has no gzipped file. */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
 /** Makes the publishing function publish a large result. Resolves to the job's record, which may already name files. */

@@ -55,7 +55,7 @@ export interface ResultsBucket {
   writeFile(key: ResultsKey, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
   /** `s3://bucket/key` */
   locationOf(key: ResultsKey): string;
-  /** A URL from which anyone can download the object, `bytes` long, until it expires (docs/contract.md#the-redirect). */
+  /** A URL from which anyone can download the object of `bytes` until it expires (docs/contract.md#the-redirect). */
   presign(key: ResultsKey, expiresInSeconds: number, bytes: number): Promise<string>;
 }
 

@@ -143,8 +143,8 @@ async function slotsUnderWay(
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
       // Not created or not started yet: there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id || !record.executionId) return true;
-      // After the lease, perhaps no request is left that records the query's end. A query whose result exists has ended.
-      // A failed query has none, and a reused result lies elsewhere: only Athena knows these ends.
+      // After the lease, perhaps no request is left to record the query's end. A result tells that it ended. A failed
+      // query has none, and a reused result lies elsewhere: only Athena knows these ends.
       if (leaseLeftMs(record, stored?.ageMs ?? 0) > 0) return true;
       const { executionId } = record;
       return !((await results.head(resultKey(executionId))) || (await hasEnded(executionId)));
