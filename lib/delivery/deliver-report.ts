@@ -8,7 +8,7 @@ import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
 import { type Decision, decide, hasTimeForAnother } from './decide.ts';
-import { type Delivery, makeJob, type Run, startsWaiting, type Wait } from './delivery.ts';
+import { type Delivery, makeJob, type Run, type Wait } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
 import { requestPublication } from './publication.ts';
@@ -73,6 +73,11 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
     note({ queryExecutionId: decision.record.executionId });
   const isTimeUp = Date.now() >= terms.giveUpAt;
   const mustAnswer = Date.now() >= terms.waitUntil;
+  if (['wait', 'publish', 'take-over'].includes(decision.next)) {
+    // The caller waits for this attempt from now on, and no longer for a slot.
+    wait.hasWaited = true;
+    wait.waitsForSlot = false;
+  }
   switch (decision.next) {
     case 'deliver':
       return ready(wait, decision);
@@ -82,7 +87,6 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
     case 'list-again':
       return listAgain(wait);
     case 'wait': {
-      startsWaiting(wait);
       if (isTimeUp) throw tookTooLong();
       if (mustAnswer) return waiting(wait);
       const queryMs = ageMs + ('elapsedMs' in decision.record ? decision.record.elapsedMs : 0);
@@ -95,14 +99,12 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
       return undefined;
     }
     case 'publish':
-      startsWaiting(wait);
       wait.stored = await requestPublication(wait, decision.record);
       await watchRecord(wait, stored, terms.waitUntil, nextFileLookMs);
       if (wait.stored?.etag !== stored?.etag) return undefined;
       if (Date.now() >= terms.publishUntil) throw tookTooLong();
       return waiting(wait);
     case 'take-over': {
-      startsWaiting(wait);
       const isStarting = decision.record.state === 'starting';
       // No query is started for a caller whose time is up. One that is under way is asked about once more.
       if (isTimeUp && isStarting) throw tookTooLong();

@@ -103,12 +103,6 @@ export interface Wait extends Run {
   slots: Promise<StoredDocument | undefined> | undefined;
 }
 
-/** Notes that the caller waits for an attempt from now on. */
-export function startsWaiting(wait: Wait): void {
-  wait.hasWaited = true;
-  wait.waitsForSlot = false;
-}
-
 /** Where the report comes from (RFC 9211). `hit`: the cache; `miss`: a new query; `collapsed`: a query under way. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 

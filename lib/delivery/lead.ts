@@ -14,7 +14,7 @@ import {
 import { jobRecordKey, resultKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { Decision } from './decide.ts';
-import { type DeliveryTerms, type FinishedQuery, type Run, startsWaiting, type Wait } from './delivery.ts';
+import type { DeliveryTerms, FinishedQuery, Run, Wait } from './delivery.ts';
 import { type EarlyReads, endOf, readEarly } from './end.ts';
 import { type Execution, limitLeftMs } from './execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
@@ -40,7 +40,9 @@ export async function leadAttempt(
   let open = openRecord(wait, decision, slot);
   const created = await (was ? results.replace(was, key, open) : results.create(key, open));
   if (!created) return undefined;
-  startsWaiting(wait);
+  // The caller waits for this attempt from now on, and no longer for a slot.
+  wait.hasWaited = true;
+  wait.waitsForSlot = false;
   const isOwn = decision.next === 'start';
   if (isOwn) wait.own = open.attempt;
   /** The record in the bucket after this request's last write; undefined if another request has changed it. */
