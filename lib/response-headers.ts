@@ -10,8 +10,12 @@ export const COMMON_HEADERS = {
   'Strict-Transport-Security': 'max-age=31536000',
 } as const;
 
-/** The header that names the deployed commit: the first thing to know about a wrong answer. */
-export const VERSION_HEADER = 'Service-Version';
+export const HEADER = {
+  /** Names the deployed commit: the first thing to know about a wrong answer. */
+  version: 'Service-Version',
+  dataVersion: 'Data-Version',
+  reportEmpty: 'Report-Empty',
+} as const;
 
 /**
  * The name under which a function's response header reaches the caller. API Gateway's REST APIs rename one of them
@@ -39,6 +43,3 @@ export const NOTE = {
     'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
     'or says where to wait on.\n',
 };
-
-export const DATA_VERSION_HEADER = 'Data-Version';
-export const REPORT_EMPTY_HEADER = 'Report-Empty';

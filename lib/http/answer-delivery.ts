@@ -19,7 +19,7 @@ import {
   TICKET_MS,
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
-import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../response-headers.ts';
+import { CACHE_STATUS, HEADER, NOTE } from '../response-headers.ts';
 import type { Progress } from '../results/ticket.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
@@ -144,8 +144,8 @@ const redirectToDownload = (
   { cacheStatus, dataVersion, whyEmpty }: Omit<Ready, 'state' | 'key' | 'bytes'>,
 ): APIGatewayProxyResult =>
   seeOther(url, cacheStatus, NOTE.download, {
-    ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),
-    ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
+    ...(dataVersion && { [HEADER.dataVersion]: dataVersion }),
+    ...(whyEmpty && { [HEADER.reportEmpty]: whyEmpty }),
   });
 
 /** 303 to the waiting room, below the same base path. No URL twice: some clients refuse that. */

@@ -1,12 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { problemResponse } from '../problems/problem.ts';
-import {
-  COMMON_HEADERS,
-  DATA_VERSION_HEADER,
-  REPORT_EMPTY_HEADER,
-  VERSION_HEADER,
-} from '../response-headers.ts';
+import { COMMON_HEADERS, HEADER } from '../response-headers.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { requestHeader, serviceUrl } from './request-header.ts';
@@ -22,7 +17,7 @@ export const problemChain = (
 ) => {
   const addHeaders: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ response }) => {
     if (response)
-      response.headers = { ...response.headers, ...COMMON_HEADERS, [VERSION_HEADER]: config.commit };
+      response.headers = { ...response.headers, ...COMMON_HEADERS, [HEADER.version]: config.commit };
   };
   return (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
@@ -45,7 +40,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** The headers that a page may read in addition to those that CORS always lets it read. */
-const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, ${REPORT_EMPTY_HEADER}, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
+const EXPOSED = `Cache-Status, ${HEADER.dataVersion}, Deprecation, Link, ${HEADER.reportEmpty}, Retry-After, ${HEADER.version}, Sunset, x-amzn-RequestId`;
 
 /**
  * Lets the pages of these origins call the service and read its answers, also problems (Fetch standard, 3.2). Without

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Config } from '../config.ts';
-import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
+import { type Field, type Report, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
@@ -12,6 +12,10 @@ const optional = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.optional(described(schema, description));
 const text = (description: string) => described(v.string(), description);
 const integer = v.pipe(v.number(), v.integer());
+const url = v.pipe(v.string(), v.url());
+const code = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/));
+const levels = v.object({ whereGroupedBy: v.string(), otherwise: v.string() });
+const texts = v.record(v.string(), v.string());
 
 /** One field as callers see it, without its column and its table. */
 const fieldAnswer = v.object({
@@ -31,10 +35,7 @@ const fieldAnswer = v.object({
   filterable: described(v.boolean(), 'Whether it can be filtered by.'),
   grain: optional(v.picklist(['hour', 'day']), 'The unit that times are truncated to.'),
   isAmount: optional(v.boolean(), 'Whether a metric is an amount of money.'),
-  countedBy: optional(
-    v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
-    'The dimensions that a metric is counted by, if that depends on the grouping.',
-  ),
+  countedBy: optional(levels, 'The dimensions that a metric is counted by, if that depends on the grouping.'),
 });
 
 /** What `GET /reporting/fields` answers: the reports, their fields and the limits of a request. */
@@ -42,16 +43,10 @@ export const fieldsAnswer = v.object({
   apiVersions: v.array(v.string()),
   timeZone: text('The time zone of all times.'),
   timeForm: v.string(),
-  currency: optional(
-    v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
-    'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
-  ),
+  currency: optional(code, 'The currency of all amounts (ISO 4217); absent if the operator has not set it.'),
   access: optional(
     v.object({
-      tokenEndpoint: optional(
-        v.pipe(v.string(), v.url()),
-        'Where access tokens come from, for a client id and secret.',
-      ),
+      tokenEndpoint: optional(url, 'Where access tokens come from, for a client id and secret.'),
       contact: optional(v.string(), 'Whom to ask: an e-mail address, or an https URL.'),
     }),
     'How to get access; absent where the operator has not said it.',
@@ -75,10 +70,7 @@ export const fieldsAnswer = v.object({
       'How many requests a second are accepted for each report, of all clients together; others get 429.',
     ),
     filterTextCharacters: described(integer, 'The longest text of a filter.'),
-    filterTimeForms: described(
-      v.record(v.string(), v.string()),
-      'The form of a time in a filter, for each grain.',
-    ),
+    filterTimeForms: described(texts, 'The form of a time in a filter, for each grain.'),
   }),
   reports: v.array(
     v.object({ name: v.string(), title: v.string(), path: v.string(), fields: v.array(fieldAnswer) }),
@@ -105,22 +97,26 @@ export const describeFields = (config: Config): v.InferOutput<typeof fieldsAnswe
     name: report.name,
     title: report.title,
     path: reportPath(report),
-    fields: report.fields.map((field) => describeField(field, report.levels)),
+    fields: report.fields.map((field) => describeField(field, report)),
   })),
 });
 
-const describeField = (field: Field, levels: Levels | undefined): v.InferOutput<typeof fieldAnswer> => ({
-  name: field.name,
-  role: field.role,
-  type: field.type,
-  meaning: field.meaning,
-  values: valuesOf(field),
-  groupable: field.role === 'dimension',
-  filterable: field.role === 'dimension',
-  grain: field.type === 'datetime' ? field.grain : undefined,
-  isAmount: field.role === 'metric' ? field.type === 'float' : undefined,
-  countedBy:
-    levels?.metric === field
-      ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
-      : undefined,
-});
+const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof fieldAnswer> => {
+  const { name, role, type, meaning } = field;
+  const isDimension = role === 'dimension';
+  return {
+    name,
+    role,
+    type,
+    meaning,
+    values: valuesOf(field),
+    groupable: isDimension,
+    filterable: isDimension,
+    grain: field.type === 'datetime' ? field.grain : undefined,
+    isAmount: isDimension ? undefined : type === 'float',
+    countedBy:
+      levels?.metric === field
+        ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
+        : undefined,
+  };
+};

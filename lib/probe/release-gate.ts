@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { InvokeVersion, StackAnswer, StackEvent, stackAnswerer } from '../aws/release-calls.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
-import { VERSION_HEADER } from '../response-headers.ts';
+import { HEADER } from '../response-headers.ts';
 import { routes } from '../routes.ts';
 import { type ProbeParts, readProbeConfig, serviceProbe, TableMissing } from './pull-report.ts';
 
@@ -174,7 +174,7 @@ async function askEach(
     // The function for paths without a route is asked at a path of another one.
     const path = routes.find(({ functionName }) => functionName === name)?.path ?? '/';
     const { headers } = await invoke(arn, eventOf(new URL(serviceUrl + path), new Headers(), {}), signal);
-    const answered = headers?.[VERSION_HEADER];
+    const answered = headers?.[HEADER.version];
     if (answered !== release) throw new Error(`${name} answers with ${answered ?? 'no release'}`);
   }
 }
