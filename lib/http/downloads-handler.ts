@@ -10,11 +10,13 @@ import {
   publishUntil,
   redirectToWaitingRoom,
   requestTimes,
-  ticketLifeMs,
 } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { noteCaller } from './request-log.ts';
+
+/** A ticket is valid for a minute longer than its caller may wait, so that the last hop can say why it ends. */
+const SPARE_MS = 60_000;
 
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is
@@ -44,7 +46,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const waits = await openTicket(results, id);
       // The ticket says how long the caller had waited when it was read, which may have taken long.
       askedAt = Date.now() - waits.waitedMs;
-      if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
+      if (waits.waitedMs > publishUntil(config, 0) + SPARE_MS) throw new NoSuchDownload();
       const { request, client, progress } = waits;
       const { report } = request;
       Object.assign(facts, { report: report.name, client, partner: client });

@@ -8,12 +8,10 @@ import { DOCUMENTS_PATH } from '../names.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { describeFields } from '../openapi/fields.ts';
 import { NotFound } from '../problems/problem.ts';
-import { FIELDS_PATH, OPENAPI_PATH, PUBLIC_FUNCTION, ROUTE_METHODS, routes } from '../routes.ts';
+import { FIELDS_PATH, OPENAPI_PATH, ROUTE_METHODS } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { basePath, serviceUrl } from './request-header.ts';
-
-const PATHS = routes.filter(({ functionName }) => functionName === PUBLIC_FUNCTION).map(({ path }) => path);
 
 /**
  * What needs no right, and contains no data:
@@ -32,7 +30,7 @@ export function publicHandler({
   downloadOrigins,
   ...dependencies
 }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
-  readonly files: PageFiles;
+  readonly files: ReturnType<typeof readPageFiles>;
   /** Where reports are downloaded from: the only other hosts that the page may call. */
   readonly downloadOrigins: readonly string[];
 }) {
@@ -46,7 +44,6 @@ export function publicHandler({
     // For API Gateway, `/docs/` is another path than `/docs`. The relative URL holds below the base path of a stage too.
     if (requestContext.path.endsWith(`${DOCUMENTS_PATH}/`))
       return { statusCode: 308, headers: { Location: `..${DOCUMENTS_PATH}` }, body: '' };
-    if (!PATHS.includes(resource)) throw new NotFound();
     if (resource === FIELDS_PATH) return described('public', fields);
     // Shared caches must not store the document, because it holds the URL at which this caller reached the service.
     if (resource === OPENAPI_PATH) {
@@ -63,7 +60,7 @@ export function publicHandler({
       statusCode: 200,
       headers: {
         ...headers,
-        ...GZIPPED,
+        Vary: 'Accept-Encoding',
         'Content-Type': file.mediaType,
         'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
@@ -72,12 +69,14 @@ export function publicHandler({
   });
 }
 
-const GZIPPED = { Vary: 'Accept-Encoding' };
-
 /** A description of the service, which caches of this kind may store for five minutes. */
 const described = (caches: 'public' | 'private', body: string): APIGatewayProxyResult => ({
   statusCode: 200,
-  headers: { ...GZIPPED, 'Content-Type': 'application/json', 'Cache-Control': `${caches}, max-age=300` },
+  headers: {
+    Vary: 'Accept-Encoding',
+    'Content-Type': 'application/json',
+    'Cache-Control': `${caches}, max-age=300`,
+  },
   body,
 });
 
@@ -138,12 +137,6 @@ interface PageFile {
   readonly body: string;
 }
 
-export interface PageFiles {
-  /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
-  readonly version: string;
-  readonly byName: ReadonlyMap<string, PageFile>;
-}
-
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -154,8 +147,11 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml; charset=utf-8',
 };
 
-/** Reads the page's files and the documents, once, when the function starts. Throws if the files were not built. */
-export function readPageFiles(directory: string): PageFiles {
+/**
+ * Reads the page's files and the documents, once, when the function starts. `version` changes when any file changes: the
+ * page loads its files by version, so browsers use no outdated file. Throws if the files were not built.
+ */
+export function readPageFiles(directory: string) {
   const byName = new Map<string, PageFile>();
   const version = createHash('sha256');
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {

@@ -31,21 +31,32 @@ export function requestLog(
   metrics: MetricSink,
   endsReport: boolean,
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
+  const end: ReturnType<typeof requestLog>['after'] = ({ event, context, response, error }) => {
+    const { finishedQueries: ends, ...facts } = context.facts;
+    const status = response?.statusCode;
+    const line = {
+      requestId: event.requestContext.requestId,
+      status,
+      durationMs: Date.now() - context.began,
+      ...facts,
+      ...(ends && { ends }),
+      // The queries whose end this request has recorded: each query is charged once, to one partner.
+      ...(ends?.length && {
+        endedQueries: ends.length,
+        endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
+      }),
+    };
+    if (error && !(error instanceof Problem)) log.error('request', { ...line, error });
+    else log.info('request', { ...line, ...(error && problemFacts(error)) });
+    countAnswer(metrics, context.facts, { status, endsReport });
+  };
   return {
-    before: (request) => {
-      const began = beganAt(request.event.requestContext.requestTimeEpoch, Date.now());
-      Object.assign(request.context, { facts: {}, began });
+    before: ({ event, context }) => {
+      const began = beganAt(event.requestContext.requestTimeEpoch, Date.now());
+      Object.assign(context, { facts: {}, began });
     },
-    after: ({ event, context, response }) => {
-      log.info('request', line(event, context, response));
-      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
-    },
-    onError: ({ event, context, response, error }) => {
-      const facts = line(event, context, response);
-      if (error instanceof Problem) log.info('request', { ...facts, ...problemFacts(error) });
-      else log.error('request', { ...facts, error });
-      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
-    },
+    after: end,
+    onError: end,
   };
 }
 
@@ -60,23 +71,6 @@ const beganAt = (gatewayTime: number, now: number): number =>
 const problemFacts = ({ slug, cause }: Problem) => ({
   problem: slug,
   ...(cause instanceof Error && { cause: cause.message }),
-});
-
-const line = (
-  event: APIGatewayProxyEvent,
-  { facts: { finishedQueries: ends, ...facts }, began }: LoggedContext,
-  response: APIGatewayProxyResult | null | undefined,
-) => ({
-  requestId: event.requestContext.requestId,
-  status: response?.statusCode,
-  durationMs: Date.now() - began,
-  ...facts,
-  ...(ends && { ends }),
-  // The queries whose end this request has recorded: each query is charged once, to one partner.
-  ...(ends?.length && {
-    endedQueries: ends.length,
-    endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
-  }),
 });
 
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
