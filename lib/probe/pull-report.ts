@@ -7,11 +7,12 @@ import { API_VERSIONS } from '../report/parse-request.ts';
 import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
-/** A client of the identity provider, as the secret holds it. */
-const client = v.object({ clientId: v.string(), clientSecret: v.string() });
+/** A client of the identity provider. */
+const secretText = v.object({ clientId: v.string(), clientSecret: v.string() });
 /** Only characters that a header may hold: an error about any other would quote the token. */
-const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
-const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
+const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
+const tokenAnswer = v.object({ access_token: tokenText, expires_in: v.optional(v.number(), 300) });
+const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
 export interface ProbeParts {
   readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
@@ -29,18 +30,19 @@ export class TableMissing extends Error {
 
 /** Time limit of each step: the token, and the report with all its redirects. */
 const LONGEST_MS = 90_000;
-
 /** A token is replaced this long before it expires. */
 const SPARE_MS = 300_000;
-
-const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
 /** Asks for a token, a report and the states of days as a partner does. Throws an Error that names the failed step. */
 export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }: ProbeParts) {
   let cached: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
-    const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
+    const { clientId, clientSecret } = read(
+      secretText,
+      await readSecret(config.clientSecretId),
+      'The secret',
+    );
     const response = await fetch(config.tokenUrl, {
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
@@ -121,22 +123,17 @@ export function probeHandler({
 }) {
   return async (): Promise<void> => {
     const began = Date.now();
-    const durationMs = () => Date.now() - began;
+    const count = (name: string, value: number) => metrics.addMetric(name, MetricUnit.Count, value);
     try {
       const rows = await pull();
       const isDayLate = await isLate?.();
-      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
-      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
-      if (isDayLate !== undefined) metrics.addMetric(METRIC.lateDays, MetricUnit.Count, Number(isDayLate));
-      log.info('probe', {
-        isPulled: true,
-        rows,
-        ...(isDayLate !== undefined && { isDayLate }),
-        durationMs: durationMs(),
-      });
+      count(METRIC.probePulled, 1);
+      count(METRIC.probeRows, rows);
+      if (isDayLate !== undefined) count(METRIC.lateDays, Number(isDayLate));
+      log.info('probe', { isPulled: true, rows, isDayLate, durationMs: Date.now() - began });
     } catch (error) {
-      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
-      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+      count(METRIC.probePulled, 0);
+      log.error('probe', { isPulled: false, durationMs: Date.now() - began, error });
     }
     metrics.publishStoredMetrics();
   };
@@ -151,7 +148,6 @@ function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string
 
 const url = v.pipe(v.string(), v.url());
 const text = v.pipe(v.string(), v.nonEmpty());
-
 const environment = v.object({
   API_SCOPE: text,
   [PROBE_ENV.serviceUrl]: url,

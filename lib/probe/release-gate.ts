@@ -42,7 +42,7 @@ export const releaseChecker =
   async (properties: Properties): Promise<string> => {
     const { Release: release, Versions: versions } = v.parse(gateProperties, properties);
     const service = { serviceUrl: env[PROBE_ENV.serviceUrl] ?? '', versions, invoke };
-    await askEach(service, release, AbortSignal.timeout(LONGEST_ASKING_MS));
+    await askEach(service, release);
     const answered = `checked: ${Object.keys(versions).length} functions answer with ${release}`;
     const unpulled = `${answered}; no report was pulled, because the`;
     if (env[PROBE_ENV.tokenUrl] === undefined) return `${unpulled} stage has no probe`;
@@ -168,8 +168,8 @@ const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(
 async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
   release: string,
-  signal: AbortSignal,
 ): Promise<void> {
+  const signal = AbortSignal.timeout(LONGEST_ASKING_MS);
   for (const [name, arn] of Object.entries(versions)) {
     // The function for paths without a route is asked at a path of another one.
     const path = routes.find(({ functionName }) => functionName === name)?.path ?? '/';
@@ -190,20 +190,15 @@ function routeOf(path: string) {
 
 /** The event that API Gateway sends a function: only the members that the functions read. */
 function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
-  const names = [...new Set(url.searchParams.keys())];
+  const { pathname: path, hostname: domainName, searchParams } = url;
   return {
     httpMethod: 'GET',
-    path: url.pathname,
+    path,
     multiValueHeaders: Object.fromEntries([...headers].map(([name, value]) => [name, [value]])),
     multiValueQueryStringParameters: Object.fromEntries(
-      names.map((name) => [name, url.searchParams.getAll(name)]),
+      [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]),
     ),
     pathParameters,
-    requestContext: {
-      path: url.pathname,
-      domainName: url.hostname,
-      requestId: crypto.randomUUID(),
-      requestTimeEpoch: Date.now(),
-    },
+    requestContext: { path, domainName, requestId: crypto.randomUUID(), requestTimeEpoch: Date.now() },
   } as unknown as APIGatewayProxyEvent;
 }
