@@ -1,16 +1,11 @@
 import { reports } from './report/catalogue.ts';
 import { daysFunction, PUBLIC_FUNCTION } from './routes.ts';
 
-/** Each function's time-out, memory and trigger, on AWS, on one machine and in the simulations. */
-export interface FunctionSettings {
+/** A function's time-out and memory, on AWS, on one machine and in the simulations. */
+interface FunctionSettings {
   readonly timeoutSeconds: number;
   /** Lambda gives CPU in proportion to memory. 1,769 MB give one whole vCPU, and one thread can use no more. */
   readonly memoryMb: number;
-  /**
-   * What starts the function: a request, even one without a route; a new object under `publications/`; a publication
-   * that Lambda has given up; a schedule; or CloudFormation, before a new release receives requests.
-   */
-  readonly trigger: 'request' | 'publication' | 'abandoned-publication' | 'schedule' | 'release';
 }
 
 /**
@@ -50,34 +45,24 @@ const WORKING_MB = 1_769;
 /** For functions that mostly wait, because Lambda charges for memory while they wait. It is a third of a vCPU. */
 const WAITING_MB = 512;
 
-const reporting: FunctionSettings = { timeoutSeconds: 28, memoryMb: WORKING_MB, trigger: 'request' };
-const waiting: FunctionSettings = { ...reporting, memoryMb: WAITING_MB };
-
-/** For functions that call nothing slow. A longer time-out would only hide a fault. */
-const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
-
-/** For functions that pull a report as a partner does: a token, the waiting room, the file. */
-const pulling = { timeoutSeconds: 200, memoryMb: 256 };
+const reporting = { timeoutSeconds: 28, memoryMb: WORKING_MB };
+const waiting = { timeoutSeconds: 28, memoryMb: WAITING_MB };
 
 /** The settings by function name, which is the file's name in `functions/`. */
 export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),
   ['downloads', waiting],
-  [PUBLIC_FUNCTION, answering],
-  ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB, trigger: 'publication' }],
+  // It calls nothing slow. A longer time-out would only hide a fault.
+  [PUBLIC_FUNCTION, { timeoutSeconds: 10, memoryMb: WAITING_MB }],
+  ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB }],
   // It makes two small calls to S3, and repeats them while S3 throttles.
-  ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],
-  ['probe', { ...pulling, trigger: 'schedule' }],
-  // It asks each new version first, and waits while Lambda throttles.
-  ['release-check', { ...pulling, timeoutSeconds: 300, trigger: 'release' }],
+  ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB }],
+  // Both pull a report as a partner does: a token, the waiting room, the file. The check asks each new version first,
+  // and waits while Lambda throttles.
+  ['probe', { timeoutSeconds: 200, memoryMb: 256 }],
+  ['release-check', { timeoutSeconds: 300, memoryMb: 256 }],
 ]);
-
-/** The name of the only function that this trigger starts. Throws a TypeError if there is no such function. */
-export function functionStartedBy(trigger: Exclude<FunctionSettings['trigger'], 'request'>): string {
-  for (const [name, settings] of functionSettings) if (settings.trigger === trigger) return name;
-  throw new TypeError(`lib/function-settings.ts has no function that starts with a ${trigger}`);
-}
 
 /** A function's settings. Throws a TypeError if there is no such function. */
 export function settingsOf(functionName: string): FunctionSettings {

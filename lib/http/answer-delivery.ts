@@ -27,9 +27,9 @@ import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
 // Times are milliseconds since 1970.
 
-/** How long a caller waits for its query: a little longer than a query may take, so that the query is stopped first. */
-const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
-  longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
+/** How long a caller waits for its query: a little longer than it may queue and run, so that it is stopped first. */
+const callerWaitMs = ({ longestQueryMs }: Config): number =>
+  longestQueryMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
 /** Until when a caller may wait for its report, also if it must be published. */
 export const publishUntil = (config: Config, askedAt: number): number =>
@@ -98,14 +98,14 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
+  const { longestQueryMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
     askedAt: entitledAt ?? askedAt,
     waitUntil,
     giveUpAt: askedAt + callerWaitMs(config),
     publishUntil: publishUntil(config, askedAt),
     longestQueryMs,
-    longestQueueMs,
+    longestQueueMs: longestQueryMs,
     listingMs,
     acceptsGzip: acceptsGzip(requestHeader(event, 'accept-encoding')),
     scanLimit,

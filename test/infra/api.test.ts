@@ -459,11 +459,11 @@ describe('the API', () => {
       'THROTTLED 429',
       'INTEGRATION_FAILURE 502',
       'INTEGRATION_TIMEOUT 504',
-      'INVALID_SIGNATURE 404',
-      'EXPIRED_TOKEN 404',
       'WAF_FILTERED 403',
       'DEFAULT_4XX 400',
       'DEFAULT_5XX 500',
+      'INVALID_SIGNATURE 404',
+      'EXPIRED_TOKEN 404',
     ]);
     for (const { ResponseParameters, ResponseTemplates, StatusCode } of answers) {
       expect(ResponseParameters).toEqual({
