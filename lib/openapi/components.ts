@@ -18,11 +18,18 @@ export const jsonSchema = (answer: GenericSchema): Part =>
     return { type, ...about, ...(required.length > 0 && { required }), properties, additionalProperties };
   });
 
+/** Makes a tag for a description, as in required(TEXT)`What it is.` A long description can stand below its name. */
+export const describedBy =
+  <T>(make: (description: string) => T) =>
+  (strings: TemplateStringsArray, ...values: readonly unknown[]): T =>
+    make(String.raw({ raw: strings }, ...values));
+
 export const TEXT: Part = { type: 'string' };
 export const COUNT: Part = { type: 'integer', minimum: 1 };
-const text = (description: string, format?: string): Part => ({ type: 'string', format, description });
-const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
 export const like = (pattern: string): Part => ({ type: 'string', pattern });
+const oneOf = (values: readonly string[]): Part => ({ type: 'string', enum: values });
+const text = describedBy((description): Part => ({ type: 'string', description }));
+const uri = describedBy((description): Part => ({ type: 'string', format: 'uri', description }));
 
 export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string): Part => ({
   $ref: `#/components/${kind}/${name}`,
@@ -31,23 +38,14 @@ export const parametersNamed = (...names: readonly string[]): Part[] =>
   names.map((name) => reference('parameters', name));
 export const headersNamed = (...names: readonly string[]): Part =>
   Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
-
 const examplesNamed = (values: readonly (readonly [name: string, value: unknown])[]): Part =>
   Object.fromEntries(values.map(([name, value]) => [name, { value }]));
 
-/** A parameter that every request must have. */
-export const parameter = (
-  place: 'path' | 'query',
-  name: string,
-  description: string,
-  schema: Part,
-): Part => ({
-  name,
-  in: place,
-  required: true,
-  description,
-  schema,
-});
+const optional = (schema: Part) => describedBy((description): Part => ({ description, schema }));
+const required = (schema: Part) =>
+  describedBy((description): Part => ({ required: true, description, schema }));
+export const parameter = (place: 'path' | 'query', name: string, schema: Part, example?: string) =>
+  describedBy((description): Part => ({ name, in: place, required: true, description, schema, example }));
 
 /** The window of every example. */
 export const EXAMPLE_WINDOW = {
@@ -55,68 +53,44 @@ export const EXAMPLE_WINDOW = {
   endExclusive: '2026-02-01T00:00:00Z',
 };
 
-const timeParameter = (name: keyof typeof EXAMPLE_WINDOW, meaning: string): Part => ({
-  ...parameter('query', name, `${meaning} UTC, \`${UTC_TIME_FORM}\`.`, like(patternOf(UTC_TIME_FORM))),
-  example: EXAMPLE_WINDOW[name],
-});
+const instant = (name: keyof typeof EXAMPLE_WINDOW) =>
+  parameter('query', name, like(patternOf(UTC_TIME_FORM)), EXAMPLE_WINDOW[name]);
 
 const parameters = {
-  startInclusive: timeParameter('startInclusive', 'Where the window starts: records of this instant count.'),
-  endExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
-  ),
-  daysEndExclusive: timeParameter(
-    'endExclusive',
-    `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
-  ),
-  'api-version': {
-    ...parameter('query', 'api-version', 'The version of this contract.', oneOf(API_VERSIONS)),
-    example: API_VERSIONS.at(-1),
-  },
+  startInclusive: instant('startInclusive')`\
+Where the window starts: records of this instant count. UTC, \`${UTC_TIME_FORM}\`.`,
+  endExclusive: instant('endExclusive')`\
+Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} \
+days. UTC, \`${UTC_TIME_FORM}\`.`,
+  daysEndExclusive: instant('endExclusive')`\
+Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days. UTC, \`${UTC_TIME_FORM}\`.`,
+  'api-version': parameter('query', 'api-version', oneOf(API_VERSIONS), API_VERSIONS.at(-1))`\
+The version of this contract.`,
 };
 
-const required = (description: string, schema: Part): Part => ({ required: true, description, schema });
-const optional = (description: string, schema: Part): Part => ({ description, schema });
-const SECONDS_TO_WAIT = 'Seconds to wait before the next try.';
-
 const headers = (scope: string): Part => ({
-  'Cache-Control': required('No cache may store this answer.', oneOf(['no-store'])),
-  'Cache-Status': required(
-    'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
-    oneOf(Object.values(CACHE_STATUS)),
-  ),
-  'Content-Encoding': optional(
-    'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
-    oneOf(['gzip']),
-  ),
-  Vary: required(
-    'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
-    like('^Accept-Encoding(, Origin)?$'),
-  ),
-  DownloadOrWaitingRoom: required(
-    'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
-    { type: 'string', format: 'uri-reference' },
-  ),
-  [HEADER.dataVersion]: optional(
-    'The version of the data that the report counts; absent if they changed during the query.',
-    { type: 'string', minLength: 1 },
-  ),
-  [HEADER.reportEmpty]: {
-    description: `\
+  'Cache-Control': required(oneOf(['no-store']))`No cache may store this answer.`,
+  'Cache-Status': required(oneOf(Object.values(CACHE_STATUS)))`\
+Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).`,
+  'Content-Encoding': optional(oneOf(['gzip']))`\
+Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.`,
+  Vary: required(like('^Accept-Encoding(, Origin)?$'))`\
+If \`Accept-Encoding\` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a \
+gzipped file).`,
+  DownloadOrWaitingRoom: required({ type: 'string', format: 'uri-reference' })`\
+Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.`,
+  [HEADER.dataVersion]: optional({ type: 'string', minLength: 1 })`\
+The version of the data that the report counts; absent if they changed during the query.`,
+  [HEADER.reportEmpty]: optional(oneOf(EMPTY_REASONS))`\
 Present if the report has no rows. \`outside-window\`: a filter on the time lets nothing of the window pass. \
 \`no-records\`: the service has no records of these days. \`open-days\`: it has, and more may come. \`no-match\`: no \
 record that this client may see passes the filters; values must match exactly.`,
-    schema: oneOf(EMPTY_REASONS),
-  },
-  'Retry-After': required(SECONDS_TO_WAIT, COUNT),
-  RetryAfterFirewall: optional(SECONDS_TO_WAIT, COUNT),
+  'Retry-After': required(COUNT)`Seconds to wait before the next try.`,
+  RetryAfterFirewall: optional(COUNT)`Seconds to wait before the next try.`,
   [headerAsDelivered('WWW-Authenticate')]: {
-    required: true,
-    description: `\
+    ...required(like('^Bearer( |$)'))`\
 The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, it names \
 the scope to request; \`scope\` in the body says it too.`,
-    schema: like('^Bearer( |$)'),
     example: `Bearer error="insufficient_scope", scope="${scope}"`,
   },
 });
@@ -128,19 +102,18 @@ const schemas = {
     required: ['type', 'title', 'status', 'detail'],
     properties: {
       // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
-      type: text(
-        'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
-        'uri',
-      ),
-      title: text('The kind of problem, for people.'),
+      type: uri`What kind of problem it is; each kind has an entry in \`docs/problems.md\`. New ones may come.`,
+      title: text`The kind of problem, for people.`,
       status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-      detail: text('What is wrong and what to do, for people. If there are several faults, the first one.'),
-      instance: text('Identifies the request in the operator’s log. Only the firewall leaves it out.', 'uri'),
-      help: text(
-        'Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.',
-        'uri-reference',
-      ),
-      scope: text('The scope to request a token with. Present if a valid token is not authorized.'),
+      detail: text`What is wrong and what to do, for people. If there are several faults, the first one.`,
+      instance: uri`Identifies the request in the operator’s log. Only the firewall leaves it out.`,
+      help: {
+        type: 'string',
+        format: 'uri-reference',
+        description: `\
+Where the problem and its cure are described. From the gateway or the firewall, the path below the service’s URL.`,
+      },
+      scope: text`The scope to request a token with. Present if a valid token is not authorized.`,
       reports: {
         type: 'array',
         items: TEXT,
@@ -160,8 +133,8 @@ const schemas = {
     type: 'object',
     required: ['parameter', 'detail'],
     properties: {
-      parameter: text('A query parameter as the caller wrote it, or `Accept`.'),
-      detail: text('What is wrong with it.'),
+      parameter: text`A query parameter as the caller wrote it, or \`Accept\`.`,
+      detail: text`What is wrong with it.`,
     },
   },
 };

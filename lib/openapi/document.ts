@@ -102,8 +102,8 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
       tags: ['Reports'],
       security: [],
       parameters: [
-        parameter('path', 'ticket', 'Identifies the report. Anyone who has it can get the report.', TEXT),
-        parameter('path', 'hop', 'Counts the redirects, so that no two URLs are the same.', COUNT),
+        parameter('path', 'ticket', TEXT)`Identifies the report. Anyone who has it can get the report.`,
+        parameter('path', 'hop', COUNT)`Counts the redirects, so that no two URLs are the same.`,
       ],
       responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
     }),
