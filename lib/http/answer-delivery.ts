@@ -98,19 +98,15 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const { longestQueryMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
+    ...config,
+    longestQueueMs: config.longestQueryMs,
     askedAt: entitledAt ?? askedAt,
     waitUntil,
     giveUpAt: askedAt + callerWaitMs(config),
     publishUntil: publishUntil(config, askedAt),
-    longestQueryMs,
-    longestQueueMs: longestQueryMs,
-    listingMs,
     acceptsGzip: acceptsGzip(requestHeader(event, 'accept-encoding')),
-    scanLimit,
     partner: facts.partner,
-    queriesPerPartner,
   };
   const note = (newFacts: DeliveryFacts) => {
     const finishedQueries = [...(facts.finishedQueries ?? []), ...(newFacts.finishedQueries ?? [])];

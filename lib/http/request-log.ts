@@ -46,26 +46,24 @@ export function requestLog(
         endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
       }),
     };
-    if (error && !(error instanceof Problem)) log.error('request', { ...line, error });
-    else log.info('request', { ...line, ...(error && problemFacts(error)) });
+    if (!error) log.info('request', line);
+    else if (error instanceof Problem) log.info('request', { ...line, ...problemFacts(error) });
+    else log.error('request', { ...line, error });
     countAnswer(metrics, context.facts, { status, endsReport });
   };
   return {
     before: ({ event, context }) => {
-      const began = beganAt(event.requestContext.requestTimeEpoch, Date.now());
+      // The arrival at the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
+      // comes from a wrong clock: then now.
+      const { requestTimeEpoch: arrival } = event.requestContext;
+      const now = Date.now();
+      const began = isYounger(arrival, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? arrival : now;
       Object.assign(context, { facts: {}, began });
     },
     after: end,
     onError: end,
   };
 }
-
-/**
- * When a request reached the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
- * comes from a wrong clock: then now.
- */
-const beganAt = (gatewayTime: number, now: number): number =>
-  isYounger(gatewayTime, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? gatewayTime : now;
 
 /** The kind of the problem; for a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({

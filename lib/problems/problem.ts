@@ -24,6 +24,7 @@ export abstract class Problem extends Error {
   readonly status: number;
   readonly slug: string;
   readonly title: string;
+  readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
 
@@ -32,12 +33,9 @@ export abstract class Problem extends Error {
     this.status = status;
     this.slug = slug;
     this.title = title;
+    this.detail = detail;
     this.headers = headers ?? {};
     this.members = members ?? {};
-  }
-
-  get detail(): string {
-    return this.message;
   }
 }
 
@@ -53,13 +51,11 @@ export class InvalidRequest extends Problem {
   constructor(faults: readonly Fault[]) {
     const [first, ...others] = faults;
     const more = others.length === 0 ? '' : ` (${others.length} more in errors)`;
+    const detail = first ? `${first.parameter}: ${first.detail}${more}` : 'The request has a fault.';
     const errors = faults.slice(0, InvalidRequest.mostListed);
     const errorsLeftOut = faults.length - errors.length;
-    super(
-      gatewayProblems.unreadable,
-      first ? `${first.parameter}: ${first.detail}${more}` : 'The request has a fault.',
-      { members: { errors, ...(errorsLeftOut > 0 && { errorsLeftOut }) } },
-    );
+    const members = { errors, ...(errorsLeftOut > 0 && { errorsLeftOut }) };
+    super(gatewayProblems.unreadable, detail, { members });
     this.faults = errors;
   }
 }
@@ -77,9 +73,8 @@ export class ReportTooLarge extends Problem {
 /** 401: no token, or an invalid one (docs/contract.md#the-token). */
 export class Unauthenticated extends Problem {
   constructor(detail: string, challenge = 'Bearer error="invalid_token"') {
-    super({ status: 401, slug: 'unauthenticated', title: 'Unauthenticated' }, detail, {
-      headers: { 'WWW-Authenticate': challenge },
-    });
+    const headers = { 'WWW-Authenticate': challenge };
+    super({ status: 401, slug: 'unauthenticated', title: 'Unauthenticated' }, detail, { headers });
   }
 }
 
@@ -93,14 +88,10 @@ export class NotAuthorized extends Problem {
 
   /** @param reports the reports that the caller may request instead */
   constructor(scope: string, caller: string, reports: readonly string[] = []) {
-    super(
-      { status: 401, slug: 'not-authorized', title: 'Not authorized' },
-      'Not authorized to this endpoint.',
-      {
-        headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
-        members: { scope, ...(reports.length > 0 && { reports }) },
-      },
-    );
+    const kind = { status: 401, slug: 'not-authorized', title: 'Not authorized' };
+    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
+    const members = { scope, ...(reports.length > 0 && { reports }) };
+    super(kind, 'Not authorized to this endpoint.', { headers, members });
     this.caller = caller;
   }
 }
@@ -190,8 +181,6 @@ export const problemDocument = (
   ...members,
 });
 
-const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
-
 /** An example of each class, without `NotFound`, which is the gateway's too, and subclasses. */
 export const causes = (scope: string): readonly Problem[] => [
   new InvalidRequest([
@@ -217,7 +206,7 @@ export function knownProblems(scope: string) {
       name: problem.slug,
       status: problem.status,
       headers: problem instanceof Problem ? problem.headers : {},
-      document: problemDocument(problem, INSTANCE),
+      document: problemDocument(problem, '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b'),
     }))
     .sort((a, b) => a.status - b.status);
 }
