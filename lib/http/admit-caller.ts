@@ -25,7 +25,7 @@ export async function verifyCaller(
   { verifyToken }: CallerDependencies,
   facts: LoggedFacts,
 ): Promise<Claims> {
-  const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });
+  const name = (client: string) => Object.assign(facts, { client, partner: client });
   const claims = await verifyToken(requestHeader(event, 'authorization')).catch((error: unknown) => {
     if (error instanceof NotAuthorized) name(error.caller);
     throw error;

@@ -39,9 +39,9 @@ export function requestLog(
       status,
       durationMs: Date.now() - context.began,
       ...facts,
-      ...(ends && { ends }),
       // The queries whose end this request has recorded: each query is charged once, to one partner.
-      ...(ends?.length && {
+      ...(ends && {
+        ends,
         endedQueries: ends.length,
         endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
       }),
@@ -95,7 +95,7 @@ export function countAnswer(
   metrics.publishStoredMetrics();
 }
 
-/** The only facts that a request's log line may hold beside those that `request-log.ts` always writes. */
+/** The only facts that a request's log line may hold beside those that `requestLog` always writes. */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The client's id. If the token names no client: the subject, or else `unnamed`. */

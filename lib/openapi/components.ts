@@ -47,22 +47,15 @@ const required = (schema: Part) =>
 export const parameter = (place: 'path' | 'query', name: string, schema: Part, example?: string) =>
   describedBy((description): Part => ({ name, in: place, required: true, description, schema, example }));
 
-/** The window of every example. */
-export const EXAMPLE_WINDOW = {
-  startInclusive: '2026-01-01T00:00:00Z',
-  endExclusive: '2026-02-01T00:00:00Z',
-};
-
-const instant = (name: keyof typeof EXAMPLE_WINDOW) =>
-  parameter('query', name, like(patternOf(UTC_TIME_FORM)), EXAMPLE_WINDOW[name]);
+const start = parameter('query', 'startInclusive', like(patternOf(UTC_TIME_FORM)), '2026-01-01T00:00:00Z');
+const end = parameter('query', 'endExclusive', like(patternOf(UTC_TIME_FORM)), '2026-02-01T00:00:00Z');
 
 const parameters = {
-  startInclusive: instant('startInclusive')`\
-Where the window starts: records of this instant count. UTC, \`${UTC_TIME_FORM}\`.`,
-  endExclusive: instant('endExclusive')`\
+  startInclusive: start`Where the window starts: records of this instant count. UTC, \`${UTC_TIME_FORM}\`.`,
+  endExclusive: end`\
 Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} \
 days. UTC, \`${UTC_TIME_FORM}\`.`,
-  daysEndExclusive: instant('endExclusive')`\
+  daysEndExclusive: end`\
 Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days. UTC, \`${UTC_TIME_FORM}\`.`,
   'api-version': parameter('query', 'api-version', oneOf(API_VERSIONS), API_VERSIONS.at(-1))`\
 The version of this contract.`,
