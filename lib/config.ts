@@ -24,12 +24,10 @@ const origins = v.pipe(
   v.transform((list) => (list === '' ? [] : list.split(','))),
   v.array(origin),
 );
-
 const companyClaims = v.strictObject(
   byOwner(() => v.exactOptional(v.strictObject({ claim: text, prefix: v.exactOptional(text) }))),
 );
 
-/** The environment variables of the functions. */
 const environment = v.object({
   /** The deployed commit, for logs and answers. */
   COMMIT: v.optional(text, 'unknown'),
@@ -42,16 +40,15 @@ const environment = v.object({
   REQUIRED_CLAIM: v.optional(text),
   REQUIRED_CLAIM_VALUE: v.optional(text),
   /**
-   * What decides which companies' rows a caller may see: the register of partners (`partners`) or the token (`claims`).
-   * With `none`, every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
+   * What decides whose rows a caller may see: the register of partners (`partners`) or the token (`claims`). With `none`,
+   * every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
    */
   ENTITLEMENTS: v.picklist(['partners', 'claims', 'none']),
   PARTNERS_BUCKET: v.optional(text),
   /**
-   * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim
-   * holds role names, `prefix` is the text before the id:
+   * For each owner, the claim that lists company ids, and the text before an id if the claim holds role names:
    * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here, no token
-   * gives access to the reports that the owner governs.
+   * gives access to the reports that it governs.
    */
   COMPANY_CLAIMS: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /** The claim value that means every company; no number, because company ids are numbers. */

@@ -1,9 +1,8 @@
 import type { CacheStatus } from './delivery/delivery.ts';
 
 /**
- * Headers of every answer, including those of the gateway and the firewall. A browser must not guess another media
- * type, and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the second
- * header (RFC 6797, 8.1).
+ * Headers of every answer, also of the gateway and the firewall. A browser must not guess another media type, and must
+ * use TLS for this host for a year; over plain http, as on one machine, it ignores that (RFC 6797, 8.1).
  */
 export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
@@ -18,7 +17,7 @@ export const HEADER = {
 } as const;
 
 /**
- * The name under which a function's response header reaches the caller. API Gateway's REST APIs rename one of them
+ * The name under which a function's response header reaches the caller. API Gateway's REST APIs rename one
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 export const headerAsDelivered = (name: string): string =>
@@ -32,8 +31,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. This body leaves
- * the link out, because some logs keep bodies and not headers, and anyone with the link can download the report.
+ * The body of a redirect, for people who see it. It leaves out the link, which RFC 9110 (15.4.4) asks for, because some
+ * logs keep bodies and not headers, and anyone with the link can download the report.
  */
 export const NOTE = {
   download:

@@ -18,10 +18,9 @@ import { basePath, serviceUrl } from './request-header.ts';
  *
  * - GET /openapi.json: the service in OpenAPI 3.1, with the URL at which this caller reached it
  * - GET /reporting/fields: the reports, their fields and the limits of a request
- * - GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. GET
- *   /docs, /docs/{document} and /llms.txt: the documents for callers, with the addresses, scope and limits of this
- *   service in every example. If the URL has the files' version, browsers may cache them, otherwise they must revalidate
- * - 308 from /docs/ to /docs
+ * - GET / and /page/{file}: the page on which people build, run and look at reports; GET /docs, /docs/{document} and
+ *   /llms.txt: the documents for callers, with the addresses, scope and limits of this service in every example. If the
+ *   URL has the files' version, browsers may cache them, otherwise they must revalidate. 308 from /docs/ to /docs
  * - 404 for any other path, and for any method that a path does not accept, with or without a token. API Gateway's own
  *   answer to such a request with a bearer token would be a 403 about AWS signatures
  */
@@ -60,7 +59,7 @@ export function publicHandler({
       statusCode: 200,
       headers: {
         ...headers,
-        Vary: 'Accept-Encoding',
+        ...GZIPPED,
         'Content-Type': file.mediaType,
         'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
@@ -69,14 +68,12 @@ export function publicHandler({
   });
 }
 
+const GZIPPED = { Vary: 'Accept-Encoding' };
+
 /** A description of the service, which caches of this kind may store for five minutes. */
 const described = (caches: 'public' | 'private', body: string): APIGatewayProxyResult => ({
   statusCode: 200,
-  headers: {
-    Vary: 'Accept-Encoding',
-    'Content-Type': 'application/json',
-    'Cache-Control': `${caches}, max-age=300`,
-  },
+  headers: { ...GZIPPED, 'Content-Type': 'application/json', 'Cache-Control': `${caches}, max-age=300` },
   body,
 });
 

@@ -145,8 +145,7 @@ export class Unavailable extends Problem {
 export class Overloaded extends Unavailable {}
 
 /**
- * The response for an error, in `application/problem+json`. The error's class decides its status and headers. Every
- * error that is not a `Problem` gets the same answer (docs/contract.md#errors).
+ * The response for an error. Every error that is not a `Problem` gets the same answer (docs/contract.md#errors).
  *
  * @param service the service's URL, for `help`; if it is not known, `help` is a path
  */
@@ -195,10 +194,7 @@ export const causes = (scope: string): readonly Problem[] => [
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
 ];
 
-/**
- * Every problem that the functions, the gateway or the firewall send, with its document, in the order of the statuses.
- * For a gateway's problem, `headers` is empty.
- */
+/** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */
 export function knownProblems(scope: string) {
   const { unreadable: _, ...gateways } = gatewayProblems;
   return [...causes(scope), ...Object.values(gateways)]
