@@ -7,8 +7,8 @@ import { API_VERSIONS } from '../report/parse-request.ts';
 import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
-/** A client of the identity provider. */
-const secretText = v.object({ clientId: v.string(), clientSecret: v.string() });
+/** A client of the identity provider, as the secret holds it. */
+const client = v.object({ clientId: v.string(), clientSecret: v.string() });
 /** Only characters that a header may hold: an error about any other would quote the token. */
 const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
 const tokenAnswer = v.object({ access_token: tokenText, expires_in: v.optional(v.number(), 300) });
@@ -38,11 +38,7 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
   let cached: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
 
   const newToken = async (): Promise<string> => {
-    const { clientId, clientSecret } = read(
-      secretText,
-      await readSecret(config.clientSecretId),
-      'The secret',
-    );
+    const { clientId, clientSecret } = read(client, await readSecret(config.clientSecretId), 'The secret');
     const response = await fetch(config.tokenUrl, {
       method: 'POST',
       headers: { Authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
@@ -63,12 +59,9 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
 
   /** Asks about the time between two instants, in milliseconds since 1970. */
   const ask = async (path: string, start: number, end: number, fields = {}, headers = {}) => {
-    const query = new URLSearchParams({
-      ...fields,
-      startInclusive: formatUtcTime(start),
-      endExclusive: formatUtcTime(end),
-      'api-version': API_VERSIONS.at(-1) as string,
-    });
+    const [startInclusive, endExclusive] = [formatUtcTime(start), formatUtcTime(end)];
+    const version = { 'api-version': API_VERSIONS.at(-1) as string };
+    const query = new URLSearchParams({ ...fields, startInclusive, endExclusive, ...version });
     const response = await fetch(`${config.serviceUrl}${path}?${query}`, {
       headers: { Authorization: `Bearer ${await token()}`, ...headers },
       signal: AbortSignal.timeout(LONGEST_MS),
@@ -105,22 +98,19 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
   };
 }
 
+interface ProbeActs {
+  readonly pull: () => Promise<number>;
+  readonly isLate?: (() => Promise<boolean>) | undefined;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}
+
 /**
  * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
  * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
  * error. The metric shows a failed pull.
  */
-export function probeHandler({
-  pull,
-  isLate,
-  log,
-  metrics,
-}: {
-  readonly pull: () => Promise<number>;
-  readonly isLate?: (() => Promise<boolean>) | undefined;
-  readonly log: LineLog;
-  readonly metrics: MetricSink;
-}) {
+export function probeHandler({ pull, isLate, log, metrics }: ProbeActs) {
   return async (): Promise<void> => {
     const began = Date.now();
     const count = (name: string, value: number) => metrics.addMetric(name, MetricUnit.Count, value);

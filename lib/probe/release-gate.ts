@@ -52,17 +52,16 @@ export const releaseChecker =
     const secondsLate = 1 + (digest.readUInt16BE() % 3_600);
     const ask = fetchFromVersions({ ...service, fetch });
     const probe = serviceProbe({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
-    return probe.pull().then(
-      (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
-      (error: unknown) => {
-        if (!(error instanceof TableMissing)) throw error;
-        return `${unpulled} lake has no events yet`;
-      },
-    );
+    try {
+      return `${answered}; a report was pulled, with rows: ${await probe.pull()}`;
+    } catch (error) {
+      if (error instanceof TableMissing) return `${unpulled} lake has no events yet`;
+      throw error;
+    }
   };
 
 /**
- * Serves the custom resource that stands between new versions and their aliases (`infra/api/release-gate.ts`). Whatever
+ * Serves the custom resource that stands between new versions and their aliases (`addReleaseGate`). Whatever
  * happens, CloudFormation gets an answer. If it says FAILED, CloudFormation takes the deployment back, and updates the
  * gate again, to the properties of before: that must pass, even if nothing works.
  */
@@ -105,11 +104,8 @@ export function releaseGate({
 }
 
 /** Why a deployment passes without a check. Undefined if it must be checked. */
-function whyUnchecked({
-  RequestType,
-  ResourceProperties: now,
-  OldResourceProperties: before = {},
-}: GateEvent): string | undefined {
+function whyUnchecked(event: GateEvent): string | undefined {
+  const { RequestType, ResourceProperties: now, OldResourceProperties: before = {} } = event;
   if (RequestType === 'Delete') return 'the gate is removed';
   if (RequestType === 'Create')
     return 'this deployment made the gate, and may have no partner yet who could pull a report. The next one is checked';
