@@ -15,7 +15,7 @@ import { like, type Part, parametersNamed } from './components.ts';
 const EXAMPLE_VALUE = { datetime: '2026-01-05T00:00:00Z', integer: 1042, string: 'Mobile' };
 
 /** A value of each type in the file (docs/contract.md#the-file). */
-const EXAMPLE_CELL = {
+const CSV_VALUE = {
   datetime: '"2026-01-01T00:00:00Z"',
   integer: 1042,
   float: '12.500000',
@@ -61,7 +61,7 @@ export const examplesOf = (report: Report, valueIn: (request: ExampleRequest) =>
 /** A file that could answer the example: the header line and one row. */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
   const names = requestedFields.map((name) => `"${name}"`);
-  const cells = requestedFields.map((name) => EXAMPLE_CELL[fieldOf(report, name)?.type ?? 'string']);
+  const cells = requestedFields.map((name) => CSV_VALUE[fieldOf(report, name)?.type ?? 'string']);
   return `${names.join(',')}\n${cells.join(',')}\n`;
 }
 
