@@ -2,8 +2,7 @@ import type { AthenaClient, GetQueryExecutionCommandOutput } from '@aws-sdk/clie
 import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
-import { QUERY_WAIT_MS } from '../lib/function-settings.ts';
-import { hopWaitMs } from '../lib/http/answer-delivery.ts';
+import { FIRST_WAIT_MS, QUERY_WAIT_MS } from '../lib/function-settings.ts';
 import { readDataState } from '../lib/lake/data-version.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
@@ -86,7 +85,7 @@ function model(time: VirtualTime, queryMs: number) {
     let left: Progress | undefined;
     for (let hop = 0; ; hop++) {
       const began = time.now();
-      const waitUntil = began + hopWaitMs(hop, QUERY_WAIT_MS);
+      const waitUntil = began + (hop === 0 ? FIRST_WAIT_MS : QUERY_WAIT_MS);
       const terms: DeliveryTerms = {
         askedAt,
         waitUntil,

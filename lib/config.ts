@@ -19,12 +19,15 @@ const origin = v.pipe(
   v.string(),
   v.check((text) => URL.canParse(text) && new URL(text).origin === text, 'expected origins, https://host'),
 );
-
+const origins = v.pipe(
+  v.string(),
+  v.transform((list) => (list === '' ? [] : list.split(','))),
+  v.array(origin),
+);
 const companyClaims = v.strictObject(
   byOwner(() => v.exactOptional(v.strictObject({ claim: text, prefix: v.exactOptional(text) }))),
 );
 
-/** The environment variables of the functions. */
 const environment = v.object({
   /** The deployed commit, for logs and answers. */
   COMMIT: v.optional(text, 'unknown'),
@@ -37,16 +40,15 @@ const environment = v.object({
   REQUIRED_CLAIM: v.optional(text),
   REQUIRED_CLAIM_VALUE: v.optional(text),
   /**
-   * What decides which companies' rows a caller may see: the register of partners (`partners`) or the token (`claims`).
-   * With `none`, every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
+   * What decides whose rows a caller may see: the register of partners (`partners`) or the token (`claims`). With `none`,
+   * every caller sees all rows. There is no default: a deployment that forgot to choose must not start.
    */
   ENTITLEMENTS: v.picklist(['partners', 'claims', 'none']),
   PARTNERS_BUCKET: v.optional(text),
   /**
-   * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim
-   * holds role names, `prefix` is the text before the id:
+   * For each owner, the claim that lists company ids, and the text before an id if the claim holds role names:
    * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here, no token
-   * gives access to the reports that the owner governs.
+   * gives access to the reports that it governs.
    */
   COMPANY_CLAIMS: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /** The claim value that means every company; no number, because company ids are numbers. */
@@ -76,14 +78,7 @@ const environment = v.object({
   /** Whether download URLs lead to the edge (`yes`) or to the bucket (`no`). */
   LINKS_LEAD_TO_EDGE: v.optional(v.picklist(['yes', 'no']), 'no'),
   /** The origins whose pages may call the service, separated by commas. The service's own origin need not be listed. */
-  CORS_ORIGINS: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((list) => (list === '' ? [] : list.split(','))),
-      v.array(origin),
-    ),
-    '',
-  ),
+  CORS_ORIGINS: v.optional(origins, ''),
   /** How many hours after a day's end (UTC) the operator promises the day to be final; 0 promises nothing. */
   FINAL_AFTER_HOURS: v.optional(whole(0, MOST_FINAL_AFTER_HOURS), '0'),
   /** The currency of all amounts (ISO 4217). Without it, the service names no currency. */
@@ -111,10 +106,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(`The environment is incomplete or wrong.\n${faults.join('\n')}`);
   }
   const values = result.output;
-  const { REQUIRED_CLAIM: name, REQUIRED_CLAIM_VALUE: value } = values;
+  const { REQUIRED_CLAIM: name, REQUIRED_CLAIM_VALUE: value, EVENTS_BUCKET: bucket } = values;
   if ((name === undefined) !== (value === undefined))
     throw new Error('REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.');
-  const bucket = values.EVENTS_BUCKET;
   const { ACCESS_TOKEN_ENDPOINT: tokenEndpoint, ACCESS_CONTACT: contact } = values;
   const access: Access = { ...(tokenEndpoint && { tokenEndpoint }), ...(contact && { contact }) };
   return Object.freeze({
@@ -133,8 +127,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     longestQueryMs: values.LONGEST_QUERY_MS,
     lake: bucket === undefined ? undefined : Object.freeze({ bucket, prefix: values.EVENTS_PREFIX }),
     listingMs: values.LISTING_SECONDS * 1_000,
-    /** How long a query may wait in Athena's queue. Its running time does not count. */
-    longestQueueMs: values.LONGEST_QUERY_MS,
     scanLimit: values.MAX_BYTES_SCANNED || undefined,
     queriesPerPartner: values.QUERIES_PER_PARTNER || undefined,
     requestsPerSecond: values.REQUESTS_PER_SECOND,
@@ -150,14 +142,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
 }
 
 function entitlementTerms(values: v.InferOutput<typeof environment>): EntitlementTerms {
-  const by = values.ENTITLEMENTS;
+  const { ENTITLEMENTS: by, PARTNERS_BUCKET: bucket, EVERY_COMPANY_VALUE: everyCompany } = values;
   if (by === 'none') return { by };
   if (by === 'partners') {
-    const bucket = values.PARTNERS_BUCKET;
     if (bucket !== undefined) return { by, bucket };
     throw new Error('ENTITLEMENTS is "partners": name the register\'s bucket, PARTNERS_BUCKET.');
   }
-  const everyCompany = values.EVERY_COMPANY_VALUE;
   const rules = Object.entries(values.COMPANY_CLAIMS).map(([owner, rule]) => [
     owner,
     { prefix: undefined, everyCompany, ...rule },

@@ -4,9 +4,8 @@
 export const DOCUMENTS_PATH = '/docs';
 
 /**
- * The results bucket's CORS rule. It allows pages of any origin, because the URL's signature gives the right to
- * download. After a redirect from one origin to another, a browser sends `Origin: null`, which no list of origins would
- * match.
+ * The results bucket's CORS rule. It allows pages of any origin, because the URL's signature gives the right. After a
+ * redirect to another origin, a browser sends `Origin: null`, which no list of origins would match.
  */
 export const DOWNLOAD_CORS = {
   methods: ['GET', 'HEAD'],

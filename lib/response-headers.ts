@@ -1,20 +1,23 @@
 import type { CacheStatus } from './delivery/delivery.ts';
 
 /**
- * Headers of every answer, including those of the gateway and the firewall. A browser must not guess another media
- * type, and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the second
- * header (RFC 6797, 8.1).
+ * Headers of every answer, also of the gateway and the firewall. A browser must not guess another media type, and must
+ * use TLS for this host for a year; over plain http, as on one machine, it ignores that (RFC 6797, 8.1).
  */
 export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Strict-Transport-Security': 'max-age=31536000',
 } as const;
 
-/** The header that names the deployed commit: the first thing to know about a wrong answer. */
-export const VERSION_HEADER = 'Service-Version';
+export const HEADER = {
+  /** Names the deployed commit: the first thing to know about a wrong answer. */
+  version: 'Service-Version',
+  dataVersion: 'Data-Version',
+  reportEmpty: 'Report-Empty',
+} as const;
 
 /**
- * The name under which a function's response header reaches the caller. API Gateway's REST APIs rename one of them
+ * The name under which a function's response header reaches the caller. API Gateway's REST APIs rename one
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 export const headerAsDelivered = (name: string): string =>
@@ -28,8 +31,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * The body of a redirect, for people who see it. RFC 9110 (15.4.4) asks for the link in the body too. This body leaves
- * the link out, because some logs keep bodies and not headers, and anyone with the link can download the report.
+ * The body of a redirect, for people who see it. It leaves out the link, which RFC 9110 (15.4.4) asks for, because some
+ * logs keep bodies and not headers, and anyone with the link can download the report.
  */
 export const NOTE = {
   download:
@@ -39,6 +42,3 @@ export const NOTE = {
     'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
     'or says where to wait on.\n',
 };
-
-export const DATA_VERSION_HEADER = 'Data-Version';
-export const REPORT_EMPTY_HEADER = 'Report-Empty';

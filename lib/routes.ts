@@ -28,13 +28,10 @@ export const PREFLIGHT_METHOD = 'OPTIONS';
 export const BASE_PATH = '/reporting';
 
 export const reportPath = ({ name }: Pick<Report, 'name'>): string => `${BASE_PATH}/${name}`;
-
 export const daysPath = (report: Pick<Report, 'name'>): string => `${reportPath(report)}/days`;
-
 /** Where a caller waits for a report that takes longer than one request. */
 export const downloadPath = (ticket: string, hop: number | string): string =>
   `${BASE_PATH}/downloads/${ticket}/${hop}`;
-
 export const OPENAPI_PATH = '/openapi.json';
 export const FIELDS_PATH = `${BASE_PATH}/fields`;
 

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { partnerKey } from '../lib/access/partner-record.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
 import type { Variable } from '../lib/config.ts';
-import { functionStartedBy, RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
+import { RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
 import { DOWNLOAD_CORS, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
@@ -201,13 +201,12 @@ export async function startStack(options: StackOptions) {
     sandboxes.set(name, sandbox);
     return sandbox;
   };
-  const queueOf = (trigger: 'publication' | 'abandoned-publication', onFailure?: EventQueue['send']) => {
-    const name = functionStartedBy(trigger);
+  const queueOf = (name: 'publish' | 'abandon', onFailure?: EventQueue['send']) => {
     const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
     const queue = eventQueue({ name, sandbox: sandboxOf(name), retryPausesMs, onFailure, log });
     return started.adopt(queue, close);
   };
-  publications = queueOf('publication', queueOf('abandoned-publication').send);
+  publications = queueOf('publish', queueOf('abandon').send);
   const isForPages = corsOrigins.length > 0;
   const routes = serviceRoutes.map(
     ({ functionName, path, report }): Route => ({

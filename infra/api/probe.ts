@@ -3,7 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { functionStartedBy, settingsOf } from '../../lib/function-settings.ts';
+import { settingsOf } from '../../lib/function-settings.ts';
 import { GATE, METRIC_NAMESPACE, PROBE_ENV } from '../../lib/names.ts';
 import { logSettings } from '../kept-resources.ts';
 import type { Stage } from '../stage.ts';
@@ -11,7 +11,7 @@ import { type LiveFunction, makeLambdaFunction, makeLive, type Release } from '.
 import { type Permission, qualifiedArn, type ServiceResources } from './permissions.ts';
 
 /** Name of the probe's file in `functions/` and of its bundle's folder. */
-export const PROBE = functionStartedBy('schedule');
+export const PROBE = 'probe';
 
 /** What the probe needs to request tokens as a partner does. */
 export interface ProbeClient {
@@ -86,7 +86,7 @@ export function makeProbe(scope: Construct, everyMinutes: number, props: PullerP
 }
 
 /** Name of the check's file in `functions/` and of its bundle's folder. */
-const RELEASE_CHECK = functionStartedBy('release');
+const RELEASE_CHECK = 'release-check';
 
 /** How much longer CloudFormation waits for the check's answer than the check may run, for a start that is throttled. */
 const SPARE_SECONDS = 120;

@@ -20,12 +20,7 @@ import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lib/function-settings.ts';
-import {
-  type GatewayProblem,
-  gatewayProblems,
-  otherGatewayProblems,
-  refusedByFirewall,
-} from '../../lib/problems/gateway-problems.ts';
+import { type GatewayProblem, gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 import { MIN_GZIP_BYTES, PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
@@ -198,21 +193,17 @@ export class ReportsApi extends Construct {
 const { notFound } = gatewayProblems;
 
 /**
- * Answers that only the real gateway gives. Its other kinds of answers can't occur, because the API has no authorizers,
- * API keys or validators.
+ * Every answer that the gateway gives by itself, except 413, which can't be customised. Its other kinds of answers can't
+ * occur, because the API has no authorizers, API keys or validators. The limit per address has an answer of its own, in
+ * `firewall.ts`.
  */
-const furtherProblems: readonly GatewayProblem[] = [
+const gatewayAnswers: readonly GatewayProblem[] = [
+  ...Object.values(gatewayProblems),
   // No method uses AWS signatures. But on an unknown route, the gateway expects a signature, and takes a bearer token
   // for an invalid signature.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
-  // The limit per address has an answer of its own, in `firewall.ts`.
-  refusedByFirewall,
-  ...Object.values(otherGatewayProblems),
 ];
-
-/** Every answer that the gateway gives by itself, except 413, which can't be customised. */
-const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
 /**
  * Makes the gateway answer in the shape of the service's own problem documents.

@@ -1,4 +1,4 @@
-import { FIRST_WAIT_MS, functionStartedBy, QUERY_WAIT_MS, settingsOf } from '../../lib/function-settings.ts';
+import { FIRST_WAIT_MS, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, PUBLIC_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -105,7 +105,7 @@ export const publicFunction: ServiceFunction = {
 
 /** The function that Lambda invokes after the last retry of a publication has failed. */
 export const abandon: ServiceFunction = {
-  name: functionStartedBy('abandoned-publication'),
+  name: 'abandon',
   description: 'Tells the waiting callers that a large result will not be published',
   permissions: (service) => [
     ...resultsPermissions(service, { reads: ['publications', 'jobs'], writes: ['jobs', 'abandoned'] }),
@@ -114,7 +114,7 @@ export const abandon: ServiceFunction = {
 };
 
 export const publish: ServiceFunction = {
-  name: functionStartedBy('publication'),
+  name: 'publish',
   description: 'Publishes results too large to publish while a caller waits',
   permissions: (service) => [
     ...resultsPermissions(service, {
@@ -141,6 +141,4 @@ export const reportingFunctions: readonly ServiceFunction[] = [
 export const serviceFunctions: readonly ServiceFunction[] = [...reportingFunctions, publicFunction];
 
 /** The functions that requests reach. */
-export const requestedFunctions = serviceFunctions.filter(
-  ({ name }) => settingsOf(name).trigger === 'request',
-);
+export const requestedFunctions = serviceFunctions.filter((one) => one !== publish && one !== abandon);

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/names.ts';
-import { refusedByFirewall } from '../../lib/problems/gateway-problems.ts';
+import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { deliveringFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
@@ -21,7 +21,7 @@ export const ANSWER_KINDS = {
       FilterPattern.stringValue('$.status', '=', '401'),
       FilterPattern.stringValue('$.status', '=', '403'),
     ),
-    FilterPattern.stringValue('$.gatewayAnswer', '!=', refusedByFirewall.responseType),
+    FilterPattern.stringValue('$.gatewayAnswer', '!=', gatewayProblems.refusedByFirewall.responseType),
   ),
 } as const;
 

@@ -1,18 +1,23 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Claims, callerOf } from '../access/claims.ts';
 import type { Register } from '../access/partner-record.ts';
-import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
+import { scopeOf, type TokenVerifier, tokenVerifier } from '../access/verify-token.ts';
 import { whoseRows } from '../access/whose-rows.ts';
 import type { Config } from '../config.ts';
 import type { Wanted } from '../delivery/delivery.ts';
 import { NotAuthorized } from '../problems/problem.ts';
 import { type Report, reports } from '../report/catalogue.ts';
-import type { FunctionDependencies } from './function-dependencies.ts';
+import { type FunctionDependencies, functionDependencies } from './function-dependencies.ts';
 import { requestHeader } from './request-header.ts';
 import { type LoggedFacts, noteCaller } from './request-log.ts';
 
-/** What a handler needs if its callers send a token. */
+/** What a function needs if its callers send a token. */
 export type CallerDependencies = FunctionDependencies & { readonly verifyToken: TokenVerifier };
+
+export function callerDependencies(env: NodeJS.ProcessEnv): CallerDependencies {
+  const dependencies = functionDependencies(env);
+  return { ...dependencies, verifyToken: tokenVerifier(dependencies.config.token) };
+}
 
 /** The claims of the request's token, whose client is noted for the log. Throws as `TokenVerifier` does. */
 export async function verifyCaller(
@@ -20,7 +25,7 @@ export async function verifyCaller(
   { verifyToken }: CallerDependencies,
   facts: LoggedFacts,
 ): Promise<Claims> {
-  const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });
+  const name = (client: string) => Object.assign(facts, { client, partner: client });
   const claims = await verifyToken(requestHeader(event, 'authorization')).catch((error: unknown) => {
     if (error instanceof NotAuthorized) name(error.caller);
     throw error;

@@ -4,7 +4,6 @@ import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type {
   CacheStatus,
-  Delivery,
   DeliveryBackends,
   DeliveryFacts,
   DeliveryTerms,
@@ -19,33 +18,22 @@ import {
   TICKET_MS,
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
-import { CACHE_STATUS, DATA_VERSION_HEADER, NOTE, REPORT_EMPTY_HEADER } from '../response-headers.ts';
+import { CACHE_STATUS, HEADER, NOTE } from '../response-headers.ts';
 import type { Progress } from '../results/ticket.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
 import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
-/** How long a caller waits for its query: a little longer than a query may take, so that the query is stopped first. */
-const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
-  longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
+// Times are milliseconds since 1970.
 
-/** Until when a caller may wait for its report, also if it must be published. Times are milliseconds since 1970. */
+/** How long a caller waits for its query: a little longer than it may queue and run, so that it is stopped first. */
+const callerWaitMs = ({ longestQueryMs }: Config): number =>
+  longestQueryMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
+
+/** Until when a caller may wait for its report, also if it must be published. */
 export const publishUntil = (config: Config, askedAt: number): number =>
   askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
-
-/** How long a ticket is valid: a minute longer than the caller may wait, so that the last hop can say why it ends. */
-export const ticketLifeMs = (config: Config): number => publishUntil(config, 0) + 60_000;
-
-/**
- * How long a request waits for its report. The first request waits only a short time, because some clients have short
- * time-outs. Every later request waits as long as it can, because some clients follow few redirects
- * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
- *
- * @param hop 0 for the request for the report itself; n for the nth waiting hop
- */
-export const hopWaitMs = (hop: number, longestMs: number): number =>
-  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;
 
 /**
  * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
@@ -53,10 +41,15 @@ export const hopWaitMs = (hop: number, longestMs: number): number =>
  * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
  * error. Even if `QUERY_WAIT_MS` is set to less than `FIRST_WAIT_MS`, the calls to AWS get at least `FIRST_WAIT_MS`.
  *
+ * The first request waits only a short time, because some clients have short time-outs. Every later request waits as
+ * long as it can, because some clients follow few redirects
+ * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
+ *
  * @param began when the request came to the gateway, perhaps by a clock that is behind this machine's
+ * @param hop 0 for the request for the report itself; n for the nth waiting hop
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
-  const waitMs = hopWaitMs(hop, queryWaitMs);
+  const waitMs = hop === 0 ? Math.min(FIRST_WAIT_MS, queryWaitMs) : queryWaitMs;
   const waitUntil = Math.max(began + waitMs, Date.now() + Math.min(waitMs, LEAST_WAIT_MS));
   const firstAnswer = began + FIRST_WAIT_MS;
   return {
@@ -76,10 +69,9 @@ export function askedAtTheLatest(config: Config, began: number, hop: number): nu
   return began - (hop - 1) * shortestHopMs;
 }
 
-/** One request for a report, on the route of the report or of the waiting room. Times are milliseconds since 1970. */
-export interface DeliveryRequest {
+/** One request for a report, on the route of the report or of the waiting room. */
+interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
-  /** When the request must be answered. */
   readonly waitUntil: number;
   /** When the caller sent its first request for this report. */
   readonly askedAt: number;
@@ -91,11 +83,14 @@ export interface DeliveryRequest {
   readonly data: DataState;
   /** The progress that the caller's previous request stored. */
   readonly left?: Progress;
-  /** Stores the delivery's progress; resolves to the ticket and hop of the next waiting URL. */
-  readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<{
-    readonly ticket: string;
-    readonly hop: number;
-  }>;
+  /** Stores the delivery's progress; resolves to the next place in the waiting room. */
+  readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<Place>;
+}
+
+/** Where a caller waits: the parts of a waiting URL. No URL twice, because some clients refuse that. */
+interface Place {
+  readonly ticket: string;
+  readonly hop: number;
 }
 
 /** Answers with a redirect, to the report or to the waiting room (docs/contract.md#the-redirect). */
@@ -103,55 +98,41 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
+    ...config,
+    longestQueueMs: config.longestQueryMs,
     askedAt: entitledAt ?? askedAt,
     waitUntil,
     giveUpAt: askedAt + callerWaitMs(config),
     publishUntil: publishUntil(config, askedAt),
-    longestQueryMs,
-    longestQueueMs,
-    listingMs,
     acceptsGzip: acceptsGzip(requestHeader(event, 'accept-encoding')),
-    scanLimit,
     partner: facts.partner,
-    queriesPerPartner,
   };
   const note = (newFacts: DeliveryFacts) => {
     const finishedQueries = [...(facts.finishedQueries ?? []), ...(newFacts.finishedQueries ?? [])];
     Object.assign(facts, newFacts, finishedQueries.length > 0 && { finishedQueries });
   };
   const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
-  facts.isReady = delivery.state === 'ready';
-  facts.cacheStatus = delivery.cacheStatus;
+  const { cacheStatus } = delivery;
+  Object.assign(facts, { isReady: delivery.state === 'ready', cacheStatus });
   if (delivery.state === 'waiting') {
     const place = await remember({ progress: delivery.progress, waitedMs: Date.now() - askedAt });
-    return redirectToWaitingRoom(event, place, delivery.cacheStatus);
+    return redirectToWaitingRoom(event, place, cacheStatus);
   }
-  const url = await backends.results.presign(delivery.key, config.downloadUrlSeconds, delivery.bytes);
-  log.info('download', {
-    requestId: event.requestContext.requestId,
-    ...auditedFacts(facts, wanted, delivery),
+  const { key, bytes, dataVersion, whyEmpty } = delivery;
+  const url = await backends.results.presign(key, config.downloadUrlSeconds, bytes);
+  const { requestId } = event.requestContext;
+  log.info('download', { requestId, ...auditedFacts(facts, wanted, delivery) });
+  return seeOther(url, cacheStatus, NOTE.download, {
+    ...(dataVersion && { [HEADER.dataVersion]: dataVersion }),
+    ...(whyEmpty && { [HEADER.reportEmpty]: whyEmpty }),
   });
-  return redirectToDownload(url, delivery);
 }
 
-type Ready = Extract<Delivery, { state: 'ready' }>;
-
-/** 303 to the report itself (docs/contract.md#the-redirect). */
-const redirectToDownload = (
-  url: string,
-  { cacheStatus, dataVersion, whyEmpty }: Omit<Ready, 'state' | 'key' | 'bytes'>,
-): APIGatewayProxyResult =>
-  seeOther(url, cacheStatus, NOTE.download, {
-    ...(dataVersion && { [DATA_VERSION_HEADER]: dataVersion }),
-    ...(whyEmpty && { [REPORT_EMPTY_HEADER]: whyEmpty }),
-  });
-
-/** 303 to the waiting room, below the same base path. No URL twice: some clients refuse that. */
+/** 303 to the waiting room, below the base path of the request. */
 export function redirectToWaitingRoom(
   { requestContext: { path } }: APIGatewayProxyEvent,
-  { ticket, hop }: { readonly ticket: string; readonly hop: number },
+  { ticket, hop }: Place,
   cacheStatus: CacheStatus,
 ): APIGatewayProxyResult {
   const base = path.slice(0, path.lastIndexOf(`${BASE_PATH}/`));

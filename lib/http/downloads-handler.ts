@@ -10,11 +10,13 @@ import {
   publishUntil,
   redirectToWaitingRoom,
   requestTimes,
-  ticketLifeMs,
 } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { noteCaller } from './request-log.ts';
+
+/** A ticket is valid for a minute longer than its caller may wait, so that the last hop can say why it ends. */
+const SPARE_MS = 60_000;
 
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is
@@ -31,9 +33,9 @@ import { noteCaller } from './request-log.ts';
 export function downloadsHandler(dependencies: FunctionDependencies) {
   const { config, backendsUntil } = dependencies;
   return problemChain(dependencies, { endsReport: true }).handler(async (event, { facts, began }) => {
-    const id = event.pathParameters?.['ticket'] ?? '';
-    const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
-    if (Number.isNaN(hop)) throw new NoSuchDownload();
+    const { ticket: id = '', hop: digits = '' } = event.pathParameters ?? {};
+    if (!/^\d{1,6}$/.test(digits)) throw new NoSuchDownload();
+    const hop = Number(digits);
     facts.hop = hop;
     const next = { ticket: id, hop: hop + 1 };
     let askedAt = askedAtTheLatest(config, began, hop);
@@ -44,31 +46,24 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const waits = await openTicket(results, id);
       // The ticket says how long the caller had waited when it was read, which may have taken long.
       askedAt = Date.now() - waits.waitedMs;
-      if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
+      if (waits.waitedMs > publishUntil(config, 0) + SPARE_MS) throw new NoSuchDownload();
       const { request, client, progress } = waits;
       const { report } = request;
       Object.assign(facts, { report: report.name, client, partner: client });
-
       // There is no token here. Without a register, the ticket grants what the first request's token granted.
       const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
-      // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
-      // listing fails too.
-      const listed =
-        progress.waitsFor === 'slot' ? begun(readDataState(lake, request, config.listingMs)) : undefined;
+      // The lake is listed while the register is read. A refusal goes before a failure of the listing.
+      const list = () => readDataState(lake, request, config.listingMs);
+      const listed = progress.waitsFor === 'slot' ? begun(list()) : undefined;
       const verdict: Verdict = registered
         ? verdictOnPartner(await registered, report)
         : { state: 'entitled', entitlement: waits.entitlement };
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();
       const { entitlement } = verdict;
-      // If the caller's companies have changed since the ticket was written, the delivery starts again with the new
-      // ones.
+      // If the caller's companies have changed since the ticket was written, the delivery starts over with the new ones.
       const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
-      const data =
-        isSame && progress.waitsFor === 'attempt'
-          ? progress.data
-          : await (listed ?? readDataState(lake, request, config.listingMs));
-
+      const data = isSame && progress.waitsFor === 'attempt' ? progress.data : await (listed ?? list());
       return await answerDelivery(dependencies, {
         event,
         waitUntil,
@@ -79,15 +74,15 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         data,
         ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
         remember: async (left) => {
-          // If S3 throttles this write, the caller waits on with the older ticket. The next hop then reads the same
-          // records again, compares the companies again, and at worst starts one more query, as a new caller would.
+          // If S3 throttles this write, the caller waits on with the older ticket. The next hop then at worst starts
+          // one more query, as a new caller would.
           await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
           return next;
         },
       });
     } catch (error) {
-      // AWS throttles this hop. Meanwhile the query or the publication continues, or a slot becomes free. So the caller
-      // waits on. The next hop reads the ticket and the caller's rights again.
+      // AWS throttles this hop, but the query or the publication goes on. So the caller waits on, and the next hop reads
+      // the ticket and the caller's rights again.
       if (!(error instanceof Overloaded) || Date.now() >= publishUntil(config, askedAt)) throw error;
       facts.isReady = false;
       facts.cacheStatus ??= 'miss';

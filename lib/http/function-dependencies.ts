@@ -23,9 +23,7 @@ export interface FunctionDependencies {
   ) => DeliveryBackends & { readonly register: Register };
 }
 
-export function functionDependencies(
-  env: Readonly<Record<string, string | undefined>>,
-): FunctionDependencies {
+export function functionDependencies(env: NodeJS.ProcessEnv): FunctionDependencies {
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });

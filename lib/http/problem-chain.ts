@@ -1,12 +1,8 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { Config } from '../config.ts';
 import { problemResponse } from '../problems/problem.ts';
-import {
-  COMMON_HEADERS,
-  DATA_VERSION_HEADER,
-  REPORT_EMPTY_HEADER,
-  VERSION_HEADER,
-} from '../response-headers.ts';
+import { COMMON_HEADERS, HEADER } from '../response-headers.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { requestHeader, serviceUrl } from './request-header.ts';
@@ -19,23 +15,15 @@ import { type LoggedContext, requestLog } from './request-log.ts';
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
   { endsReport = false } = {},
-) => {
-  const addHeaders: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ response }) => {
-    if (response)
-      response.headers = { ...response.headers, ...COMMON_HEADERS, [VERSION_HEADER]: config.commit };
-  };
-  return (
-    middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
-      // `cors` comes first, because the first middleware sees the answer last.
-      .use(cors(config.corsOrigins))
-      .use(requestLog(log, metrics, endsReport))
-      .use({ after: addHeaders, onError: addHeaders })
-      .onError((request) => {
-        const { error, event } = request;
-        request.response = problemResponse(error, event.requestContext.requestId, serviceUrl(event));
-      })
-  );
-};
+) =>
+  middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
+    // `responseHeaders` comes first, because the first middleware sees the answer last.
+    .use(responseHeaders(config))
+    .use(requestLog(log, metrics, endsReport))
+    .onError((request) => {
+      const { error, event } = request;
+      request.response = problemResponse(error, event.requestContext.requestId, serviceUrl(event));
+    });
 
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': ROUTE_METHODS.join(', '),
@@ -45,28 +33,33 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** The headers that a page may read in addition to those that CORS always lets it read. */
-const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, ${REPORT_EMPTY_HEADER}, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
+const EXPOSED = `Cache-Status, ${HEADER.dataVersion}, Deprecation, Link, ${HEADER.reportEmpty}, Retry-After, ${HEADER.version}, Sunset, x-amzn-RequestId`;
 
 /**
- * Lets the pages of these origins call the service and read its answers, also problems (Fetch standard, 3.2). Without
- * origins it does nothing, and OPTIONS is answered 404. Credentials are not allowed: the page itself sends its token,
- * and the browser adds no cookies.
+ * The common headers, and those of CORS, which let the pages of `corsOrigins` call the service and read its answers, also
+ * problems (Fetch standard, 3.2). Without origins, OPTIONS is answered 404. Credentials are not allowed: the page itself
+ * sends its token, and the browser adds no cookies.
  */
-function cors(origins: readonly string[]): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+function responseHeaders({
+  corsOrigins,
+  commit,
+}: Config): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
   const allow = (event: APIGatewayProxyEvent, vary?: unknown): Record<string, string> => {
-    if (origins.length === 0) return {};
+    if (corsOrigins.length === 0) return {};
     const origin = requestHeader(event, 'origin');
     const Vary = vary ? `${vary}, Origin` : 'Origin';
-    return origin !== undefined && origins.includes(origin)
+    return origin !== undefined && corsOrigins.includes(origin)
       ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary }
       : { Vary };
   };
-  const addTo: ReturnType<typeof cors>['after'] = ({ event, response }) => {
-    if (response) response.headers = { ...response.headers, ...allow(event, response.headers?.['Vary']) };
+  const addTo: ReturnType<typeof responseHeaders>['after'] = ({ event, response }) => {
+    if (!response) return;
+    const common = { ...response.headers, ...COMMON_HEADERS, [HEADER.version]: commit };
+    response.headers = { ...common, ...allow(event, response.headers?.['Vary']) };
   };
   return {
     before: ({ event }) =>
-      event.httpMethod === PREFLIGHT_METHOD && origins.length > 0
+      event.httpMethod === PREFLIGHT_METHOD && corsOrigins.length > 0
         ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS, ...COMMON_HEADERS }, body: '' }
         : undefined,
     after: addTo,

@@ -8,22 +8,19 @@ import { DOCUMENTS_PATH } from '../names.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { describeFields } from '../openapi/fields.ts';
 import { NotFound } from '../problems/problem.ts';
-import { FIELDS_PATH, OPENAPI_PATH, PUBLIC_FUNCTION, ROUTE_METHODS, routes } from '../routes.ts';
+import { FIELDS_PATH, OPENAPI_PATH, ROUTE_METHODS } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { basePath, serviceUrl } from './request-header.ts';
-
-const PATHS = routes.filter(({ functionName }) => functionName === PUBLIC_FUNCTION).map(({ path }) => path);
 
 /**
  * What needs no right, and contains no data:
  *
  * - GET /openapi.json: the service in OpenAPI 3.1, with the URL at which this caller reached it
  * - GET /reporting/fields: the reports, their fields and the limits of a request
- * - GET /: the page on which people build, run and look at reports. GET /page/{file}: a file that the page loads. GET
- *   /docs, /docs/{document} and /llms.txt: the documents for callers, with the addresses, scope and limits of this
- *   service in every example. If the URL has the files' version, browsers may cache them, otherwise they must revalidate
- * - 308 from /docs/ to /docs
+ * - GET / and /page/{file}: the page on which people build, run and look at reports; GET /docs, /docs/{document} and
+ *   /llms.txt: the documents for callers, with the addresses, scope and limits of this service in every example. If the
+ *   URL has the files' version, browsers may cache them, otherwise they must revalidate. 308 from /docs/ to /docs
  * - 404 for any other path, and for any method that a path does not accept, with or without a token. API Gateway's own
  *   answer to such a request with a bearer token would be a 403 about AWS signatures
  */
@@ -32,7 +29,7 @@ export function publicHandler({
   downloadOrigins,
   ...dependencies
 }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
-  readonly files: PageFiles;
+  readonly files: ReturnType<typeof readPageFiles>;
   /** Where reports are downloaded from: the only other hosts that the page may call. */
   readonly downloadOrigins: readonly string[];
 }) {
@@ -46,7 +43,6 @@ export function publicHandler({
     // For API Gateway, `/docs/` is another path than `/docs`. The relative URL holds below the base path of a stage too.
     if (requestContext.path.endsWith(`${DOCUMENTS_PATH}/`))
       return { statusCode: 308, headers: { Location: `..${DOCUMENTS_PATH}` }, body: '' };
-    if (!PATHS.includes(resource)) throw new NotFound();
     if (resource === FIELDS_PATH) return described('public', fields);
     // Shared caches must not store the document, because it holds the URL at which this caller reached the service.
     if (resource === OPENAPI_PATH) {
@@ -138,12 +134,6 @@ interface PageFile {
   readonly body: string;
 }
 
-export interface PageFiles {
-  /** Changes when any file changes. The page loads its files by version, so browsers use no outdated file. */
-  readonly version: string;
-  readonly byName: ReadonlyMap<string, PageFile>;
-}
-
 const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -154,8 +144,11 @@ const MEDIA_TYPE: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml; charset=utf-8',
 };
 
-/** Reads the page's files and the documents, once, when the function starts. Throws if the files were not built. */
-export function readPageFiles(directory: string): PageFiles {
+/**
+ * Reads the page's files and the documents, once, when the function starts. `version` changes when any file changes: the
+ * page loads its files by version, so browsers use no outdated file. Throws if the files were not built.
+ */
+export function readPageFiles(directory: string) {
   const byName = new Map<string, PageFile>();
   const version = createHash('sha256');
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {

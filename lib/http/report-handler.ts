@@ -29,8 +29,7 @@ export function reportHandler(report: Report, dependencies: CallerDependencies) 
     const claims = await verifyCaller(event, dependencies, facts);
     const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
     const accept = requestHeader(event, 'accept');
-    // The lake is listed while the register is read. If the caller is refused, it gets the refusal, even if the
-    // request has faults or the listing fails too.
+    // The lake is listed while the register is read. A refusal goes before faults and before a failure of the listing.
     const parsed = begun((async () => parseRequest(report, { parameters, accept }))());
     const listed = begun(parsed.then((request) => readDataState(backends.lake, request, config.listingMs)));
     const caller = await admitCaller(claims, report, config, backends.register, facts);

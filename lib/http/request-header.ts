@@ -15,7 +15,6 @@ export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
   new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(['gzip']).includes('gzip');
 
 const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
-const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
 /** A path of plain segments, such as a stage. It never begins with `//`, which would name a host. */
 const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
@@ -24,17 +23,14 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
  * The base path of a stage or of a custom domain, without a slash at its end: what the request's path has before its
  * route. Undefined if the path does not end with its route, or if the base has other characters than plain ones.
  */
-export function basePath({
-  resource,
-  pathParameters,
-  requestContext,
-}: APIGatewayProxyEvent): string | undefined {
-  const route = (resource ?? '').replaceAll(
+export function basePath(event: APIGatewayProxyEvent): string | undefined {
+  const parameters = event.pathParameters;
+  const route = (event.resource ?? '').replaceAll(
     /\/\{(\w+)\+?\}/g,
-    (_, name) => `/${pathParameters?.[name] ?? ''}`,
+    (_, name) => `/${parameters?.[name] ?? ''}`,
   );
   if (route === '') return undefined;
-  const path = route === '/' ? requestContext.path.replace(/\/?$/, '/') : requestContext.path;
+  const path = route === '/' ? event.requestContext.path.replace(/\/?$/, '/') : event.requestContext.path;
   const base = path.slice(0, -route.length);
   return path.endsWith(route) && PLAIN_PATH.test(base) ? base : undefined;
 }
@@ -49,7 +45,8 @@ export function serviceUrl(event: APIGatewayProxyEvent): string | undefined {
   const base = basePath(event);
   if (domainName === undefined || !HOST.test(domainName) || base === undefined) return undefined;
   const scheme = requestHeader(event, 'x-forwarded-proto') === 'http' ? 'http' : 'https';
-  const port = /^\d{1,5}$/.exec(requestHeader(event, 'x-forwarded-port') ?? '')?.[0];
-  const explicitPort = port === undefined || port === DEFAULT_PORT[scheme] ? '' : `:${port}`;
-  return `${scheme}://${domainName}${explicitPort}${base}`;
+  const port = /^\d{1,5}$/.exec(requestHeader(event, 'x-forwarded-port') ?? '')?.[0] ?? '';
+  // An origin has no port if it is the scheme's own.
+  const origin = URL.parse(`${scheme}://${domainName}:${port}`)?.origin;
+  return origin && origin + base;
 }

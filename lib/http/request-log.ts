@@ -31,52 +31,44 @@ export function requestLog(
   metrics: MetricSink,
   endsReport: boolean,
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
+  const end: ReturnType<typeof requestLog>['after'] = ({ event, context, response, error }) => {
+    const { finishedQueries: ends, ...facts } = context.facts;
+    const status = response?.statusCode;
+    const line = {
+      requestId: event.requestContext.requestId,
+      status,
+      durationMs: Date.now() - context.began,
+      ...facts,
+      // The queries whose end this request has recorded: each query is charged once, to one partner.
+      ...(ends && {
+        ends,
+        endedQueries: ends.length,
+        endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
+      }),
+    };
+    if (!error) log.info('request', line);
+    else if (error instanceof Problem) log.info('request', { ...line, ...problemFacts(error) });
+    else log.error('request', { ...line, error });
+    countAnswer(metrics, context.facts, { status, endsReport });
+  };
   return {
-    before: (request) => {
-      const began = beganAt(request.event.requestContext.requestTimeEpoch, Date.now());
-      Object.assign(request.context, { facts: {}, began });
+    before: ({ event, context }) => {
+      // The arrival at the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
+      // comes from a wrong clock: then now.
+      const { requestTimeEpoch: arrival } = event.requestContext;
+      const now = Date.now();
+      const began = isYounger(arrival, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? arrival : now;
+      Object.assign(context, { facts: {}, began });
     },
-    after: ({ event, context, response }) => {
-      log.info('request', line(event, context, response));
-      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
-    },
-    onError: ({ event, context, response, error }) => {
-      const facts = line(event, context, response);
-      if (error instanceof Problem) log.info('request', { ...facts, ...problemFacts(error) });
-      else log.error('request', { ...facts, error });
-      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
-    },
+    after: end,
+    onError: end,
   };
 }
-
-/**
- * When a request reached the gateway, so that a cold start counts as waiting. An arrival before the gateway's time-out
- * comes from a wrong clock: then now.
- */
-const beganAt = (gatewayTime: number, now: number): number =>
-  isYounger(gatewayTime, GATEWAY_TIMEOUT_SECONDS * 1_000, now) ? gatewayTime : now;
 
 /** The kind of the problem; for a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
   problem: slug,
   ...(cause instanceof Error && { cause: cause.message }),
-});
-
-const line = (
-  event: APIGatewayProxyEvent,
-  { facts: { finishedQueries: ends, ...facts }, began }: LoggedContext,
-  response: APIGatewayProxyResult | null | undefined,
-) => ({
-  requestId: event.requestContext.requestId,
-  status: response?.statusCode,
-  durationMs: Date.now() - began,
-  ...facts,
-  ...(ends && { ends }),
-  // The queries whose end this request has recorded: each query is charged once, to one partner.
-  ...(ends?.length && {
-    endedQueries: ends.length,
-    endedBytes: ends.reduce((sum, { bytesScanned }) => sum + bytesScanned, 0),
-  }),
 });
 
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
@@ -103,7 +95,7 @@ export function countAnswer(
   metrics.publishStoredMetrics();
 }
 
-/** The only facts that a request's log line may hold beside those that `request-log.ts` always writes. */
+/** The only facts that a request's log line may hold beside those that `requestLog` always writes. */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The client's id. If the token names no client: the subject, or else `unnamed`. */

@@ -1,17 +1,24 @@
 import * as v from 'valibot';
 import type { Config } from '../config.ts';
-import { type Field, type Levels, reports, valuesOf } from '../report/catalogue.ts';
+import { type Field, type Report, reports, valuesOf } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { reportPath } from '../routes.ts';
+import { describedBy } from './components.ts';
 
-const described = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.description(description));
-const optional = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.optional(described(schema, description));
-const text = (description: string) => described(v.string(), description);
+const required = <S extends v.GenericSchema>(schema: S) =>
+  describedBy((description) => v.pipe(schema, v.description(description)));
+const optional = <S extends v.GenericSchema>(schema: S) =>
+  describedBy((description) => v.optional(v.pipe(schema, v.description(description))));
+const text = required(v.string());
 const integer = v.pipe(v.number(), v.integer());
+
+const values = v.object({
+  example: text`One value, without the quotes of the CSV.`,
+  unit: text`What it counts or names.`,
+  exactness: text`How exact it is.`,
+});
 
 /** One field as callers see it, without its column and its table. */
 const fieldAnswer = v.object({
@@ -19,66 +26,44 @@ const fieldAnswer = v.object({
   role: v.picklist(['dimension', 'metric']),
   type: v.picklist(['datetime', 'integer', 'string', 'float']),
   meaning: v.string(),
-  values: described(
-    v.object({
-      example: text('One value, without the quotes of the CSV.'),
-      unit: text('What it counts or names.'),
-      exactness: text('How exact it is.'),
-    }),
-    'What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.',
-  ),
-  groupable: described(v.boolean(), 'Whether it can stand in `groupBy`.'),
-  filterable: described(v.boolean(), 'Whether it can be filtered by.'),
-  grain: optional(v.picklist(['hour', 'day']), 'The unit that times are truncated to.'),
-  isAmount: optional(v.boolean(), 'Whether a metric is an amount of money.'),
-  countedBy: optional(
-    v.object({ whereGroupedBy: v.string(), otherwise: v.string() }),
-    'The dimensions that a metric is counted by, if that depends on the grouping.',
-  ),
+  values: required(values)`\
+What the values look like in the CSV. Read integers and amounts exactly, not as binary floats.`,
+  groupable: required(v.boolean())`Whether it can stand in \`groupBy\`.`,
+  filterable: required(v.boolean())`Whether it can be filtered by.`,
+  grain: optional(v.picklist(['hour', 'day']))`The unit that times are truncated to.`,
+  isAmount: optional(v.boolean())`Whether a metric is an amount of money.`,
+  countedBy: optional(v.object({ whereGroupedBy: v.string(), otherwise: v.string() }))`\
+The dimensions that a metric is counted by, if that depends on the grouping.`,
+});
+
+const access = v.object({
+  tokenEndpoint: optional(v.pipe(v.string(), v.url()))`\
+Where access tokens come from, for a client id and secret.`,
+  contact: optional(v.string())`Whom to ask: an e-mail address, or an https URL.`,
 });
 
 /** What `GET /reporting/fields` answers: the reports, their fields and the limits of a request. */
 export const fieldsAnswer = v.object({
   apiVersions: v.array(v.string()),
-  timeZone: text('The time zone of all times.'),
+  timeZone: text`The time zone of all times.`,
   timeForm: v.string(),
-  currency: optional(
-    v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
-    'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
-  ),
-  access: optional(
-    v.object({
-      tokenEndpoint: optional(
-        v.pipe(v.string(), v.url()),
-        'Where access tokens come from, for a client id and secret.',
-      ),
-      contact: optional(v.string(), 'Whom to ask: an e-mail address, or an https URL.'),
-    }),
-    'How to get access; absent where the operator has not said it.',
-  ),
-  finalAfterHours: optional(
-    v.pipe(integer, v.minValue(1)),
-    'How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.',
-  ),
+  currency: optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)))`\
+The currency of all amounts (ISO 4217); absent if the operator has not set it.`,
+  access: optional(access)`How to get access; absent where the operator has not said it.`,
+  finalAfterHours: optional(v.pipe(integer, v.minValue(1)))`\
+How many hours after its end (UTC) the operator promises a day to be final; absent without a promise.`,
   limits: v.object({
-    windowDays: described(integer, 'The longest window.'),
-    longestReportSeconds: described(
-      integer,
-      'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
-    ),
-    queriesAtATime: optional(
-      integer,
-      'How many queries of one client may be under way; absent without a limit.',
-    ),
-    requestsPerSecond: optional(
-      v.number(),
-      'How many requests a second are accepted for each report, of all clients together; others get 429.',
-    ),
-    filterTextCharacters: described(integer, 'The longest text of a filter.'),
-    filterTimeForms: described(
+    windowDays: required(integer)`The longest window.`,
+    longestReportSeconds: required(integer)`\
+A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.`,
+    queriesAtATime: optional(integer)`\
+How many queries of one client may be under way; absent without a limit.`,
+    requestsPerSecond: optional(v.number())`\
+How many requests a second are accepted for each report, of all clients together; others get 429.`,
+    filterTextCharacters: required(integer)`The longest text of a filter.`,
+    filterTimeForms: required(
       v.record(v.string(), v.string()),
-      'The form of a time in a filter, for each grain.',
-    ),
+    )`The form of a time in a filter, for each grain.`,
   }),
   reports: v.array(
     v.object({ name: v.string(), title: v.string(), path: v.string(), fields: v.array(fieldAnswer) }),
@@ -105,22 +90,26 @@ export const describeFields = (config: Config): v.InferOutput<typeof fieldsAnswe
     name: report.name,
     title: report.title,
     path: reportPath(report),
-    fields: report.fields.map((field) => describeField(field, report.levels)),
+    fields: report.fields.map((field) => describeField(field, report)),
   })),
 });
 
-const describeField = (field: Field, levels: Levels | undefined): v.InferOutput<typeof fieldAnswer> => ({
-  name: field.name,
-  role: field.role,
-  type: field.type,
-  meaning: field.meaning,
-  values: valuesOf(field),
-  groupable: field.role === 'dimension',
-  filterable: field.role === 'dimension',
-  grain: field.type === 'datetime' ? field.grain : undefined,
-  isAmount: field.role === 'metric' ? field.type === 'float' : undefined,
-  countedBy:
-    levels?.metric === field
-      ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
-      : undefined,
-});
+const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof fieldAnswer> => {
+  const { name, role, type, meaning } = field;
+  const isDimension = role === 'dimension';
+  return {
+    name,
+    role,
+    type,
+    meaning,
+    values: valuesOf(field),
+    groupable: isDimension,
+    filterable: isDimension,
+    grain: field.type === 'datetime' ? field.grain : undefined,
+    isAmount: isDimension ? undefined : type === 'float',
+    countedBy:
+      levels?.metric === field
+        ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
+        : undefined,
+  };
+};

@@ -1,38 +1,43 @@
-import type { DayState } from '../lake/days-answer.ts';
 import {
   type Dimension,
   dimensionsOf,
   type Field,
-  type FieldType,
   fieldOf,
   metricsOf,
   type Report,
   reports,
 } from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
-import { formatUtcTime, patternOf, wholeDay } from '../report/utc-time.ts';
-import { type Part, parametersNamed } from './parts.ts';
+import { patternOf } from '../report/utc-time.ts';
+import { like, type Part, parametersNamed } from './components.ts';
 
-/** A request that a reader can send unchanged. The tests send it. */
-export interface ExampleRequest {
+/** A value for a filter on a field of each type. The time is a midnight, so that it fits both grains. */
+const EXAMPLE_VALUE = { datetime: '2026-01-05T00:00:00Z', integer: 1042, string: 'Mobile' };
+
+/** A value of each type in the file (docs/contract.md#the-file). */
+const CSV_VALUE = {
+  datetime: '"2026-01-01T00:00:00Z"',
+  integer: 1042,
+  float: '12.500000',
+  string: '"Mobile"',
+};
+
+interface ExampleRequest {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
   readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-export const EXAMPLE_WINDOW = {
-  startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
-  endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
-};
-
-/** Examples for a report, by name. All parameters of one request have their example under the same name. */
+/**
+ * Requests that a reader can send unchanged, by name; the tests send them. All parameters of one request have their
+ * example under the same name.
+ */
 export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
   const metrics = metricsOf(report).map(({ name }) => name);
-  const last = (type: FieldType) => dimensionsOf(report).findLast((field) => field.type === type)?.name ?? '';
-  const day = last('datetime');
-  const identifier = last('integer');
-  const text = last('string');
+  const last = (type: Dimension['type']) =>
+    dimensionsOf(report).findLast((field) => field.type === type)?.name ?? '';
+  const [day, identifier, text] = [last('datetime'), last('integer'), last('string')];
   return {
     daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
     filtered: {
@@ -46,36 +51,19 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
 }
 
 /** What each example gives, for the member `examples`. Requests that give undefined are left out. */
-export const examplesOf = (report: Report, value: (request: ExampleRequest) => unknown) =>
+export const examplesOf = (report: Report, valueIn: (request: ExampleRequest) => unknown): Part =>
   Object.fromEntries(
     Object.entries(exampleRequests(report))
-      .filter(([, request]) => value(request) !== undefined)
-      .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
+      .map(([name, request]) => [name, { summary: request.summary, value: valueIn(request) }] as const)
+      .filter(([, { value }]) => value !== undefined),
   );
 
-/** A value that a field of each type can have. The time is a midnight, so that it fits both grains. */
-const EXAMPLE_VALUE = {
-  datetime: formatUtcTime(Date.UTC(2026, 0, 5)),
-  integer: 1042,
-  float: '12.500000',
-  string: 'Mobile',
-};
-
-/** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
+/** A file that could answer the example: the header line and one row. */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
-  const value = (name: string) => {
-    const type = fieldOf(report, name)?.type ?? 'string';
-    if (type === 'integer' || type === 'float') return EXAMPLE_VALUE[type];
-    return `"${type === 'datetime' ? EXAMPLE_WINDOW.startInclusive : EXAMPLE_VALUE.string}"`;
-  };
-  const header = requestedFields.map((name) => `"${name}"`).join(',');
-  return `${header}\n${requestedFields.map(value).join(',')}\n`;
+  const names = requestedFields.map((name) => `"${name}"`);
+  const cells = requestedFields.map((name) => CSV_VALUE[fieldOf(report, name)?.type ?? 'string']);
+  return `${names.join(',')}\n${cells.join(',')}\n`;
 }
-
-const exampleDay = (day: string, state: DayState['state'], version: string): DayState => {
-  const { start, end } = wholeDay(day);
-  return { day, startInclusive: formatUtcTime(start), endExclusive: formatUtcTime(end), state, version };
-};
 
 /** What a request for the states of days can be answered with. */
 export const exampleDays = {
@@ -83,9 +71,15 @@ export const exampleDays = {
   startInclusive: '2026-01-31T00:00:00Z',
   endExclusive: '2026-02-02T00:00:00Z',
   days: [
-    exampleDay('2026-01-31', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'),
-    exampleDay('2026-02-01', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'),
-  ],
+    ['2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'],
+    ['2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'],
+  ].map(([day, next, state, version]) => ({
+    day,
+    startInclusive: `${day}T00:00:00Z`,
+    endExclusive: `${next}T00:00:00Z`,
+    state,
+    version,
+  })),
 };
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
@@ -127,15 +121,15 @@ must all hold.`,
   })),
 ];
 
-/** The fields as a Markdown table: name, role, type and meaning. */
+/** The fields as a Markdown table. */
 function fieldTable({ fields, levels }: Report): string {
-  const countedBy =
-    levels &&
-    `: counted by ${levels.finer.name} where the report is grouped by ${levels.finer.name}, else by ${levels.coarser.name}`;
-  const rows = fields.map(
-    (field) =>
-      `| ${field.name} | ${field.role} | ${field.type} | ${field.meaning}${levels?.metric === field ? countedBy : ''} |`,
-  );
+  const rows = fields.map((field) => {
+    const countedBy =
+      levels?.metric === field
+        ? `: counted by ${levels.finer.name} where the report is grouped by ${levels.finer.name}, else by ${levels.coarser.name}`
+        : '';
+    return `| ${field.name} | ${field.role} | ${field.type} | ${field.meaning}${countedBy} |`;
+  });
   return ['| field | role | type | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
@@ -145,24 +139,14 @@ function fieldTable({ fields, levels }: Report): string {
  */
 const commaSeparated = (fields: readonly Field[]): Part => {
   const name = `(${fields.map(({ name }) => name).join('|')})`;
-  return { type: 'string', pattern: `^${name}(,${name})*$` };
+  return like(`^${name}(,${name})*$`);
 };
 
 /** The schema of one value of a filter on the dimension, as `lib/report/filter.ts` accepts it. */
 function valueSchema(dimension: Dimension): Part {
-  switch (dimension.type) {
-    case 'datetime':
-      return { type: 'string', pattern: patternOf(TIME_FILTER_FORM[dimension.grain]) };
-    case 'integer':
-      return { type: 'integer', format: 'int64' };
-    case 'string':
-      return {
-        type: 'string',
-        minLength: 1,
-        maxLength: MAX_TEXT_CHARACTERS,
-        // The pattern excludes Unicode's category Cc and U+FFFD. It spells them out, because some engines for JSON
-        // Schema don't know `\p{Cc}`.
-        pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ufffd]*$',
-      };
-  }
+  if (dimension.type === 'datetime') return like(patternOf(TIME_FILTER_FORM[dimension.grain]));
+  if (dimension.type === 'integer') return { type: 'integer', format: 'int64' };
+  // Without Unicode's category Cc and U+FFFD, spelled out: some engines for JSON Schema don't know `\p{Cc}`.
+  const pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ufffd]*$';
+  return { type: 'string', minLength: 1, maxLength: MAX_TEXT_CHARACTERS, pattern };
 }

@@ -10,8 +10,9 @@ import { daysPath, reportPath } from '../routes.ts';
 /** A client of the identity provider, as the secret holds it. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
 /** Only characters that a header may hold: an error about any other would quote the token. */
-const token = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
-const tokenAnswer = v.object({ access_token: token, expires_in: v.optional(v.number(), 300) });
+const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
+const tokenAnswer = v.object({ access_token: tokenText, expires_in: v.optional(v.number(), 300) });
+const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
 export interface ProbeParts {
   readonly config: Omit<ProbeConfig, 'finalAfterHours'>;
@@ -29,11 +30,8 @@ export class TableMissing extends Error {
 
 /** Time limit of each step: the token, and the report with all its redirects. */
 const LONGEST_MS = 90_000;
-
 /** A token is replaced this long before it expires. */
 const SPARE_MS = 300_000;
-
-const daysAnswer = v.object({ days: v.array(v.object({ day: v.string(), state: v.string() })) });
 
 /** Asks for a token, a report and the states of days as a partner does. Throws an Error that names the failed step. */
 export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }: ProbeParts) {
@@ -61,12 +59,9 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
 
   /** Asks about the time between two instants, in milliseconds since 1970. */
   const ask = async (path: string, start: number, end: number, fields = {}, headers = {}) => {
-    const query = new URLSearchParams({
-      ...fields,
-      startInclusive: formatUtcTime(start),
-      endExclusive: formatUtcTime(end),
-      'api-version': API_VERSIONS.at(-1) as string,
-    });
+    const [startInclusive, endExclusive] = [formatUtcTime(start), formatUtcTime(end)];
+    const version = { 'api-version': API_VERSIONS.at(-1) as string };
+    const query = new URLSearchParams({ ...fields, startInclusive, endExclusive, ...version });
     const response = await fetch(`${config.serviceUrl}${path}?${query}`, {
       headers: { Authorization: `Bearer ${await token()}`, ...headers },
       signal: AbortSignal.timeout(LONGEST_MS),
@@ -103,40 +98,32 @@ export function serviceProbe({ config, fetch, readSecret, now, secondsLate = 0 }
   };
 }
 
+interface ProbeActs {
+  readonly pull: () => Promise<number>;
+  readonly isLate?: (() => Promise<boolean>) | undefined;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}
+
 /**
  * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
  * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
  * error. The metric shows a failed pull.
  */
-export function probeHandler({
-  pull,
-  isLate,
-  log,
-  metrics,
-}: {
-  readonly pull: () => Promise<number>;
-  readonly isLate?: (() => Promise<boolean>) | undefined;
-  readonly log: LineLog;
-  readonly metrics: MetricSink;
-}) {
+export function probeHandler({ pull, isLate, log, metrics }: ProbeActs) {
   return async (): Promise<void> => {
     const began = Date.now();
-    const durationMs = () => Date.now() - began;
+    const count = (name: string, value: number) => metrics.addMetric(name, MetricUnit.Count, value);
     try {
       const rows = await pull();
       const isDayLate = await isLate?.();
-      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
-      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
-      if (isDayLate !== undefined) metrics.addMetric(METRIC.lateDays, MetricUnit.Count, Number(isDayLate));
-      log.info('probe', {
-        isPulled: true,
-        rows,
-        ...(isDayLate !== undefined && { isDayLate }),
-        durationMs: durationMs(),
-      });
+      count(METRIC.probePulled, 1);
+      count(METRIC.probeRows, rows);
+      if (isDayLate !== undefined) count(METRIC.lateDays, Number(isDayLate));
+      log.info('probe', { isPulled: true, rows, isDayLate, durationMs: Date.now() - began });
     } catch (error) {
-      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
-      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+      count(METRIC.probePulled, 0);
+      log.error('probe', { isPulled: false, durationMs: Date.now() - began, error });
     }
     metrics.publishStoredMetrics();
   };
@@ -151,7 +138,6 @@ function read<T>(schema: v.GenericSchema<unknown, T>, text: string, name: string
 
 const url = v.pipe(v.string(), v.url());
 const text = v.pipe(v.string(), v.nonEmpty());
-
 const environment = v.object({
   API_SCOPE: text,
   [PROBE_ENV.serviceUrl]: url,

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { InvokeVersion, StackAnswer, StackEvent, stackAnswerer } from '../aws/release-calls.ts';
 import type { LineLog } from '../http/request-log.ts';
 import { GATE, PROBE_ENV } from '../names.ts';
-import { VERSION_HEADER } from '../response-headers.ts';
+import { HEADER } from '../response-headers.ts';
 import { routes } from '../routes.ts';
 import { type ProbeParts, readProbeConfig, serviceProbe, TableMissing } from './pull-report.ts';
 
@@ -42,7 +42,7 @@ export const releaseChecker =
   async (properties: Properties): Promise<string> => {
     const { Release: release, Versions: versions } = v.parse(gateProperties, properties);
     const service = { serviceUrl: env[PROBE_ENV.serviceUrl] ?? '', versions, invoke };
-    await askEach(service, release, AbortSignal.timeout(LONGEST_ASKING_MS));
+    await askEach(service, release);
     const answered = `checked: ${Object.keys(versions).length} functions answer with ${release}`;
     const unpulled = `${answered}; no report was pulled, because the`;
     if (env[PROBE_ENV.tokenUrl] === undefined) return `${unpulled} stage has no probe`;
@@ -52,17 +52,16 @@ export const releaseChecker =
     const secondsLate = 1 + (digest.readUInt16BE() % 3_600);
     const ask = fetchFromVersions({ ...service, fetch });
     const probe = serviceProbe({ config: readProbeConfig(env), fetch: ask, readSecret, now, secondsLate });
-    return probe.pull().then(
-      (rows) => `${answered}; a report was pulled, with rows: ${rows}`,
-      (error: unknown) => {
-        if (!(error instanceof TableMissing)) throw error;
-        return `${unpulled} lake has no events yet`;
-      },
-    );
+    try {
+      return `${answered}; a report was pulled, with rows: ${await probe.pull()}`;
+    } catch (error) {
+      if (error instanceof TableMissing) return `${unpulled} lake has no events yet`;
+      throw error;
+    }
   };
 
 /**
- * Serves the custom resource that stands between new versions and their aliases (`infra/api/release-gate.ts`). Whatever
+ * Serves the custom resource that stands between new versions and their aliases (`addReleaseGate`). Whatever
  * happens, CloudFormation gets an answer. If it says FAILED, CloudFormation takes the deployment back, and updates the
  * gate again, to the properties of before: that must pass, even if nothing works.
  */
@@ -105,11 +104,8 @@ export function releaseGate({
 }
 
 /** Why a deployment passes without a check. Undefined if it must be checked. */
-function whyUnchecked({
-  RequestType,
-  ResourceProperties: now,
-  OldResourceProperties: before = {},
-}: GateEvent): string | undefined {
+function whyUnchecked(event: GateEvent): string | undefined {
+  const { RequestType, ResourceProperties: now, OldResourceProperties: before = {} } = event;
   if (RequestType === 'Delete') return 'the gate is removed';
   if (RequestType === 'Create')
     return 'this deployment made the gate, and may have no partner yet who could pull a report. The next one is checked';
@@ -168,13 +164,13 @@ const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(
 async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
   release: string,
-  signal: AbortSignal,
 ): Promise<void> {
+  const signal = AbortSignal.timeout(LONGEST_ASKING_MS);
   for (const [name, arn] of Object.entries(versions)) {
     // The function for paths without a route is asked at a path of another one.
     const path = routes.find(({ functionName }) => functionName === name)?.path ?? '/';
     const { headers } = await invoke(arn, eventOf(new URL(serviceUrl + path), new Headers(), {}), signal);
-    const answered = headers?.[VERSION_HEADER];
+    const answered = headers?.[HEADER.version];
     if (answered !== release) throw new Error(`${name} answers with ${answered ?? 'no release'}`);
   }
 }
@@ -190,20 +186,15 @@ function routeOf(path: string) {
 
 /** The event that API Gateway sends a function: only the members that the functions read. */
 function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
-  const names = [...new Set(url.searchParams.keys())];
+  const { pathname: path, hostname: domainName, searchParams } = url;
   return {
     httpMethod: 'GET',
-    path: url.pathname,
+    path,
     multiValueHeaders: Object.fromEntries([...headers].map(([name, value]) => [name, [value]])),
     multiValueQueryStringParameters: Object.fromEntries(
-      names.map((name) => [name, url.searchParams.getAll(name)]),
+      [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]),
     ),
     pathParameters,
-    requestContext: {
-      path: url.pathname,
-      domainName: url.hostname,
-      requestId: crypto.randomUUID(),
-      requestTimeEpoch: Date.now(),
-    },
+    requestContext: { path, domainName, requestId: crypto.randomUUID(), requestTimeEpoch: Date.now() },
   } as unknown as APIGatewayProxyEvent;
 }

@@ -9,9 +9,15 @@ export interface GatewayProblem {
   readonly retryAfterSeconds?: number;
 }
 
+const internalError = {
+  slug: 'internal-error',
+  title: 'Internal error',
+  detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
+};
+
 export const gatewayProblems = {
+  // In spite of its name, this is API Gateway's answer to an unknown path or method.
   notFound: {
-    // In spite of its name, this is API Gateway's answer to an unknown path or method.
     responseType: 'MISSING_AUTHENTICATION_TOKEN',
     status: 404,
     slug: 'not-found',
@@ -26,25 +32,23 @@ export const gatewayProblems = {
     detail: 'There are more requests than the service takes. Try again in a few seconds.',
     retryAfterSeconds: 5,
   },
-  functionFailed: {
-    responseType: 'INTEGRATION_FAILURE',
-    status: 502,
-    slug: 'internal-error',
-    title: 'Internal error',
-    detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
-  },
+  functionFailed: { ...internalError, responseType: 'INTEGRATION_FAILURE', status: 502 },
   functionTimedOut: {
+    ...internalError,
     responseType: 'INTEGRATION_TIMEOUT',
     status: 504,
-    slug: 'internal-error',
-    title: 'Internal error',
     detail:
       'The report was not made in time. Try again; if it stays so, report the instance of this problem.',
   },
-} as const satisfies Record<string, GatewayProblem>;
-
-/** API Gateway's default answers, for every case that has no answer of its own. */
-export const otherGatewayProblems = {
+  /** The one-machine stack has no firewall. */
+  refusedByFirewall: {
+    responseType: 'WAF_FILTERED',
+    status: 403,
+    slug: 'forbidden',
+    title: 'Forbidden',
+    detail: 'The firewall refused the request. If it is an honest one, report the instance of this problem.',
+  },
+  // The last two are API Gateway's defaults, for every case that has no answer of its own.
   unreadable: {
     responseType: 'DEFAULT_4XX',
     status: 400,
@@ -53,7 +57,7 @@ export const otherGatewayProblems = {
     detail:
       'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
   },
-  failed: { ...gatewayProblems.functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+  failed: { ...internalError, responseType: 'DEFAULT_5XX', status: 500 },
 } as const satisfies Record<string, GatewayProblem>;
 
 /**
@@ -66,12 +70,3 @@ export const requestTooLarge = {
   mediaType: 'application/json',
   body: { message: 'Request Too Long' },
 } as const;
-
-/** The answer to a request that the firewall refuses. The one-machine stack has no firewall. */
-export const refusedByFirewall = {
-  responseType: 'WAF_FILTERED',
-  status: 403,
-  slug: 'forbidden',
-  title: 'Forbidden',
-  detail: 'The firewall refused the request. If it is an honest one, report the instance of this problem.',
-} as const satisfies GatewayProblem;

@@ -1,11 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { DOCUMENTS_PATH } from '../names.ts';
-import {
-  type GatewayProblem,
-  gatewayProblems,
-  otherGatewayProblems,
-  refusedByFirewall,
-} from './gateway-problems.ts';
+import { type GatewayProblem, gatewayProblems } from './gateway-problems.ts';
 
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
@@ -29,6 +24,7 @@ export abstract class Problem extends Error {
   readonly status: number;
   readonly slug: string;
   readonly title: string;
+  readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
 
@@ -37,6 +33,7 @@ export abstract class Problem extends Error {
     this.status = status;
     this.slug = slug;
     this.title = title;
+    this.detail = detail;
     this.headers = headers ?? {};
     this.members = members ?? {};
   }
@@ -54,13 +51,11 @@ export class InvalidRequest extends Problem {
   constructor(faults: readonly Fault[]) {
     const [first, ...others] = faults;
     const more = others.length === 0 ? '' : ` (${others.length} more in errors)`;
+    const detail = first ? `${first.parameter}: ${first.detail}${more}` : 'The request has a fault.';
     const errors = faults.slice(0, InvalidRequest.mostListed);
     const errorsLeftOut = faults.length - errors.length;
-    super(
-      otherGatewayProblems.unreadable,
-      first ? `${first.parameter}: ${first.detail}${more}` : 'The request has a fault.',
-      { members: { errors, ...(errorsLeftOut > 0 && { errorsLeftOut }) } },
-    );
+    const members = { errors, ...(errorsLeftOut > 0 && { errorsLeftOut }) };
+    super(gatewayProblems.unreadable, detail, { members });
     this.faults = errors;
   }
 }
@@ -78,9 +73,8 @@ export class ReportTooLarge extends Problem {
 /** 401: no token, or an invalid one (docs/contract.md#the-token). */
 export class Unauthenticated extends Problem {
   constructor(detail: string, challenge = 'Bearer error="invalid_token"') {
-    super({ status: 401, slug: 'unauthenticated', title: 'Unauthenticated' }, detail, {
-      headers: { 'WWW-Authenticate': challenge },
-    });
+    const headers = { 'WWW-Authenticate': challenge };
+    super({ status: 401, slug: 'unauthenticated', title: 'Unauthenticated' }, detail, { headers });
   }
 }
 
@@ -94,14 +88,10 @@ export class NotAuthorized extends Problem {
 
   /** @param reports the reports that the caller may request instead */
   constructor(scope: string, caller: string, reports: readonly string[] = []) {
-    super(
-      { status: 401, slug: 'not-authorized', title: 'Not authorized' },
-      'Not authorized to this endpoint.',
-      {
-        headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
-        members: { scope, ...(reports.length > 0 && { reports }) },
-      },
-    );
+    const kind = { status: 401, slug: 'not-authorized', title: 'Not authorized' };
+    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
+    const members = { scope, ...(reports.length > 0 && { reports }) };
+    super(kind, 'Not authorized to this endpoint.', { headers, members });
     this.caller = caller;
   }
 }
@@ -146,11 +136,8 @@ export class TooManyCompanies extends Problem {
 /** 503: overload, too late, events kept changing, or no free slot. The same request may succeed later. */
 export class Unavailable extends Problem {
   constructor(detail: string, retryAfterSeconds: number, options: ErrorOptions = {}) {
-    const headers = { 'Retry-After': String(retryAfterSeconds) };
-    super({ status: 503, slug: 'unavailable', title: 'Service unavailable' }, detail, {
-      ...options,
-      headers,
-    });
+    const more = { ...options, headers: { 'Retry-After': String(retryAfterSeconds) } };
+    super({ status: 503, slug: 'unavailable', title: 'Service unavailable' }, detail, more);
   }
 }
 
@@ -158,50 +145,40 @@ export class Unavailable extends Problem {
 export class Overloaded extends Unavailable {}
 
 /**
- * The response for an error, in `application/problem+json`. The error's class decides its status and headers. Every
- * error that is not a `Problem` gets the same answer (docs/contract.md#errors).
+ * The response for an error. Every error that is not a `Problem` gets the same answer (docs/contract.md#errors).
  *
  * @param service the service's URL, for `help`; if it is not known, `help` is a path
  */
 export function problemResponse(error: unknown, requestId: string, service?: string): APIGatewayProxyResult {
-  const { failed } = otherGatewayProblems;
-  const opaque = { ...failed, message: failed.detail, headers: {}, members: {} };
-  const { status, slug, title, message, headers, members } = error instanceof Problem ? error : opaque;
+  const problem = error instanceof Problem ? error : { ...gatewayProblems.failed, headers: {} };
   return {
-    statusCode: status,
-    headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store', ...headers },
-    body: JSON.stringify({
-      ...problemDocument({ slug, title, status, detail: message }, requestId, service),
-      ...members,
-    }),
+    statusCode: problem.status,
+    headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store', ...problem.headers },
+    body: JSON.stringify(problemDocument(problem, requestId, service)),
   };
 }
-
-/** The beginning of every problem's type. The rest of the type is the name of an entry in `docs/problems.md`. */
-const TYPE_PREFIX = 'urn:problem-type:performance-reports:';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**
- * The members of a problem document (RFC 9457). `detail` comes first, because several HTTP clients show only the first
- * 120 characters of an answer. `instance` names the request: the caller quotes it, and the operator finds it in the
- * log. `help` is the URL of the problem's entry in the service's documents. The gateway and the firewall don't know the
- * service's URL, so theirs is only the path.
+ * A problem document (RFC 9457). `detail` comes first, because several HTTP clients show only the first 120 characters
+ * of an answer. `type` ends with the name of an entry in `docs/problems.md`; `help` is the URL of this entry. The
+ * gateway and the firewall don't know the service's URL, so theirs is only the path. `instance` names the request: the
+ * caller quotes it, and the operator finds it in the log.
  */
 export const problemDocument = (
-  { slug, title, status, detail }: { slug: string; title: string; status: number; detail: string },
+  { slug, title, status, detail, members }: Kind & Pick<More, 'members'> & { readonly detail: string },
   requestId: string,
   service = '',
 ) => ({
   detail,
   title,
   status,
-  type: TYPE_PREFIX + slug,
+  type: `urn:problem-type:performance-reports:${slug}`,
   help: `${service}${DOCUMENTS_PATH}/problems#${slug}`,
   instance: `urn:uuid:${requestId}`,
+  ...members,
 });
-
-const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
 /** An example of each class, without `NotFound`, which is the gateway's too, and subclasses. */
 export const causes = (scope: string): readonly Problem[] => [
@@ -217,19 +194,15 @@ export const causes = (scope: string): readonly Problem[] => [
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
 ];
 
-/**
- * Every problem that the functions, the gateway or the firewall send, with its document, in the order of the statuses.
- * For a gateway's problem, `headers` is empty.
- */
+/** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */
 export function knownProblems(scope: string) {
-  const ours = causes(scope).map(({ slug: name, title, status, message: detail, headers, members }) => {
-    const document = problemDocument({ slug: name, title, status, detail }, INSTANCE);
-    return { name, status, headers, document: { ...document, ...members } };
-  });
-  const gateways = [...Object.values(gatewayProblems), otherGatewayProblems.failed, refusedByFirewall];
-  const others = gateways.map((problem) => {
-    const document = problemDocument(problem, INSTANCE);
-    return { name: problem.slug, status: problem.status, headers: {}, document };
-  });
-  return [...ours, ...others].sort((a, b) => a.status - b.status);
+  const { unreadable: _, ...gateways } = gatewayProblems;
+  return [...causes(scope), ...Object.values(gateways)]
+    .map((problem) => ({
+      name: problem.slug,
+      status: problem.status,
+      headers: problem instanceof Problem ? problem.headers : {},
+      document: problemDocument(problem, '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b'),
+    }))
+    .sort((a, b) => a.status - b.status);
 }
