@@ -219,9 +219,24 @@ describe('for a caller whose time is up', () => {
   });
 });
 
+it('a caller whose time ends while it takes its slot starts no query', async () => {
+  const of = setting(soon);
+  of.results.before('create slots/', () => vi.setSystemTime(START + 2));
+  const { error } = await ask(of, { ...one, giveUpAt: START + 1 });
+  expect([error, of.queries.started]).toEqual([TOO_LONG, []]);
+});
+
+it('a caller is told to come later if its files changed during the sixth query in a row', async () => {
+  const of = setting();
+  await recorded(of, failedRecord('data-changed', { attempts: 6 }));
+  const { data } = await of.job();
+  const left = { waitsFor: 'attempt', dataChanges: 0, data, cacheStatus: 'collapsed', attempt: 'attempt-1' };
+  expect((await ask(of, {}, left as Progress)).error).toEqual(told('being rewritten'));
+});
+
 describe('a client that has as many queries under way as slots', () => {
-  const full = (of: Setting) => {
-    of.results.put('jobs/other.json', underWayRecord({ slot: 'slot-1', executionId: 'other', leaseMs: 9e9 }));
+  const full = (of: Setting, leaseMs: number | undefined = 9e9) => {
+    of.results.put('jobs/other.json', underWayRecord({ slot: 'slot-1', executionId: 'other', leaseMs }));
     const slots = [{ id: 'slot-1', record: 'jobs/other.json', heldMs: 0 }];
     of.results.put(slotsKey('client-1'), { form: 2, slots });
   };
@@ -238,6 +253,15 @@ describe('a client that has as many queries under way as slots', () => {
     of.results.calls.length = 0;
     const third = await ask(of, one, second.left);
     expect([third.text, third.status, of.results.callsOf('read slots/')]).toEqual([CSV, 'miss', []]);
+  });
+
+  it('waits if Athena does not say whether a query has ended that nobody asks about', async () => {
+    const of = setting(soon);
+    full(of, 0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    const get = vi.spyOn(of.queries, 'get').mockRejectedValue(late);
+    expect((await ask(of, one)).left).toEqual(WAITS_FOR_SLOT);
+    expect([get.mock.calls, of.queries.started]).toEqual([[['other']], []]);
   });
 
   it('gets a report that exists, and a query of another, without a slot', async () => {
