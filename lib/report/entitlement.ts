@@ -1,7 +1,5 @@
 /** The companies whose rows a caller may see: every company, or one or more. A list is never empty. */
-export type Entitlement = 'every-company' | Companies;
-
-type Companies = readonly [bigint, ...bigint[]];
+export type Entitlement = 'every-company' | readonly [bigint, ...bigint[]];
 
 /** The entitlement to these companies, each once and in ascending order; undefined if the list is empty. */
 export function entitlementTo(ids: readonly bigint[]): Entitlement | undefined {
