@@ -74,9 +74,6 @@ export interface Register {
   find(client: string): Promise<PartnerRecord | undefined>;
 }
 
-/** How long a function caches a record. A removed partner keeps its access for at most this time. */
-export const RECORD_KEPT_MS = 60_000;
-
 /** Key of a client's record. Only somebody who knows the client's id can find it. */
 export const partnerKey = (client: string): string =>
   `${REGISTER_PREFIX.partners}${createHash('sha256').update(client).digest('hex')}.json`;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Dimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
-import { HOUR_MS, isImpossible, isMidnight, parseUtcTime } from './utc-time.ts';
+import { DAY_MS, HOUR_MS, isImpossible, parseUtcTime } from './utc-time.ts';
 
 /** The most characters of a text: Athena takes parameters of 1,024, and each quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
@@ -32,22 +32,22 @@ const integer = v.pipe(
   v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
 );
 
-/** Parses an instant, to milliseconds since 1970. `complaint` says what is wrong with a text that does not fit. */
-export const instant = (fits: (time: number) => boolean, complaint: (text: string) => string) =>
+/** Parses an instant in whole `unitMs`, to milliseconds since 1970. `complaint` says what is wrong with other texts. */
+export const instant = (unitMs: number, complaint: (text: string) => string) =>
   v.pipe(
     v.string(),
     v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
       const time = parseUtcTime(value);
-      if (time !== undefined && fits(time)) return time;
+      if (time !== undefined && time % unitMs === 0) return time;
       addIssue({ message: isImpossible(value) ? `${quoted(value)} does not exist.` : complaint(value) });
       return NEVER;
     }),
   );
 
-const onlyTime = (fits: (time: number) => boolean, expected: string) =>
-  instant(fits, (text) => `The value must be ${expected}, or no record could match.${repeatInstead(text)}`);
-const hour = onlyTime((time) => time % HOUR_MS === 0, `a whole hour, ${TIME_FILTER_FORM.hour}`);
-const day = onlyTime(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
+const onlyTime = (unitMs: number, expected: string) =>
+  instant(unitMs, (text) => `The value must be ${expected}, or no record could match.${repeatInstead(text)}`);
+const hour = onlyTime(HOUR_MS, `a whole hour, ${TIME_FILTER_FORM.hour}`);
+const day = onlyTime(DAY_MS, `a midnight, ${TIME_FILTER_FORM.day}`);
 
 /**
  * Parses a filter's values (docs/contract.md#filters), each once and in a fixed order, so that the same filters make

@@ -4,7 +4,7 @@ import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type Filter, filteredField, filterParameter, filterSchema, instant } from './filter.ts';
-import { DAY_MS, formatUtcTime, MAX_WINDOW_DAYS, UTC_TIME_FORM, type Window } from './utc-time.ts';
+import { DAY_MS, formatUtcTime, MAX_WINDOW_DAYS, SECOND_MS, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** The versions of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
@@ -43,10 +43,7 @@ const once = single('');
 
 const utcTime = v.pipe(
   once,
-  instant(
-    () => true,
-    (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`,
-  ),
+  instant(SECOND_MS, (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`),
 );
 
 const apiVersion = v.pipe(

@@ -6,7 +6,7 @@ export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]
 
 const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
 
-const SECOND_MS = 1_000;
+export const SECOND_MS = 1_000;
 export const HOUR_MS = 3_600 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
