@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { NotEngineCsv } from '../csv/retype-csv.ts';
 import { Overloaded } from '../problems/problem.ts';
 import { AwsCallFailed, metadataOf } from './answers.ts';
 
@@ -41,9 +40,8 @@ export async function call<T>(
     try {
       return await send(signal);
     } catch (error) {
-      // A call inside this one threw it, after its own tries; or the content has a fault, which no try would mend.
-      const isFinal = error instanceof Overloaded || error instanceof AwsCallFailed;
-      if (isFinal || error instanceof NotEngineCsv) throw error;
+      // A call inside this one threw this error, after its own tries.
+      if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       // This machine's clock is wrong, and the SDK has now corrected the time with which it signs. If AWS refuses the
       // corrected request too, that is the answer.
       if (!isTimeCorrected && metadataOf(error).isSignedAtWrongTime) {

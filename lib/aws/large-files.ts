@@ -25,8 +25,9 @@ export const s3LargeFiles = (s3: S3Client, name: string, until: number): LargeFi
       using _ = addAbortListener(trySignal, () => opening.abort());
       return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
     }),
-  uploadFile: (key, file, open) =>
-    call('S3 PutObject', { until, longestTryMs: Number.POSITIVE_INFINITY }, async (signal) => {
+  async uploadFile(key, file, open) {
+    const limits = { until, longestTryMs: Number.POSITIVE_INFINITY };
+    const outcome = await call('S3 PutObject', limits, async (signal) => {
       const source = await open();
       if (!source) return undefined;
       // Opening the result may have used up the time of this try.
@@ -49,13 +50,16 @@ export const s3LargeFiles = (s3: S3Client, name: string, until: number): LargeFi
       try {
         await upload.done();
       } catch (error) {
-        // If the parts could not be removed either, `error` tells only that.
-        if (body.errored instanceof NotEngineCsv) throw body.errored;
+        // No other try would mend it. `error` may be that the parts could not be removed either.
+        if (body.errored instanceof NotEngineCsv) return body.errored;
         // The file already exists. It was written from the same execution, so it has the same bytes.
         if (!isRefusedCondition(error)) throw error;
       } finally {
         body.destroy();
       }
       return bytes;
-    }),
+    });
+    if (outcome instanceof NotEngineCsv) throw outcome;
+    return outcome;
+  },
 });
