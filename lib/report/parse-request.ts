@@ -26,6 +26,7 @@ export interface ReportRequest {
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
+const DAYS_PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
 
 /** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
@@ -38,7 +39,6 @@ const single = (hint: string) =>
     v.maxLength(1, ({ input }) => `Given ${input.length} times: give it once${hint}.`),
     v.transform(([value]) => value ?? ''),
   );
-
 const once = single('');
 
 const utcTime = v.pipe(
@@ -191,8 +191,6 @@ function reportParameterFault(parameter: string): string {
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;
-
-const DAYS_PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
 
 /** Reads the window from a request for the states of days. Throws InvalidRequest, which lists every fault at once. */
 export function parseDaysRequest(parameters: Parameters): Window {
