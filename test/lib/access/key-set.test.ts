@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Jwk } from 'aws-jwt-verify/jwk';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeySet, KeySetUnavailable } from '../../../lib/access/verify-token.ts';
 
 const jwk = (kid: string): Jwk => ({
@@ -20,10 +20,8 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 const BEGAN = 1_000_000_000_000;
-beforeEach(() => {
-  vi.useFakeTimers({ now: BEGAN, toFake: ['Date'] });
-  return () => vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ now: BEGAN, toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
