@@ -37,7 +37,6 @@ export const partnerRecord = v.strictObject({
 });
 
 export type Companies = v.InferOutput<typeof companies>;
-
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /** The record, or undefined, which gives no access, if it is malformed or of another version or client. */

@@ -61,7 +61,6 @@ export function athenaQueries(
 
 /** Athena's code for an execution that it does not know. It refuses requests as invalid for other reasons, too. */
 const NOT_FOUND = 'QUERY_EXECUTION_NOT_FOUND';
-
 /** Athena's code for a token that it has seen with another text, database or workgroup. */
 const TOKEN_OF_ANOTHER_QUERY = 'IDEMPOTENT_PARAMETER_MISMATCH';
 

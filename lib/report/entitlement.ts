@@ -13,7 +13,6 @@ export const storedEntitlement = (entitlement: Entitlement): 'every-company' | s
 
 /** Athena takes SQL of at most this many characters. */
 export const LONGEST_SQL = 262_144;
-
 /** The most characters of companies in SQL, which may name them twice and has less than 22,144 others. */
 export const LONGEST_COMPANIES = 120_000;
 

@@ -5,7 +5,6 @@ import { DAY_MS, HOUR_MS, isImpossible, parseUtcTime } from './utc-time.ts';
 
 /** The most characters of a text: Athena takes parameters of 1,024, and each quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
-
 /** The form of a time filter's value, for each grain. */
 export const TIME_FILTER_FORM = { hour: 'YYYY-MM-DDThh:00:00Z', day: 'YYYY-MM-DDT00:00:00Z' };
 

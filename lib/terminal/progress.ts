@@ -3,10 +3,8 @@ export type OnProgress = (what: string, done: number, total: number) => void;
 
 /** The width if a terminal does not report its own width. */
 const USUAL_COLUMNS = 80;
-
 /** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
 const LINE_EVERY_MS = 10_000;
-
 /** The bar on a terminal is redrawn at most ten times a second. */
 const BAR_EVERY_MS = 100;
 
