@@ -8,7 +8,6 @@ import { DAY_MS, formatUtcTime, MAX_WINDOW_DAYS, SECOND_MS, UTC_TIME_FORM, type 
 
 /** The versions of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
-
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
 

@@ -3,7 +3,6 @@ export const UTC_TIME_FORM = 'YYYY-MM-DDThh:mm:ssZ';
 
 /** A form in letters as a regular expression: each letter except T and Z means a digit. */
 export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]/g, '\\d')}$`;
-
 const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
 
 export const SECOND_MS = 1_000;
