@@ -10,11 +10,10 @@ const CLIENT_CLAIMS = ['client_id', 'azp', 'appid'];
 export const callerOf = (claims: Claims): string => clientOf(claims) ?? String(claims['sub'] ?? 'unnamed');
 
 /** The client that a token was issued to; undefined if the token names none. */
-export function clientOf(claims: Claims): string | undefined {
-  return CLIENT_CLAIMS.map((name) => claims[name]).find(
-    (value): value is string => typeof value === 'string' && value !== '',
-  );
-}
+export const clientOf = (claims: Claims): string | undefined =>
+  CLIENT_CLAIMS.map((name) => claims[name])
+    .filter((value) => typeof value === 'string')
+    .find((value) => value !== '');
 
 export interface EntitlementRule {
   /** The claim that holds company ids: numbers, numeric strings, an array or a space-separated list of them. */
@@ -26,22 +25,19 @@ export interface EntitlementRule {
 }
 
 /** The companies in a token. Undefined, which gives no access, if any entry is missing or malformed. */
-export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {
-  const prefix = rule.prefix ?? '';
-  const entries = entriesOf(claims[rule.claim])
-    ?.map((entry) => String(entry))
+export function readEntitlement(
+  claims: Claims,
+  { claim, prefix = '', everyCompany }: EntitlementRule,
+): Entitlement | undefined {
+  const value = claims[claim];
+  const entries = typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : [value].flat();
+  // JSON.parse may have rounded an integer that is not safe.
+  if (!entries.every((entry) => typeof entry === 'string' || Number.isSafeInteger(entry))) return undefined;
+  const companies = entries
+    .map(String)
     .filter((entry) => entry.startsWith(prefix))
     .map((entry) => entry.slice(prefix.length));
-  if (!entries || entries.length === 0) return undefined;
-  const ids = entries.filter((entry) => entry !== rule.everyCompany);
+  const ids = companies.filter((company) => company !== everyCompany);
   if (!ids.every(isCompanyId)) return undefined;
-  return ids.length < entries.length ? 'every-company' : entitlementTo(ids.map(BigInt));
-}
-
-/** The claim's strings and integers. Undefined if it has anything else, or an integer too large to be read exactly. */
-function entriesOf(claim: unknown): (string | number)[] | undefined {
-  const entries = typeof claim === 'string' ? claim.split(' ').filter((word) => word !== '') : [claim].flat();
-  const isEntry = (entry: unknown): entry is string | number =>
-    typeof entry === 'string' || Number.isSafeInteger(entry);
-  return entries.every(isEntry) ? entries : undefined;
+  return ids.length < companies.length ? 'every-company' : entitlementTo(ids.map(BigInt));
 }

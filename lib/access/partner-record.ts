@@ -37,7 +37,6 @@ export const partnerRecord = v.strictObject({
 });
 
 export type Companies = v.InferOutput<typeof companies>;
-
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /** The record, or undefined, which gives no access, if it is malformed or of another version or client. */
@@ -73,9 +72,6 @@ export interface Register {
   /** Resolves to undefined if the client is unknown or its record can't be read. */
   find(client: string): Promise<PartnerRecord | undefined>;
 }
-
-/** How long a function caches a record. A removed partner keeps its access for at most this time. */
-export const RECORD_KEPT_MS = 60_000;
 
 /** Key of a client's record. Only somebody who knows the client's id can find it. */
 export const partnerKey = (client: string): string =>

@@ -1,10 +1,15 @@
-import { JwkValidationError, JwtParseError } from 'aws-jwt-verify/error';
-import type { JwksCache } from 'aws-jwt-verify/jwk';
+import {
+  JwksValidationError,
+  JwkValidationError,
+  JwtParseError,
+  JwtWithoutValidKidError,
+} from 'aws-jwt-verify/error';
+import { type Jwks, type JwksCache, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { JwtVerifierBase, type VerifyProperties } from 'aws-jwt-verify/jwt-verifier';
-import { isJsonObject, type Json, safeJsonParse } from 'aws-jwt-verify/safe-json-parse';
+import { type JsonObject, safeJsonParse } from 'aws-jwt-verify/safe-json-parse';
 import { NotAuthorized, Unauthenticated } from '../problems/problem.ts';
+import { isYounger } from '../report/utc-time.ts';
 import { type Claims, callerOf } from './claims.ts';
-import { KeySet, KeySetUnavailable } from './key-set.ts';
 
 export interface TokenRules {
   readonly issuer: string;
@@ -18,9 +23,6 @@ export interface TokenRules {
 /** Reads the claims of the valid token in an Authorization header; otherwise throws as `tokenVerifier` says. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
-/** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
-const KEY_SET_TIMEOUT_MS = 3_000;
-
 const TEN_YEARS_SECONDS = 315_360_000;
 
 /** Whether a token with this `exp` never expires, or in more than ten years, which is as good as never. */
@@ -33,10 +35,11 @@ export const isEndless = (exp: unknown): boolean => !(Number(exp) < Date.now() /
  * caller gets a 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
-  const keys = new KeySet({ read: readKeySet, now: Date.now });
-
+  const keys = new KeySet(readKeySet);
   return async (authorization) => {
-    const token = bearerToken(authorization);
+    const token = /^Bearer +([^\s,]+)$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined)
+      throw new Unauthenticated('Send the header "Authorization: Bearer <access_token>".', 'Bearer');
     const claims: Claims = await new JwtCheck(rules, keys).verify(token).catch((error: unknown) => {
       if (error instanceof KeySetUnavailable || error instanceof JwkValidationError) throw error;
       throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
@@ -58,35 +61,14 @@ export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `
  * required claim shows that the app was given access.
  */
 function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
-  const granted = [...words(claims['scope']), ...words(claims['scp'])];
-  const isNamed = granted.includes(scopeOf({ apiScope })) || list(claims['aud']).includes(apiScope);
-  if (requiredClaim) return isNamed && words(claims[requiredClaim.name]).includes(requiredClaim.value);
-  return granted.includes(scopeOf({ apiScope }));
+  const hasScope = [claims['scope'], claims['scp']].flatMap(words).includes(scopeOf({ apiScope }));
+  if (!requiredClaim) return hasScope;
+  const isNamed = hasScope || [claims['aud']].flat().includes(apiScope);
+  return isNamed && words(claims[requiredClaim.name]).includes(requiredClaim.value);
 }
-
-function bearerToken(authorization: string | undefined): string {
-  const token = /^Bearer +([^\s,]+)$/i.exec(authorization ?? '')?.[1];
-  if (token !== undefined) return token;
-  throw new Unauthenticated('Send the header "Authorization: Bearer <access_token>".', 'Bearer');
-}
-
-const list = (claim: unknown): unknown[] => (Array.isArray(claim) ? claim : [claim]);
 
 const words = (claim: unknown): string[] =>
-  list(claim).flatMap((entry) => (typeof entry === 'string' ? entry.split(' ') : []));
-
-async function readKeySet(uri: string): Promise<ArrayBuffer> {
-  const attempt = async () => {
-    const response = await fetch(uri, { signal: AbortSignal.timeout(KEY_SET_TIMEOUT_MS) });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return response.arrayBuffer();
-  };
-  return attempt()
-    .catch(attempt)
-    .catch((cause: unknown) => {
-      throw new KeySetUnavailable(`The key set ${uri} could not be read`, { cause });
-    });
-}
+  [claim].flat().flatMap((entry) => (typeof entry === 'string' ? entry.split(' ') : []));
 
 const properties = ({ issuer, jwksUri }: TokenRules) => ({
   issuer,
@@ -113,9 +95,8 @@ class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typ
    */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');
-    const claims = readClaims(sent);
-    if (!isJsonObject(claims) || !Array.isArray(claims['scope'])) return super.getVerifyParameters(token);
-    const { scope, ...others } = claims;
+    const { scope, ...others } = safeJsonParse(Buffer.from(sent, 'base64').toString()) as JsonObject;
+    if (!Array.isArray(scope)) return super.getVerifyParameters(token);
     const readable = Buffer.from(JSON.stringify(others)).toString('base64url');
     const { decomposedJwt, ...parameters } = super.getVerifyParameters(
       [header, readable, ...signature].join('.'),
@@ -125,10 +106,86 @@ class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typ
   }
 }
 
-function readClaims(part: string): Json {
-  try {
-    return safeJsonParse(Buffer.from(part, 'base64').toString());
-  } catch {
-    return null;
+/** The key set could not be read. This is our fault, never the caller's. */
+export class KeySetUnavailable extends Error {}
+
+/** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
+const KEY_SET_TIMEOUT_MS = 3_000;
+
+async function readKeySet(uri: string): Promise<ArrayBuffer> {
+  const attempt = async () => {
+    const response = await fetch(uri, { signal: AbortSignal.timeout(KEY_SET_TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return response.arrayBuffer();
+  };
+  return attempt()
+    .catch(attempt)
+    .catch((cause: unknown) => {
+      throw new KeySetUnavailable(`The key set ${uri} could not be read`, { cause });
+    });
+}
+
+/** How long a key set is used before it is read again. A withdrawn key is accepted for that time. */
+const FRESH_MS = 600_000;
+/** How long cached keys stay valid while the key server can't be reached. */
+const LONGEST_KEPT_MS = 3_600_000;
+/** Minimum time between two reads of the key set. Without it, each token with an invented key id would cause a read. */
+const PAUSE_BETWEEN_READS_MS = 10_000;
+/** The same after a failed read: shorter, because a function without keys answers 500 to everybody. */
+const PAUSE_AFTER_FAILURE_MS = 2_000;
+
+/**
+ * The library's cache of one provider's signing keys. This class adds a limit to the age of the keys. The keys are read
+ * when they are first needed, when they are old, and when a token names an unknown key. If they were read a moment ago,
+ * a token with an unknown key is refused at once. Requests that need the keys at the same time share one read. Throws
+ * KeySetUnavailable, or the library's error if there is no such key.
+ */
+export class KeySet extends SimpleJwksCache {
+  #readAt = Number.NEGATIVE_INFINITY;
+  #failure: { readonly at: number; readonly error: unknown } | undefined;
+
+  /** @param read reads the provider's key set; throws KeySetUnavailable if it can't */
+  constructor(read: (uri: string) => Promise<ArrayBuffer>) {
+    super({ fetcher: { fetch: read } });
+  }
+
+  override async getJwk(...[uri, token]: Parameters<SimpleJwksCache['getJwk']>) {
+    const now = Date.now();
+    const isYoungerThan = (limitMs: number) => isYounger(this.#readAt, limitMs, now);
+    const isKnown = this.#has(uri, token);
+    if (!isYoungerThan(isKnown ? FRESH_MS : PAUSE_BETWEEN_READS_MS))
+      await this.getJwks(uri).catch((error: unknown) => {
+        if (!isKnown || !isYoungerThan(LONGEST_KEPT_MS)) throw error;
+      });
+    return this.getCachedJwk(uri, token);
+  }
+
+  /** Shortly after a failed read, requests get that read's error, and none of them asks the key server. */
+  override async getJwks(uri: string): Promise<Jwks> {
+    if (this.#failure && isYounger(this.#failure.at, PAUSE_AFTER_FAILURE_MS, Date.now()))
+      throw this.#failure.error;
+    try {
+      const keys = await super.getJwks(uri);
+      this.#readAt = Date.now();
+      this.#failure = undefined;
+      return keys;
+    } catch (cause) {
+      const isNoKeySet = cause instanceof JwksValidationError || cause instanceof JwkValidationError;
+      const error = isNoKeySet
+        ? new KeySetUnavailable('The key server answers with no key set', { cause })
+        : cause;
+      this.#failure = { at: Date.now(), error };
+      throw error;
+    }
+  }
+
+  #has(...[uri, token]: Parameters<SimpleJwksCache['getCachedJwk']>): boolean {
+    try {
+      return this.getCachedJwk(uri, token) !== undefined;
+    } catch (error) {
+      // The token names no key, so it would not help to read the set again.
+      if (error instanceof JwtWithoutValidKidError) throw error;
+      return false;
+    }
   }
 }

@@ -41,7 +41,7 @@ interface Metadata {
   readonly httpStatusCode?: number;
   readonly requestId?: string;
   /** Added by `keepAnswerDates`. */
-  readonly isSignedAtWrongTime?: boolean;
+  isSignedAtWrongTime?: boolean;
 }
 
 export const metadataOf = (error: unknown): Metadata =>
@@ -68,14 +68,6 @@ export const isRefusedCondition = (error: unknown): boolean =>
 export const isLostWrite = (error: unknown): boolean =>
   isRefusedCondition(error) || metadataOf(error).httpStatusCode === 409;
 
-type Headers = Readonly<Record<string, string>>;
-
-interface Response {
-  readonly headers?: Headers;
-}
-
-type Middleware = Parameters<S3Client['middlewareStack']['add']>[0];
-
 /**
  * From this difference on between a request's time and AWS's, the request may have been refused for it. AWS accepts 5
  * minutes, S3 accepts 15. The SDK corrects differences from this one on, too.
@@ -90,36 +82,34 @@ const LARGEST_CLOCK_ERROR_MS = 240_000;
 export function keepAnswerDates<C extends { readonly middlewareStack: { readonly add: unknown } }>(
   client: C,
 ): C {
-  const keepDate = ((next: (args: unknown) => Promise<unknown>) =>
-    async (args: { readonly request: { readonly headers: Headers } }) => {
+  const { middlewareStack } = client as unknown as Pick<S3Client, 'middlewareStack'>;
+  middlewareStack.add(
+    (next) => async (args) => {
       try {
-        const result = (await next(args)) as {
-          readonly response?: Response;
-          readonly output: { readonly $metadata: { date?: number } };
-        };
+        const result = await next(args);
         const date = dateHeader(result.response);
-        if (!Number.isNaN(date)) result.output.$metadata.date = date;
+        if (result.output && !Number.isNaN(date)) Object.assign(result.output.$metadata, { date });
         return result;
       } catch (error) {
-        const { $metadata, $response } = error as {
-          readonly $metadata?: { isSignedAtWrongTime?: boolean };
-          readonly $response?: Response;
-        };
+        const { $metadata, $response } = error as { $metadata?: Metadata; $response?: unknown };
         const errorMs = Math.abs(dateHeader($response) - signedAt(args.request));
         if ($metadata && errorMs >= LARGEST_CLOCK_ERROR_MS) $metadata.isSignedAtWrongTime = true;
         throw error;
       }
-    }) as unknown as Middleware;
-  const { middlewareStack } = client as unknown as Pick<S3Client, 'middlewareStack'>;
-  middlewareStack.add(keepDate, { step: 'deserialize', name: 'keepAnswerDate', priority: 'high' });
+    },
+    { step: 'deserialize', name: 'keepAnswerDate', priority: 'high' },
+  );
   return client;
 }
 
-const dateHeader = (response: Response | undefined): number => Date.parse(response?.headers?.['date'] ?? '');
+const header = (message: unknown, name: string): string =>
+  (message as { headers?: Readonly<Record<string, string>> } | undefined)?.headers?.[name] ?? '';
+
+const dateHeader = (response: unknown): number => Date.parse(header(response, 'date'));
 
 /** The time with which a request was signed: the header `X-Amz-Date`, for example `20260102T030405Z`. */
-const signedAt = ({ headers }: { readonly headers: Headers }): number =>
-  Date.parse((headers['x-amz-date'] ?? '').replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/, '$1-$2-$3T$4:$5:'));
+const signedAt = (request: unknown): number =>
+  Date.parse(header(request, 'x-amz-date').replace(/^(....)(..)(..)T(..)(..)/, '$1-$2-$3T$4:$5:'));
 
 /** When AWS gave an answer that `keepAnswerDates` has seen, in milliseconds since 1970; else the present time. */
 export const dateOf = ({ $metadata }: { readonly $metadata: object & { readonly date?: number } }): number =>

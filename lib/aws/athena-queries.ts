@@ -61,7 +61,6 @@ export function athenaQueries(
 
 /** Athena's code for an execution that it does not know. It refuses requests as invalid for other reasons, too. */
 const NOT_FOUND = 'QUERY_EXECUTION_NOT_FOUND';
-
 /** Athena's code for a token that it has seen with another text, database or workgroup. */
 const TOKEN_OF_ANOTHER_QUERY = 'IDEMPOTENT_PARAMETER_MISMATCH';
 
@@ -90,30 +89,25 @@ export function executionOf(
   const submittedAt = Status?.SubmissionDateTime?.getTime();
   if (!Status || submittedAt === undefined) return { state: 'forgotten', id };
   const bytesScanned = Statistics?.DataScannedInBytes ?? 0;
+  const common = { id, submittedAt, observedAt, bytesScanned };
   const facts = {
-    id,
-    submittedAt,
+    ...common,
     completedAt: Status.CompletionDateTime?.getTime() ?? observedAt,
-    observedAt,
-    bytesScanned,
     engineMs: Statistics?.EngineExecutionTimeInMillis ?? 0,
   };
+  const isCancelled = Status.State === 'CANCELLED';
   const failed = (reason: string, isRetryable = false) =>
-    ({ state: 'failed', ...facts, reason, isRetryable }) as const;
+    ({ state: 'failed', ...facts, reason, isRetryable, ...(isCancelled && { isCancelled }) }) as const;
   const reason = Status.StateChangeReason ?? 'no reason given';
   const location = ResultConfiguration?.OutputLocation;
   switch (Status.State) {
     case 'SUCCEEDED':
       return location ? { state: 'succeeded', ...facts, location } : failed('SUCCEEDED without a result');
     case 'CANCELLED':
-    case 'FAILED': {
+    case 'FAILED':
       if (reason.includes(SCAN_LIMIT_EXCEEDED)) return { state: 'scan-limit-exceeded', ...facts };
-      const failure = failed(`${Status.State}: ${withoutValues(reason)}`, Status.AthenaError?.Retryable);
-      return Status.State === 'CANCELLED' ? { ...failure, isCancelled: true } : failure;
-    }
-    default: {
-      const isQueued = Status.State === 'QUEUED';
-      return { state: 'under-way', id, submittedAt, observedAt, isQueued, bytesScanned };
-    }
+      return failed(`${Status.State}: ${withoutValues(reason)}`, Status.AthenaError?.Retryable);
+    default:
+      return { state: 'under-way', ...common, isQueued: Status.State === 'QUEUED' };
   }
 }

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type {
+  APIGatewayProxyEvent,
+  APIGatewayProxyResult,
+  CloudFormationCustomResourceEvent,
+} from 'aws-lambda';
 
 /** The SDK repeats a call that Lambda throttles, with growing pauses: with these tries, for a minute or more. */
 const INVOKE_TRIES = 12;
@@ -30,15 +34,14 @@ export function secretReader(client = new SecretsManagerClient()): (id: string) 
   };
 }
 
-/** CloudFormation's event to the function that serves a custom resource: the members that its answer needs. */
-export interface StackEvent {
-  readonly RequestType: 'Create' | 'Update' | 'Delete';
-  /** Where the answer goes. It is a secret: whoever has it can answer. So it is never logged. */
-  readonly ResponseURL: string;
-  readonly StackId: string;
-  readonly RequestId: string;
-  readonly LogicalResourceId: string;
-}
+/**
+ * CloudFormation's event to the function that serves a custom resource: the members that its answer needs. The answer
+ * goes to `ResponseURL`, which is a secret: whoever has it can answer. So it is never logged.
+ */
+export type StackEvent = Pick<
+  CloudFormationCustomResourceEvent,
+  'RequestType' | 'ResponseURL' | 'StackId' | 'RequestId' | 'LogicalResourceId'
+>;
 
 export interface StackAnswer {
   readonly Status: 'SUCCESS' | 'FAILED';

@@ -1,9 +1,7 @@
 import type { Readable } from 'node:stream';
 import {
   GetObjectCommand,
-  type GetObjectCommandOutput,
   HeadObjectCommand,
-  type HeadObjectCommandOutput,
   NoSuchKey,
   NotFound,
   PutObjectCommand,
@@ -21,25 +19,19 @@ const CONTENT_TRY_MS = 5_000;
 /**
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param edgeOrigin the edge's origin, if files are downloaded through an edge
+ * @param edge the edge's origin, if files are downloaded through an edge
  */
-export function s3ResultsBucket(
-  s3: S3Client,
-  name: string,
-  until: number,
-  edgeOrigin?: string,
-): ResultsBucket {
+export function s3ResultsBucket(s3: S3Client, name: string, until: number, edge?: string): ResultsBucket {
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) => {
+    const object = { Bucket: name, Key: key };
     const text = JSON.stringify(document);
+    const content = { Body: text, ContentType: 'application/json' };
     let tries = 0;
     return call('S3 PutObject', { until }, async (abortSignal) => {
-      const object = { Bucket: name, Key: key };
-      const body = { Body: text, ContentType: 'application/json' };
       tries += 1;
       try {
-        const command = new PutObjectCommand({ ...object, ...body, ...condition });
-        const answer = await s3.send(command, { abortSignal });
-        return { document, etag: etagOf(answer), ageMs: 0 };
+        const command = new PutObjectCommand({ ...object, ...content, ...condition });
+        return { document, etag: etagOf(await s3.send(command, { abortSignal })), ageMs: 0 };
       } catch (error) {
         if (!isRefusedCondition(error)) throw error;
         if (tries === 1) return undefined;
@@ -87,16 +79,16 @@ export function s3ResultsBucket(
       }),
     locationOf: (key) => `s3://${name}/${key}`,
     presign: async (key, expiresInSeconds, bytes) => {
-      const edge = bytes > LARGEST_EDGE_FILE ? undefined : edgeOrigin;
+      const leadsTo = bytes > LARGEST_EDGE_FILE ? undefined : edge;
       const command = new GetObjectCommand({
         Bucket: name,
         Key: key,
-        ...(edge && { ResponseCacheControl: EDGE_CACHE_CONTROL }),
+        ...(leadsTo && { ResponseCacheControl: EDGE_CACHE_CONTROL }),
       });
       // S3 checks a link by its own clock, so the link gets S3's time as the client knows it from the last answer.
       const signingDate = new Date(Date.now() + s3.config.systemClockOffset);
       const link = await getSignedUrl(s3, command, { expiresIn: expiresInSeconds, signingDate });
-      return edge ? linkByEdge(link, edge) : link;
+      return leadsTo ? linkByEdge(link, leadsTo) : link;
     },
   };
 }
@@ -118,7 +110,7 @@ export const getObject = (
     .catch(undefinedIf((error) => error instanceof NoSuchKey));
 
 /** How long ago an object was written: the answer's own time minus the object's `LastModified`. */
-const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
+const ageOf = (answer: { LastModified?: Date | undefined; $metadata: object }): number =>
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
 /** The S3 parameters for a report's file. The condition keeps a file from being overwritten. */

@@ -1,4 +1,4 @@
-import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, type ListObjectsV2CommandInput, type S3Client } from '@aws-sdk/client-s3';
 import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
 import { daysBetween, daysOf, isYounger } from '../report/utc-time.ts';
@@ -24,21 +24,14 @@ const DAYS_AT_ONCE = 50;
 export function s3Lake(
   s3: S3Client,
   location: { readonly bucket: string; readonly prefix: string } | undefined,
-  {
-    until,
-    cache,
-    onListingUnavailable,
-  }: { until: number; cache: ListingCache; onListingUnavailable: (error: unknown) => void },
+  options: { until: number; cache: ListingCache; onListingUnavailable: (error: unknown) => void },
 ): Lake {
+  const { until, cache, onListingUnavailable } = options;
   const folderOf: Lake['folderOf'] = ({ table }) => `${location?.prefix ?? ''}${table}/`;
 
-  const page = (
-    bucket: string,
-    prefix: string,
-    from: { StartAfter?: string; ContinuationToken?: string; MaxKeys?: number },
-  ) =>
+  const page = (prefix: string, from: Partial<ListObjectsV2CommandInput>) =>
     call('S3 ListObjectsV2', { until }, async (abortSignal) => {
-      const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
+      const command = new ListObjectsV2Command({ Bucket: location?.bucket, Prefix: prefix, ...from });
       const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
       const objects = Contents.map(
         ({ Key = '', Size = 0, LastModified, ETag }): LakeObject => ({
@@ -52,14 +45,22 @@ export function s3Lake(
     });
 
   /** Lists a folder, page after page. The SDK's paginator would end at the first page that S3 throttles. */
-  const everyPage = async (bucket: string, folder: string): Promise<LakeObject[]> => {
-    const listed: LakeObject[] = [];
-    for (let from: { ContinuationToken?: string } = {}; ; ) {
-      const { objects, next } = await page(bucket, folder, from);
-      listed.push(...objects);
-      if (next === undefined) return listed;
-      from = { ContinuationToken: next };
-    }
+  const everyPage = async (folder: string, listed: LakeObject[] = [], from = {}): Promise<LakeObject[]> => {
+    const { objects, next } = await page(folder, from);
+    listed.push(...objects);
+    return next === undefined ? listed : everyPage(folder, listed, { ContinuationToken: next });
+  };
+
+  /** Lists these folders, whose objects stay in the folders' order. */
+  const everyFolder = async (folders: readonly string[]): Promise<LakeObject[]> => {
+    const lists: LakeObject[][] = [];
+    const remaining = folders.entries();
+    // Each worker takes the next folder from the same iterator.
+    const work = async () => {
+      for (const [index, folder] of remaining) lists[index] = await everyPage(folder);
+    };
+    await Promise.all(Array.from({ length: DAYS_AT_ONCE }, work));
+    return lists.flat();
   };
 
   return {
@@ -69,7 +70,6 @@ export function s3Lake(
         onListingUnavailable(undefined);
         return undefined;
       }
-      const { bucket } = location;
       const partitions = `${folderOf(report)}${PARTITION_COLUMN}=`;
       const { first, last } = daysOf(window);
       const name = `${partitions}${first} ${last}`;
@@ -79,18 +79,22 @@ export function s3Lake(
       try {
         // One page of the table's objects, from the first day's folder on. If the window has few objects, this page
         // holds all of them.
-        const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
+        const { objects, next } = await page(partitions, { StartAfter: partitions + first });
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);
         const isWhole = next === undefined || isBeyond(objects.at(-1)?.key ?? '');
         const folders = daysBetween(first, last).map((day) => `${partitions}${day}/`);
         const all = isWhole
           ? objects.filter(({ key }) => folders.some((folder) => key.startsWith(folder)))
-          : (await mapAtOnce(folders, DAYS_AT_ONCE, (folder) => everyPage(bucket, folder))).flat();
+          : await everyFolder(folders);
         const isTableMissing =
-          all.length === 0 && (await page(bucket, folderOf(report), { MaxKeys: 1 })).objects.length === 0;
+          all.length === 0 && (await page(folderOf(report), { MaxKeys: 1 })).objects.length === 0;
         const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
-        if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
+        if (maxAgeMs === 0) return listing;
+        const now = Date.now();
+        for (const [other, { listedAt }] of cache)
+          if (!isYounger(listedAt, maxAgeMs, now)) cache.delete(other);
+        cache.set(name, listing);
         return listing;
       } catch (error) {
         if (!(error instanceof AwsCallFailed && error.httpStatus === 403)) throw error;
@@ -99,26 +103,4 @@ export function s3Lake(
       }
     },
   };
-}
-
-/** The results of `act` for each item, in the items' order. At most `limit` calls run at the same time. */
-async function mapAtOnce<In, Out>(
-  items: readonly In[],
-  limit: number,
-  act: (item: In) => Promise<Out>,
-): Promise<Out[]> {
-  const made: Out[] = [];
-  const remaining = items.entries();
-  // Each worker takes the next item from the same iterator.
-  const work = async () => {
-    for (const [index, item] of remaining) made[index] = await act(item);
-  };
-  await Promise.all(Array.from({ length: limit }, work));
-  return made;
-}
-
-function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
-  const now = Date.now();
-  for (const [other, { listedAt }] of cache) if (!isYounger(listedAt, maxAgeMs, now)) cache.delete(other);
-  cache.set(name, listing);
 }

@@ -1,24 +1,17 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import {
-  type PartnerRecord,
-  parseDocument,
-  partnerKey,
-  RECORD_KEPT_MS,
-  type Register,
-  readPartner,
-} from '../access/partner-record.ts';
+import { parseDocument, partnerKey, type Register, readPartner } from '../access/partner-record.ts';
 import { isYounger } from '../report/utc-time.ts';
 import { undefinedIf } from './answers.ts';
 import { call } from './call.ts';
 
-interface ReadRecord {
-  readonly readAt: number;
-  /** Undefined for a client that is not registered. */
-  readonly record: PartnerRecord | undefined;
-}
+/** How long a function caches a record. A removed partner keeps its access for at most this time. */
+const RECORD_KEPT_MS = 60_000;
 
-/** What one function has read, by client. */
-export type RecordCache = Map<string, ReadRecord>;
+/** What one function has read, by client. The record of a client that is not registered is undefined. */
+export type RecordCache = Map<
+  string,
+  { readonly readAt: number; readonly record: ReturnType<typeof readPartner> }
+>;
 
 /**
  * The register of partners in S3. A read ends by `until`, in milliseconds since 1970.
@@ -33,8 +26,7 @@ export function s3Register(
   return {
     async find(client) {
       if (bucket === undefined) return undefined;
-      // A cached record may be used for a minute. The minute begins before the read, so that a record written during
-      // the read is seen in time.
+      // The minute begins before the read, so that a record written during the read is seen in time.
       const readAt = Date.now();
       const kept = cache.get(client);
       if (kept && isYounger(kept.readAt, RECORD_KEPT_MS, readAt)) return kept.record;

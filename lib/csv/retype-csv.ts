@@ -1,8 +1,85 @@
-import type { FieldType } from '../report/catalogue.ts';
+import type { Field } from '../report/catalogue.ts';
 
-export interface CsvColumn {
-  readonly name: string;
-  readonly type: FieldType;
+export type CsvColumn = Pick<Field, 'name' | 'type'>;
+
+/** The result file is not in the engine's CSV dialect. The message quotes no value: they are a partner's. */
+export class NotEngineCsv extends Error {
+  /** @param offset position of the wrong byte, and `column` its column, both counted from 0 */
+  constructor(fault: string, offset: number, column: number) {
+    super(
+      `the engine's result file is not in its CSV dialect: ${fault} (byte ${offset}, column ${column + 1})`,
+    );
+    this.name = 'NotEngineCsv';
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+
+/** Whether a byte is a digit, 0x30 to 0x39. For every other byte, the XOR gives 10 or more. */
+const isDigit = (byte: number) => (byte ^ 0x30) < 10;
+
+/** What comes next in the file: first a name of the header, or a value of the column's kind. */
+const NAME = 0;
+const TEXT = 1;
+const NUMBER = 2;
+const IN_TEXT = 3;
+/** After a quote in a text: the quote ends the text, unless another quote follows. */
+const AFTER_TEXT = 4;
+const AFTER_MINUS = 5;
+const IN_WHOLE_PART = 6;
+const AFTER_POINT = 7;
+const IN_FRACTION = 8;
+/** After a quote around a number, which is left out. */
+const BEFORE_NUMBER = 9;
+const AFTER_NUMBER = 10;
+/** After a comma or LF. The next state depends on the column. */
+const AFTER_VALUE = 11;
+const REFUSED = 12;
+
+const DIGITS = '0123456789';
+const ANY = String.fromCharCode(...Array(256).keys());
+
+/**
+ * The engine's dialect: the bytes that may follow in each state, and the state after them. The engine quotes every
+ * value and every name of the header, doubles a quote in a text, leaves NULL as an empty field, and ends each row with
+ * LF. A number is a bigint or a decimal: an optional minus, digits, and optionally a point and more digits.
+ */
+const DIALECT: readonly (readonly [state: number, bytes: string, next: number])[] = [
+  [NAME, '"', IN_TEXT],
+  [TEXT, '"', IN_TEXT],
+  [TEXT, ',\n', AFTER_VALUE],
+  [IN_TEXT, ANY, IN_TEXT],
+  [IN_TEXT, '"', AFTER_TEXT],
+  [AFTER_TEXT, '"', IN_TEXT],
+  [AFTER_TEXT, ',\n', AFTER_VALUE],
+  [NUMBER, '"', BEFORE_NUMBER],
+  [NUMBER, ',\n', AFTER_VALUE],
+  [BEFORE_NUMBER, '-', AFTER_MINUS],
+  [BEFORE_NUMBER, DIGITS, IN_WHOLE_PART],
+  [AFTER_MINUS, DIGITS, IN_WHOLE_PART],
+  [IN_WHOLE_PART, DIGITS, IN_WHOLE_PART],
+  [IN_WHOLE_PART, '.', AFTER_POINT],
+  [IN_WHOLE_PART, '"', AFTER_NUMBER],
+  [AFTER_POINT, DIGITS, IN_FRACTION],
+  [IN_FRACTION, DIGITS, IN_FRACTION],
+  [IN_FRACTION, '"', AFTER_NUMBER],
+  [AFTER_NUMBER, ',\n', AFTER_VALUE],
+];
+
+/** The state after each byte in each state, at `256 * state + byte`. */
+const NEXT = new Uint8Array(256 * AFTER_VALUE).fill(REFUSED);
+for (const [state, bytes, next] of DIALECT)
+  for (const byte of Buffer.from(bytes, 'latin1')) NEXT[256 * state + byte] = next;
+
+/** What is wrong with a byte that the dialect refuses in a state, or that ends a row too early or too late. */
+function faultOf(state: number, byte: number): string {
+  if (NEXT[256 * state + byte] === AFTER_VALUE)
+    return `a row with a column too ${byte === COMMA ? 'many' : 'few'}`;
+  if (state === NAME) return 'a name without quotes';
+  if (state === TEXT || state === NUMBER) return 'a value without quotes';
+  if (state === AFTER_TEXT || state === AFTER_NUMBER) return 'a value that goes on after its last quote';
+  return 'no number in a column of numbers';
 }
 
 /**
@@ -21,150 +98,57 @@ export async function* retypeCsv(
   onEnd?: (rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);
-
-  const quotes = numberQuotes(columns.map(({ type }) => type === 'integer' || type === 'float'));
+  const kinds = columns.map(({ type }) => (type === 'integer' || type === 'float' ? NUMBER : TEXT));
+  const place = { state: NAME, column: 0, offset: 0, rows: -1 };
   for await (const chunk of chunks) {
-    const length = quotes.drop(chunk);
-    if (length > 0) yield chunk.subarray(0, length);
+    const kept = retypePiece(chunk, kinds, place);
+    if (kept > 0) yield chunk.subarray(0, kept);
   }
-  const rows = quotes.end();
+  const { state, column, offset, rows } = place;
+  if (rows < 0) throw new NotEngineCsv('it ends within its header', offset, column);
+  if (column > 0 || state > NUMBER) throw new NotEngineCsv('it ends within a row', offset, column);
   onEnd?.(rows);
 }
 
-/** The result file is not in the engine's CSV dialect. The message quotes no value: they are a partner's. */
-export class NotEngineCsv extends Error {
-  /** @param offset position of the wrong byte, and `column` its column, both counted from 0 */
-  constructor(fault: string, offset: number, column: number) {
-    super(
-      `the engine's result file is not in its CSV dialect: ${fault} (byte ${offset}, column ${column + 1})`,
-    );
-    this.name = 'NotEngineCsv';
+/** How far the file is read. `rows` is -1 in the header. */
+interface Place {
+  state: number;
+  column: number;
+  offset: number;
+  rows: number;
+}
+
+/** Moves the bytes that stay to the beginning of the file's next piece. Returns their number. */
+function retypePiece(piece: Uint8Array, kinds: readonly number[], place: Place): number {
+  const end = piece.length;
+  let { state, column, rows } = place;
+  let kept = 0;
+  for (let at = 0; at < end; at++) {
+    const byte = piece[at] as number;
+    const next = NEXT[256 * state + byte] as number;
+    if (next < AFTER_VALUE) {
+      if (next < BEFORE_NUMBER) piece[kept++] = byte;
+      // Most bytes are in texts and digits. Without these two loops, re-typing would take a third longer.
+      if (next === IN_TEXT)
+        while (at + 1 < end && piece[at + 1] !== QUOTE) piece[kept++] = piece[++at] as number;
+      else if (next === IN_WHOLE_PART)
+        while (at + 1 < end && isDigit(piece[at + 1] as number)) piece[kept++] = piece[++at] as number;
+      state = next;
+      continue;
+    }
+    const isLast = column === kinds.length - 1;
+    if (next === REFUSED || isLast === (byte === COMMA))
+      throw new NotEngineCsv(faultOf(state, byte), place.offset + at, column);
+    piece[kept++] = byte;
+    if (byte === COMMA) column++;
+    else {
+      column = 0;
+      // The engine's header is left out.
+      if (rows < 0) kept = 0;
+      rows++;
+    }
+    state = rows < 0 ? NAME : (kinds[column] as number);
   }
-}
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const LF = 0x0a;
-
-/** Whether a byte is a digit, 0x30 to 0x39. For every other byte, the XOR gives 10 or more. */
-const isDigit = (byte: number) => (byte ^ 0x30) < 10;
-
-/** The states of the parser after the bytes that it has read so far. */
-const BEFORE_VALUE = 0;
-const IN_TEXT = 1;
-/** After a number's first quote. The states from BEFORE_NUMBER to IN_FRACTION follow the order of a number's parts. */
-const BEFORE_NUMBER = 2;
-const AFTER_MINUS = 3;
-const IN_WHOLE_PART = 4;
-const AFTER_POINT = 5;
-const IN_FRACTION = 6;
-/** After a quote in a text: the quote ends the text, unless another quote follows. */
-const AFTER_TEXT = 7;
-const AFTER_NUMBER = 8;
-
-/** The next state after a byte in a number, if this byte is no digit; undefined if the engine writes no such number. */
-function afterNonDigit(state: number, byte: number): number | undefined {
-  if (byte === QUOTE && (state === IN_WHOLE_PART || state === IN_FRACTION)) return AFTER_NUMBER;
-  if (byte === POINT && state === IN_WHOLE_PART) return AFTER_POINT;
-  if (byte === MINUS && state === BEFORE_NUMBER) return AFTER_MINUS;
-  return undefined;
-}
-
-/**
- * Turns one file of the engine's CSV into the rows of a report. The file comes in pieces that are cut anywhere.
- *
- * The engine quotes every value and every name of the header, doubles a quote in a text, leaves NULL as an empty field,
- * and ends each row with LF. A number is a bigint or a decimal: an optional minus, digits, and optionally a point and
- * more digits. For any other file, `drop` or `end` throws NotEngineCsv. After that, call neither of these functions
- * again.
- *
- * @param isNumber for each column, in the file's order: whether it holds numbers
- */
-function numberQuotes(isNumber: readonly boolean[]) {
-  const lastColumn = isNumber.length - 1;
-  let inHeader = true;
-  let offset = 0;
-  let rows = 0;
-  const reached = { state: BEFORE_VALUE, column: 0 };
-
-  return {
-    /** Moves the bytes that stay to the beginning of the file's next piece. Returns their number. */
-    drop(piece: Uint8Array): number {
-      const end = piece.length;
-      let { state, column } = reached;
-      let at = 0;
-      let kept = 0;
-      const refusal = (fault: string) => new NotEngineCsv(fault, offset + at, column);
-
-      // Each turn of the loop reads a value and the comma or LF after it, or the part of them that the piece contains.
-      while (at < end) {
-        if (state === BEFORE_VALUE) {
-          if (piece[at] === QUOTE) {
-            if (isNumber[column] && !inHeader) state = BEFORE_NUMBER;
-            else {
-              state = IN_TEXT;
-              piece[kept++] = QUOTE;
-            }
-            at++;
-          } else if (inHeader) throw refusal('a name without quotes');
-          else if (piece[at] !== COMMA && piece[at] !== LF) throw refusal('a value without quotes');
-        }
-
-        if (state === IN_TEXT) {
-          while (at < end && piece[at] !== QUOTE) piece[kept++] = piece[at++] as number;
-          if (at === end) break;
-          state = AFTER_TEXT;
-          piece[kept++] = QUOTE;
-          at++;
-        }
-        while (BEFORE_NUMBER <= state && state <= IN_FRACTION && at < end) {
-          if (isDigit(piece[at] as number)) {
-            state = state < AFTER_POINT ? IN_WHOLE_PART : IN_FRACTION;
-            while (at < end && isDigit(piece[at] as number)) piece[kept++] = piece[at++] as number;
-          } else {
-            const byte = piece[at] as number;
-            const next = afterNonDigit(state, byte);
-            if (next === undefined) throw refusal('no number in a column of numbers');
-            state = next;
-            if (byte !== QUOTE) piece[kept++] = byte;
-            at++;
-          }
-        }
-        if (at === end) break;
-
-        const byte = piece[at] as number;
-        if (byte === QUOTE && state === AFTER_TEXT) state = IN_TEXT;
-        else if (byte === COMMA) {
-          if (column === lastColumn) throw refusal('a row with a column too many');
-          state = BEFORE_VALUE;
-          column++;
-        } else if (byte === LF) {
-          if (column !== lastColumn) throw refusal('a row with a column too few');
-          state = BEFORE_VALUE;
-          column = 0;
-          if (!inHeader) rows++;
-        } else throw refusal('a value that goes on after its last quote');
-        piece[kept++] = byte;
-        at++;
-        if (inHeader && byte === LF) {
-          inHeader = false;
-          kept = 0;
-        }
-      }
-      offset += end;
-      reached.state = state;
-      reached.column = column;
-      return inHeader ? 0 : kept;
-    },
-
-    /** Checks that the file ends where a row ends. Returns the number of rows. */
-    end(): number {
-      if (inHeader) throw new NotEngineCsv('it ends within its header', offset, reached.column);
-      if (reached.state !== BEFORE_VALUE || reached.column !== 0)
-        throw new NotEngineCsv('it ends within a row', offset, reached.column);
-      return rows;
-    },
-  };
+  Object.assign(place, { state, column, rows, offset: place.offset + end });
+  return rows < 0 ? 0 : kept;
 }

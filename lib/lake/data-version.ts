@@ -7,7 +7,6 @@ import type { Lake, LakeListing, LakeObject } from './lake.ts';
 
 /** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
 const SUCCESS_MARKER = '_SUCCESS';
-
 /** How many days before a window are listed too. They show whether the lake's writers mark complete days at all. */
 export const MARKER_LOOKBACK_DAYS = 31;
 
@@ -44,20 +43,21 @@ export interface DataState {
 
 /** The days of a listing that have files or markers, in ascending order. */
 export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
-  return [...Map.groupBy(inOrder(listing), ({ key }) => dayOf(key, folder))]
-    .filter((entry): entry is [string, LakeObject[]] => entry[0] !== undefined)
-    .map(([day, inDay]) => {
-      const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
-      const files = inDay.filter(({ key }) => isFile(key.slice(dayFolder.length)));
-      const marker = inDay.find(({ key }) => key === dayFolder + SUCCESS_MARKER);
-      return {
-        day,
-        version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
-        files: files.length,
-        isMarkedComplete: marker !== undefined,
-        ...(marker && { markedAt: marker.lastModified }),
-      };
-    });
+  const inFolder = inOrder(listing).filter(({ key }) => key.startsWith(folder));
+  const byDay = Map.groupBy(inFolder, ({ key }) => DAY.exec(key.slice(folder.length))?.[1]);
+  return [...byDay].flatMap(([day, inDay]) => {
+    if (day === undefined) return [];
+    const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
+    const files = inDay.filter(({ key }) => isFile(key.slice(dayFolder.length)));
+    const marker = inDay.find(({ key }) => key === dayFolder + SUCCESS_MARKER);
+    return {
+      day,
+      version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
+      files: files.length,
+      isMarkedComplete: marker !== undefined,
+      ...(marker && { markedAt: marker.lastModified }),
+    };
+  });
 }
 
 /** The version of these days' data. Days without files are left out. */
@@ -86,9 +86,6 @@ const inOrder = ({ objects }: LakeListing): LakeObject[] =>
   objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
 const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
-
-const dayOf = (key: string, folder: string): string | undefined =>
-  key.startsWith(folder) ? DAY.exec(key.slice(folder.length))?.[1] : undefined;
 
 /** Athena reads every file under a day's folder, except those with `_` or `.` at the start of a segment. */
 const isFile = (path: string): boolean =>
@@ -125,12 +122,8 @@ export async function findDataState(
 }
 
 /** The same, but throws NoRecords if the report's table is missing. */
-export async function readDataState(
-  lake: Lake,
-  request: ReportRequest,
-  maxAgeMs: number,
-): Promise<DataState> {
-  const state = await findDataState(lake, request, maxAgeMs);
-  if (!state) throw new NoRecords(request.report.title);
+export async function readDataState(...args: Parameters<typeof findDataState>): Promise<DataState> {
+  const state = await findDataState(...args);
+  if (!state) throw new NoRecords(args[1].report.title);
   return state;
 }

@@ -1,5 +1,5 @@
 import type { ReportRequest } from '../report/parse-request.ts';
-import { DAY_MS, daysBetween, daysOf, HOUR_MS, utcDay, type Window } from '../report/utc-time.ts';
+import { DAY_MS, daysBetween, daysOf, HOUR_MS, utcDay } from '../report/utc-time.ts';
 
 /**
  * Why a report has no rows (docs/contract.md#a-report-without-rows). `outside-window`: a filter on the time lets no
@@ -23,7 +23,9 @@ export function emptyReason(
   const daysRead = filters.reduce(
     (left, filter) => {
       if (filter.kind === 'column') return left;
-      const instants = filter.values.filter((time) => isInside(time, filter.dimension.grain, window));
+      const grainMs = filter.dimension.grain === 'hour' ? HOUR_MS : DAY_MS;
+      // The hours or days that begin at these instants have an instant of the window.
+      const instants = filter.values.filter((time) => time < window.end && time + grainMs > window.start);
       return left.intersection(new Set(instants.map(utcDay)));
     },
     new Set(daysBetween(first, last)),
@@ -36,9 +38,3 @@ export function emptyReason(
   const areMarked = days.some(({ isMarkedComplete }) => isMarkedComplete);
   return areMarked && withFiles.some(({ isMarkedComplete }) => !isMarkedComplete) ? 'open-days' : 'no-match';
 }
-
-const GRAIN_MS = { hour: HOUR_MS, day: DAY_MS };
-
-/** Whether the hour or day that begins at `time` has an instant of the window. */
-const isInside = (time: number, grain: keyof typeof GRAIN_MS, { start, end }: Window): boolean =>
-  time < end && time + GRAIN_MS[grain] > start;

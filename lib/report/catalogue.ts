@@ -1,39 +1,29 @@
 /**
  * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL, CSV typing,
- * table definitions, sample events and documents are derived from it. A new field of a report is one line in this
- * file.
+ * table definitions, sample events and documents are derived from it. A new field of a report is one line here.
  */
 
-interface FieldNames {
-  readonly name: string;
-  readonly meaning: string;
-}
-
 /** A dimension that is taken from the record's time: the hour of `event_time`, or the partition `day`. */
-export interface TimeDimension extends FieldNames {
-  readonly role: 'dimension';
-  readonly type: 'datetime';
-  readonly grain: 'hour' | 'day';
-}
+const time = (name: string, grain: 'hour' | 'day', meaning: string) =>
+  ({ role: 'dimension', type: 'datetime', name, grain, meaning }) as const;
 
-interface ColumnField<Role, Type> extends FieldNames {
-  readonly role: Role;
-  readonly type: Type;
-  readonly column: string;
-}
+const columnField =
+  <const Role, const Type>(role: Role, type: Type) =>
+  (name: string, column: string, meaning: string) =>
+    ({ role, type, name, column, meaning }) as const;
 
-type IdDimension = ColumnField<'dimension', 'integer'>;
-type TextDimension = ColumnField<'dimension', 'string'>;
-
-export type ColumnDimension = IdDimension | TextDimension;
-
-export type Dimension = TimeDimension | ColumnDimension;
-
+const id = columnField('dimension', 'integer');
+const text = columnField('dimension', 'string');
 /** A metric is the sum of its column. */
-export type Metric = ColumnField<'metric', 'integer' | 'float'>;
+const count = columnField('metric', 'integer');
+const money = columnField('metric', 'float');
 
+type IdDimension = ReturnType<typeof id>;
+export type TimeDimension = ReturnType<typeof time>;
+export type ColumnDimension = IdDimension | ReturnType<typeof text>;
+export type Dimension = TimeDimension | ColumnDimension;
+export type Metric = ReturnType<typeof count | typeof money>;
 export type Field = Dimension | Metric;
-
 export type FieldType = Field['type'];
 
 /**
@@ -60,29 +50,10 @@ export interface Report {
   readonly fields: readonly Field[];
 }
 
-const columnField =
-  <const Role, const Type>(role: Role, type: Type) =>
-  (name: string, column: string, meaning: string): ColumnField<Role, Type> => ({
-    role,
-    type,
-    name,
-    column,
-    meaning,
-  });
-
-const id = columnField('dimension', 'integer');
-const text = columnField('dimension', 'string');
-const count = columnField('metric', 'integer');
-const money = columnField('metric', 'float');
-
-const time = (name: string, grain: TimeDimension['grain']): TimeDimension => ({
-  role: 'dimension',
-  type: 'datetime',
-  grain,
-  name,
-  meaning: `${grain} of the record, UTC`,
-});
-const times = [time('DateTime', 'hour'), time('Day', 'day')];
+const times = [
+  time('DateTime', 'hour', 'hour of the record, UTC'),
+  time('Day', 'day', 'day of the record, UTC'),
+];
 const placement = id('PlacementId', 'placement_id', 'placement identifier');
 const container = id('ContainerId', 'container_id', 'container identifier');
 const publisherAccount = id('PublisherAccountId', 'publisher_account_id', 'publisher account identifier');
@@ -176,7 +147,7 @@ export const metricsOf = ({ fields }: Report): Metric[] => fields.filter((field)
 
 export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedBy];
 
-/** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */
+/** The names of the owners. `Object.keys` types them as plain strings. */
 export const ownerNames = Object.keys(owners) as Owner[];
 
 export const byOwner = <T>(make: (owner: Owner) => T) =>

@@ -1,7 +1,5 @@
 /** The companies whose rows a caller may see: every company, or one or more. A list is never empty. */
-export type Entitlement = 'every-company' | Companies;
-
-type Companies = readonly [bigint, ...bigint[]];
+export type Entitlement = 'every-company' | readonly [bigint, ...bigint[]];
 
 /** The entitlement to these companies, each once and in ascending order; undefined if the list is empty. */
 export function entitlementTo(ids: readonly bigint[]): Entitlement | undefined {
@@ -15,7 +13,6 @@ export const storedEntitlement = (entitlement: Entitlement): 'every-company' | s
 
 /** Athena takes SQL of at most this many characters. */
 export const LONGEST_SQL = 262_144;
-
 /** The most characters of companies in SQL, which may name them twice and has less than 22,144 others. */
 export const LONGEST_COMPANIES = 120_000;
 

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import type { ColumnDimension, Dimension, TimeDimension } from './catalogue.ts';
+import type { Dimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
-import { isImpossible, isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
+import { DAY_MS, HOUR_MS, isImpossible, parseUtcTime } from './utc-time.ts';
 
 /** The most characters of a text: Athena takes parameters of 1,024, and each quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
-
 /** The form of a time filter's value, for each grain. */
 export const TIME_FILTER_FORM = { hour: 'YYYY-MM-DDThh:00:00Z', day: 'YYYY-MM-DDT00:00:00Z' };
 
@@ -32,60 +31,44 @@ const integer = v.pipe(
   v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
 );
 
-/** Parses an instant, to milliseconds since 1970. `complaint` says what is wrong with a text that does not fit. */
-export const instant = (fits: (time: number) => boolean, complaint: (text: string) => string) =>
+/** Parses an instant in whole `unitMs`, to milliseconds since 1970. `complaint` says what is wrong with other texts. */
+export const instant = (unitMs: number, complaint: (text: string) => string) =>
   v.pipe(
     v.string(),
     v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
       const time = parseUtcTime(value);
-      if (time !== undefined && fits(time)) return time;
+      if (time !== undefined && time % unitMs === 0) return time;
       addIssue({ message: isImpossible(value) ? `${quoted(value)} does not exist.` : complaint(value) });
       return NEVER;
     }),
   );
 
-const onlyTime = (fits: (time: number) => boolean, expected: string) =>
-  instant(fits, (text) => `The value must be ${expected}, or no record could match.${repeatInstead(text)}`);
-const hour = onlyTime(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
-const day = onlyTime(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
+const onlyTime = (unitMs: number, expected: string) =>
+  instant(unitMs, (text) => `The value must be ${expected}, or no record could match.${repeatInstead(text)}`);
+const hour = onlyTime(HOUR_MS, `a whole hour, ${TIME_FILTER_FORM.hour}`);
+const day = onlyTime(DAY_MS, `a midnight, ${TIME_FILTER_FORM.day}`);
 
-/** The instants that a filter on this dimension can take, in milliseconds since 1970 (docs/contract.md#filters). */
-export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<string, number> =>
-  grain === 'hour' ? hour : day;
-
-/** The values that a filter on this dimension can take (docs/contract.md#filters). */
-export const filterColumnSchema = ({ type }: ColumnDimension): v.GenericSchema<string, string | bigint> =>
-  type === 'integer' ? integer : text;
-
-/** Records pass if the dimension's value is one of these values. */
-interface FilterOn<Kind, On extends Dimension, Value> {
-  readonly kind: Kind;
-  readonly dimension: On;
-  readonly values: readonly Value[];
-}
-
-/** The values of a filter on the time are milliseconds since 1970. */
-export type Filter =
-  | FilterOn<'column', ColumnDimension, string | bigint>
-  | FilterOn<'time', TimeDimension, number>;
-
-/** Parses a filter's values, each once and in a fixed order, so that the same filters make the same query. */
-export const filterSchema = (dimension: Dimension): v.GenericSchema<unknown, Filter> =>
+/**
+ * Parses a filter's values (docs/contract.md#filters), each once and in a fixed order, so that the same filters make
+ * the same query. Instants become milliseconds since 1970.
+ */
+export const filterSchema = (dimension: Dimension) =>
   dimension.type === 'datetime'
     ? v.pipe(
-        v.array(filterTimeSchema(dimension)),
-        v.transform((values): Filter => ({ kind: 'time', dimension, values: eachOnce(values) })),
+        v.array(dimension.grain === 'hour' ? hour : day),
+        v.transform((values) => ({ kind: 'time', dimension, values: eachOnce(values) }) as const),
       )
     : v.pipe(
-        v.array(filterColumnSchema(dimension)),
-        v.transform((values): Filter => ({ kind: 'column', dimension, values: eachOnce(values) })),
+        v.array(dimension.type === 'integer' ? integer : text),
+        v.transform(
+          (values) => ({ kind: 'column', dimension, values: eachOnce<string | bigint>(values) }) as const,
+        ),
       );
 
-const eachOnce = <T>(values: readonly T[]): T[] => [...new Set(values)].sort();
+/** Records pass if the dimension's value is one of these values. */
+export type Filter = v.InferOutput<ReturnType<typeof filterSchema>>;
 
-/** Compares two filters, so that the same filters make the same query whatever their order in the request. */
-export const inFixedOrder = (dimensions: readonly Dimension[]) => (a: Filter, b: Filter) =>
-  dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension);
+const eachOnce = <T>(values: readonly T[]): T[] => [...new Set(values)].sort();
 
 /** The query parameter of a filter on a field: `filter[Day]` (docs/contract.md#filters). */
 export const filterParameter = (field: string): string => `filter[${field}]`;

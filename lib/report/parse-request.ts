@@ -3,19 +3,11 @@ import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report, reports } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import {
-  type Filter,
-  filteredField,
-  filterParameter,
-  filterSchema,
-  inFixedOrder,
-  instant,
-} from './filter.ts';
-import { formatUtcTime, lengthInDays, MAX_WINDOW_DAYS, UTC_TIME_FORM, type Window } from './utc-time.ts';
+import { type Filter, filteredField, filterParameter, filterSchema, instant } from './filter.ts';
+import { DAY_MS, formatUtcTime, MAX_WINDOW_DAYS, SECOND_MS, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
-/** Every version of the API that the service supports, the oldest first. */
+/** The versions of the API that the service supports, the oldest first. */
 export const API_VERSIONS = ['1.0'];
-
 /** The longest window of a request for the states of days, in days: a little more than a year. */
 export const MAX_STATE_DAYS = 400;
 
@@ -33,6 +25,7 @@ export interface ReportRequest {
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
+const DAYS_PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
 
 /** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
@@ -45,15 +38,11 @@ const single = (hint: string) =>
     v.maxLength(1, ({ input }) => `Given ${input.length} times: give it once${hint}.`),
     v.transform(([value]) => value ?? ''),
   );
-
 const once = single('');
 
 const utcTime = v.pipe(
   once,
-  instant(
-    () => true,
-    (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`,
-  ),
+  instant(SECOND_MS, (text) => `${quoted(text)} is not a date and time of the form ${UTC_TIME_FORM}.`),
 );
 
 const apiVersion = v.pipe(
@@ -100,20 +89,17 @@ function readerOf(parameters: Parameters) {
     /** The window between two instants, if both could be read. */
     windowOf(start: number | undefined, end: number | undefined, mostDays: number): Window | undefined {
       if (start === undefined || end === undefined) return undefined;
+      const longest = mostDays * DAY_MS;
       if (start >= end) fault('endExclusive', 'Must be later than startInclusive.');
-      else if (lengthInDays({ start, end }) > mostDays)
-        fault('endExclusive', tooLong({ start, end }, mostDays));
+      else if (end - start > longest)
+        fault(
+          'endExclusive',
+          `The window is longer than ${mostDays} days. Send ${Math.ceil((end - start) / longest)} requests: the first ends at ` +
+            `${formatUtcTime(start + longest)}, and each next one begins where the one before it ends.`,
+        );
       return { start, end };
     },
   };
-}
-
-function tooLong({ start, end }: Window, mostDays: number): string {
-  const parts = lengthInDays({ start, end }) / mostDays;
-  return (
-    `The window is longer than ${mostDays} days. Send ${Math.ceil(parts)} requests: the first ends at ` +
-    `${formatUtcTime(start + (end - start) / parts)}, and each next one begins where the one before it ends.`
-  );
 }
 
 /** Reads a report request (docs/contract.md#the-request). Throws InvalidRequest, which lists every fault at once. */
@@ -137,26 +123,25 @@ export function parseRequest(
 
   // If the caller sent the list under an indexed name, the fault for that name says so; a fault "missing" would
   // mislead.
+  const isIndexed = Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === 'requestedFields');
   const requestedFields =
-    parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
+    parameters['requestedFields'] || !isIndexed
       ? read('requestedFields', fieldList(report.fields, complain))
       : undefined;
   const start = read('startInclusive', utcTime);
   const window = windowOf(start, read('endExclusive', utcTime), MAX_WINDOW_DAYS);
 
-  if (parameters['groupBy']) {
-    const groupBy = read('groupBy', fieldList(dimensions, complainOfNoDimension));
-    if (groupBy && requestedFields) {
-      for (const field of groupBy)
-        if (!requestedFields.includes(field))
-          fault('groupBy', `${quoted(field.name)} must also be in requestedFields.`);
-      for (const field of requestedFields)
-        if (field.role === 'dimension' && !groupBy.includes(field))
-          fault(
-            'groupBy',
-            `${quoted(field.name)} is a requested dimension: add it here or leave it out of requestedFields.`,
-          );
-    }
+  const groupBy = parameters['groupBy'] && read('groupBy', fieldList(dimensions, complainOfNoDimension));
+  if (groupBy && requestedFields) {
+    for (const field of groupBy)
+      if (!requestedFields.includes(field))
+        fault('groupBy', `${quoted(field.name)} must also be in requestedFields.`);
+    for (const field of requestedFields)
+      if (field.role === 'dimension' && !groupBy.includes(field))
+        fault(
+          'groupBy',
+          `${quoted(field.name)} is a requested dimension: add it here or leave it out of requestedFields.`,
+        );
   }
 
   const filters: Filter[] = [];
@@ -167,9 +152,10 @@ export function parseRequest(
       const filter = read(parameter, filterSchema(dimension));
       if (filter) filters.push(filter);
     } else if (field !== undefined) fault(parameter, complainOfNoDimension(field));
-    else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
+    else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, reportParameterFault(parameter));
   }
-  filters.sort(inFixedOrder(dimensions));
+  // The same filters make the same query, whatever their order in the request.
+  filters.sort((a, b) => dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension));
 
   read('api-version', apiVersion);
   if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
@@ -180,15 +166,15 @@ export function parseRequest(
 
 /** Parameters with which other services cut their answers into pages. */
 const PAGING = /^(?:limit|offset|cursor|page|page_?size|per_?page|max_?results|top|skip)$/i;
-const NO_PAGES = 'Unknown parameter. There are no pages: the answer is one, and whole. Leave it out.';
+
+const unknownParameter = (parameter: string, known: readonly string[]): string =>
+  PAGING.test(parameter)
+    ? 'Unknown parameter. There are no pages: the answer is one, and whole. Leave it out.'
+    : `Unknown parameter. ${didYouMean(parameter, known)}`;
 
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
 
-const isIndexed = (list: string, parameters: Parameters) =>
-  Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
-
-function unknownParameter(parameter: string): string {
-  if (PAGING.test(parameter)) return NO_PAGES;
+function reportParameterFault(parameter: string): string {
   const name = INDEXED.exec(parameter)?.[1] ?? '';
   if (filteredField(name) !== undefined)
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
@@ -197,7 +183,7 @@ function unknownParameter(parameter: string): string {
   const form = filterParameter('FieldName');
   if (parameter.toLowerCase().startsWith('filter'))
     return `Unknown parameter. A filter has the form ${form}=value.`;
-  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, form])}`;
+  return unknownParameter(parameter, [...SINGLE_PARAMETERS, form]);
 }
 
 /** Whether `Accept` is absent or allows `text/csv`, with the charset of the reports or without one. */
@@ -205,22 +191,14 @@ const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;
 
-const DAYS_PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];
-
 /** Reads the window from a request for the states of days. Throws InvalidRequest, which lists every fault at once. */
 export function parseDaysRequest(parameters: Parameters): Window {
-  const { faults, read, windowOf } = readerOf(parameters);
+  const { faults, fault, read, windowOf } = readerOf(parameters);
   const start = read('startInclusive', utcTime);
   const end = read('endExclusive', utcTime);
   read('api-version', apiVersion);
   for (const parameter of Object.keys(parameters))
-    if (!DAYS_PARAMETERS.includes(parameter))
-      faults.push({
-        parameter,
-        detail: PAGING.test(parameter)
-          ? NO_PAGES
-          : `Unknown parameter. ${didYouMean(parameter, DAYS_PARAMETERS)}`,
-      });
+    if (!DAYS_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter, DAYS_PARAMETERS));
   const window = windowOf(start, end, MAX_STATE_DAYS);
   if (faults.length > 0 || !window) throw new InvalidRequest(faults);
   return window;

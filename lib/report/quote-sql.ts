@@ -9,5 +9,3 @@ export const quoteText = (text: string): string => `'${text.replaceAll("'", "''"
 /** An instant (milliseconds since 1970, whole seconds) as a UTC timestamp literal. */
 export const quoteTime = (time: number): string =>
   `TIMESTAMP '${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}'`;
-
-export const quoteInteger = (integer: bigint): string => integer.toString();

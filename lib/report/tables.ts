@@ -2,7 +2,6 @@ import { type FieldType, type Report, reports } from './catalogue.ts';
 
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
-
 /** The column with the record's instant: UTC, to the millisecond. */
 export const TIME_COLUMN = 'event_time';
 

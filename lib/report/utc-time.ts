@@ -3,10 +3,9 @@ export const UTC_TIME_FORM = 'YYYY-MM-DDThh:mm:ssZ';
 
 /** A form in letters as a regular expression: each letter except T and Z means a digit. */
 export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]/g, '\\d')}$`;
-
 const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
 
-const SECOND_MS = 1_000;
+export const SECOND_MS = 1_000;
 export const HOUR_MS = 3_600 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -30,7 +29,6 @@ export const formatUtcTime = (time: number): string => `${new Date(time).toISOSt
 /** The UTC day of an instant, `YYYY-MM-DD`: a value of the partition column. */
 export const utcDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-export const isWholeHour = (time: number): boolean => time % HOUR_MS === 0;
 export const isMidnight = (time: number): boolean => time % DAY_MS === 0;
 
 /** A span of time, milliseconds since 1970: from `start` up to, not including, `end`. */
@@ -57,9 +55,6 @@ export function daysBetween(first: string, last: string): string[] {
   for (let time = Date.parse(first); time <= Date.parse(last); time += DAY_MS) days.push(utcDay(time));
   return days;
 }
-
-/** A window's length in days, with fractions. */
-export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY_MS;
 
 /**
  * Whether something that was made at `at` is younger than `limitMs`. False if `at` is in the future: the clock was set

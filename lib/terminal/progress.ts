@@ -1,19 +1,10 @@
 /** A callback for the progress of long work. `done` and `total` have the same unit: files, rows or bytes. */
 export type OnProgress = (what: string, done: number, total: number) => void;
 
-/** What progress is written to: `process.stdout` or `process.stderr`. */
-export interface ProgressStream {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
-
 /** The width if a terminal does not report its own width. */
 const USUAL_COLUMNS = 80;
-
 /** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
 const LINE_EVERY_MS = 10_000;
-
 /** The bar on a terminal is redrawn at most ten times a second. */
 const BAR_EVERY_MS = 100;
 
@@ -24,7 +15,10 @@ const CLEAR_LINE = '\r\u001b[K';
  * then a line every ten seconds. It also gets a line when work ends that took at least ten seconds. Work that is done
  * at its first report shows nothing.
  */
-export function showProgress(stream: ProgressStream, now: () => number = Date.now): OnProgress {
+export function showProgress(
+  stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown },
+  now: () => number = Date.now,
+): OnProgress {
   /** The work under way: when it was first reported, and how much was done then. */
   let work: { readonly what: string; readonly beganAt: number; readonly beganWith: number } | undefined;
   let writtenAt = Number.NEGATIVE_INFINITY;
@@ -36,7 +30,7 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
       stream.write(
         columns === undefined
           ? `${what}: ${amountOf(done, total)}${note}\n`
-          : `${CLEAR_LINE}${progressBar({ what, done, total }, columns, note)}${lineEnd}`,
+          : `${CLEAR_LINE}${progressBar([what, done, total], columns, note)}${lineEnd}`,
       );
     };
     const { beganAt, beganWith } = work?.what === what ? work : { beganAt: nowMs, beganWith: done };
@@ -65,10 +59,9 @@ export function repeatedProgress(tell: OnProgress): Disposable & { readonly onPr
   let last: Parameters<OnProgress> | undefined;
   const timer = setInterval(() => last && tell(...last), AGAIN_EVERY_MS);
   return {
-    onProgress(...step) {
-      const [, done, total] = step;
-      last = done < total ? step : undefined;
-      if (done > 0) tell(...step);
+    onProgress(what, done, total) {
+      last = done < total ? [what, done, total] : undefined;
+      if (done > 0) tell(what, done, total);
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
@@ -79,9 +72,9 @@ const NARROWEST = 5;
 
 /** A bar that fits one line of the terminal, if need be without `note`, or without the bar itself. */
 export function progressBar(
-  { what, done, total }: { readonly what: string; readonly done: number; readonly total: number },
+  [what, done, total]: Parameters<OnProgress>,
   columns: number,
-  note = '',
+  note: string,
 ): string {
   const amount = amountOf(done, total);
   const room = columns - `${what}: [] ${amount} `.length;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Fault } from '../../../lib/problems/problem.ts';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { shortened } from '../../../lib/report/did-you-mean.ts';
-import { filterColumnSchema, filterTimeSchema } from '../../../lib/report/filter.ts';
+import { filterSchema } from '../../../lib/report/filter.ts';
 import { MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { addDays, type Days, isDay } from './presets.ts';
 import { timeText } from './time-text.ts';
@@ -58,8 +58,7 @@ export function faultyDays({ parameter }: Fault, { first, last }: Days): readonl
 
 /** Says what is wrong with one value of a filter, in the words of the page; undefined if the value is valid. */
 export function valueFault(dimension: Dimension, value: string): string | undefined {
-  const schema = dimension.type === 'datetime' ? filterTimeSchema(dimension) : filterColumnSchema(dimension);
-  const result = v.safeParse<typeof schema>(schema, value);
+  const result = v.safeParse(filterSchema(dimension), [value]);
   if (result.success) return undefined;
   if (value === '') return 'Give a value, or drop this one.';
   if (dimension.type === 'integer' && !/^-?\d+$/.test(value))

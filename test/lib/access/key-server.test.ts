@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeySetUnavailable } from '../../../lib/access/key-set.ts';
-import { tokenVerifier } from '../../../lib/access/verify-token.ts';
+import { KeySetUnavailable, tokenVerifier } from '../../../lib/access/verify-token.ts';
 import { makeSigner } from '../../../local/identity-provider/identity-provider.ts';
 
 const issuer = 'https://issuer.example';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Jwk } from 'aws-jwt-verify/jwk';
-import { describe, expect, it } from 'vitest';
-import { KeySet, KeySetUnavailable } from '../../../lib/access/key-set.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeySet, KeySetUnavailable } from '../../../lib/access/verify-token.ts';
 
 const jwk = (kid: string): Jwk => ({
   ...(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) as Jwk),
@@ -19,21 +19,22 @@ const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
+const BEGAN = 1_000_000_000_000;
+beforeEach(() => void vi.useFakeTimers({ now: BEGAN, toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
 type Outcome = 'found' | 'refused' | 'unavailable';
 
 /**
- * A provider whose keys and clock the test sets. While the provider hangs, a read ends only when the test releases it.
+ * A provider whose keys the test sets. While the provider hangs, a read ends only when the test releases it.
  */
 function provider(keys: readonly Jwk[]) {
-  const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000, hangs: Promise.resolve() };
-  const keySet = new KeySet({
-    read: async () => {
-      state.reads += 1;
-      await state.hangs;
-      if (state.isDown) throw new KeySetUnavailable('down');
-      return bytes(JSON.stringify({ keys: state.keys }));
-    },
-    now: () => state.time,
+  const state = { keys, isDown: false, reads: 0, hangs: Promise.resolve() };
+  const keySet = new KeySet(async () => {
+    state.reads += 1;
+    await state.hangs;
+    if (state.isDown) throw new KeySetUnavailable('down');
+    return bytes(JSON.stringify({ keys: state.keys }));
   });
   const finds = (kid: string | undefined): Promise<Outcome> =>
     keySet.getJwk(uri, tokenOf(kid)).then(
@@ -175,10 +176,9 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
 describe('the key set', () => {
   it.each(CASES)('%s', async (_, steps) => {
     const { state, finds } = provider([first]);
-    const began = state.time;
     const seen: Step[] = [];
     for (const step of steps) {
-      state.time = began + step.at;
+      vi.setSystemTime(BEGAN + step.at);
       state.keys = step.keys ?? state.keys;
       state.isDown = step.isDown ?? state.isDown;
       seen.push({ ...step, gets: await finds(step.kid), reads: state.reads });
@@ -195,11 +195,11 @@ describe('the key set', () => {
   it('is read once for all unknown keys that come at the same time; known keys do not wait', async () => {
     const { state, finds, hang } = provider([first]);
     await finds('first');
-    state.time += 10 * SECOND;
+    vi.setSystemTime(BEGAN + 10 * SECOND);
     const letGo = hang();
     const unknown = Array.from({ length: 60 }, (_, index) => finds(`invented-${index}`));
     state.keys = [first, second];
-    state.time += SECOND;
+    vi.setSystemTime(BEGAN + 11 * SECOND);
     expect(await finds('first')).toBe('found');
     const late = finds('second');
     letGo();
@@ -222,7 +222,7 @@ describe('the key set', () => {
   it.each([['"a list"'], ['{"keys":"none"}'], ['{"keys":[{"kid":"first"}]}'], ['<html>'], ['']])(
     'throws an internal error if the provider answers %s',
     async (answer) => {
-      const keySet = new KeySet({ read: async () => bytes(answer), now: Date.now });
+      const keySet = new KeySet(async () => bytes(answer));
       await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject({
         constructor: KeySetUnavailable,
         message: 'The key server answers with no key set',

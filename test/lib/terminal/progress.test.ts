@@ -136,7 +136,7 @@ describe('progress on a terminal', () => {
     [10, '', 'Making sa'],
     [0, '', ''],
   ])('fits %i columns, with the note "%s"', (columns, note, line) => {
-    expect(progressBar({ what, done: 30, total: 118 }, columns, note)).toBe(line);
+    expect(progressBar([what, 30, 118], columns, note)).toBe(line);
     expect(line.length).toBeLessThan(Math.max(1, columns));
   });
 });
