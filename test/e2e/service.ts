@@ -8,7 +8,7 @@ import { startDeployed } from '../deployed/deployed-service.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
+import { writeTables } from '../write-events.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
@@ -48,8 +48,7 @@ export async function startService(
   }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');
-  for (const [table, rows] of Object.entries(events))
-    await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
+  await writeTables(eventsDirectory, events);
   const started = await startStack({
     openEngine: engineOver(eventsDirectory),
     eventsDirectory,

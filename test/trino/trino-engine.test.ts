@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenedEngine } from '../../local/athena/query-engine.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
-import { type EventRow, writeEvents } from '../write-events.ts';
+import { ownFolder } from '../own-folder.ts';
+import { writeTables } from '../write-events.ts';
 import { trinoOver } from './trino-tables.ts';
 
-let home: string;
-let engine: OpenedEngine;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-trino-engine-'));
-  const eventsDirectory = join(home, 'events');
-  for (const [table, rows] of Object.entries(knownEvents(1, 2_000)))
-    await writeEvents(eventsDirectory, table, rows as unknown as EventRow[]);
-  engine = await trinoOver(
-    String(process.env['TEST_TRINO_URL']),
-    eventsDirectory,
-  )({ database: 'performance_reports', scratchDirectory: join(home, 'scratch') });
-});
-afterAll(async () => {
-  engine.close();
-  await rm(home, { recursive: true });
-});
+const home = await ownFolder();
+await writeTables(join(home, 'events'), knownEvents(1, 2_000));
+const open = trinoOver(String(process.env['TEST_TRINO_URL']), join(home, 'events'));
+const engine = await open({ database: 'performance_reports', scratchDirectory: join(home, 'scratch') });
+afterAll(() => engine.close());
 
 const run = (sql: string, parameters: string[] = [], signal = new AbortController().signal) =>
   engine.run({ id: randomUUID(), sql, parameters, signal });
@@ -66,21 +54,12 @@ describe('a query that fails', () => {
     ['a bad cast', `SELECT CAST('a' AS bigint)`, [], 'INVALID_CAST_ARGUMENT', 1100],
     ['a number that is too large', 'SELECT CAST(300 AS tinyint)', [], 'NUMERIC_VALUE_OUT_OF_RANGE', 1100],
     ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
-    [
-      'a parameter that closes the brackets around it',
-      'SELECT ?',
-      ['1), (2'],
-      'INVALID_PARAMETER_USAGE',
-      1100,
-    ],
+    ['a parameter that closes its brackets', 'SELECT ?', ['1), (2'], 'INVALID_PARAMETER_USAGE', 1100],
     ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
   ])('because of %s gives a user error with Athena’s error type', async (_, sql, parameters, name, type) => {
     await expect(run(sql, parameters)).rejects.toMatchObject({
-      name: 'Error',
-      message: expect.stringMatching(`^${name}: .`),
-      category: 2,
-      type,
-      retryable: false,
+      ...{ name: 'Error', message: expect.stringMatching(`^${name}: .`) },
+      ...{ category: 2, type, retryable: false },
     });
   });
 });
