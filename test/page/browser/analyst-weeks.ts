@@ -45,7 +45,7 @@ export const CONTAINER_OPENS = 500n;
 
 /** A placement id that no spreadsheet keeps as a number. */
 export const LONG_ID = 9_007_199_254_740_993n;
-export interface Hour {
+interface Hour {
   readonly day: number;
   readonly hour: number;
   readonly placement: bigint;
@@ -68,6 +68,13 @@ export const hours: readonly Hour[] = DAYS.flatMap((one) =>
     })),
   ),
 ).flat();
+
+/** The sum over all hours of these days, of both devices or of one. */
+export const hoursOf = (of: (hour: Hour) => bigint, days: readonly number[], device?: string): bigint =>
+  sumOf(
+    hours.filter((hour) => days.includes(hour.day) && (!device || hour.device === device)),
+    of,
+  );
 
 const at = (one: number, hour = 12) => `${day(one)}T${String(hour).padStart(2, '0')}:30:00.000Z`;
 const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };

@@ -1,26 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { answered, answering, drawnRows, hashOf, POLL, totalsRow } from './answer-service.ts';
+import { answering, drawnRows, totalsRow } from './answer-service.ts';
 import { downloaded } from './open-page.ts';
 import { FULL_DAY, fullDay, sumOf, withCommas } from './weeks-of-events.ts';
 
-const { open } = answering();
+const { ask } = await answering();
 
 describe('the table', () => {
-  const QUESTION = hashOf({ requestedFields: 'PlacementId,Clicks', first: FULL_DAY, last: FULL_DAY });
-
   it('sorts all rows exactly, searches them, limits their number, and adds them up', async () => {
-    const watched = await open(QUESTION);
-    const { page } = watched;
-    await answered(page);
+    const page = await ask({ requestedFields: 'PlacementId,Clicks', first: FULL_DAY, last: FULL_DAY });
     const header = (name: string) => page.getByRole('columnheader', { name, exact: true });
     const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click();
     const sorted = async (name: string, direction: string) =>
-      expect.poll(() => header(name).getAttribute('aria-sort'), POLL).toBe(direction);
+      expect.poll(() => header(name).getAttribute('aria-sort')).toBe(direction);
     const first = (count: number) =>
-      expect.poll(
-        async () =>
-          (await drawnRows(page)).slice(0, count).map((row) => `${row['PlacementId']} ${row['Clicks']}`),
-        POLL,
+      expect.poll(async () =>
+        (await drawnRows(page)).slice(0, count).map((row) => `${row['PlacementId']} ${row['Clicks']}`),
       );
     const asShown = ({ placement, clicks }: (typeof fullDay)[number]) => `${placement} ${withCommas(clicks)}`;
     const byClicks = fullDay.toSorted((a, b) => (b.clicks > a.clicks ? 1 : -1));
@@ -41,7 +35,7 @@ describe('the table', () => {
     // The End key leads to the last row, although the page has not loaded the rows in between.
     await page.getByRole('region', { name: 'Rows of the report' }).focus();
     await page.keyboard.press('End');
-    await expect.poll(async () => (await drawnRows(page)).at(-1)?.['PlacementId'], POLL).toBe('1');
+    await expect.poll(async () => (await drawnRows(page)).at(-1)?.['PlacementId']).toBe('1');
     const rowIndex = page.locator(`tr[aria-rowindex="${fullDay.length + 1}"]`);
     expect(await rowIndex.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
     await sortBy('PlacementId');
@@ -64,6 +58,5 @@ describe('the table', () => {
     expect(await totalsRow(page)).toEqual(['These 10 rows', withCommas(ten)]);
     // The download still has all rows of the file.
     expect((await downloaded(page)).text.trim().split('\n')).toHaveLength(fullDay.length + 1);
-    await watched.close();
   });
 });

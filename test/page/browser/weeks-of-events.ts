@@ -61,13 +61,15 @@ export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, b
   ),
 ).flat();
 
-export interface FullRow {
-  readonly placement: bigint;
-  readonly clicks: bigint;
-}
+/** The sum over the last seven days, of all devices or of one. */
+export const weekOf = (of: (row: DeviceDay) => bigint, device?: string): bigint =>
+  sumOf(
+    deviceDays.filter((row) => row.back < 7 && (!device || row.device === device)),
+    of,
+  );
 
 /** Among the last three rows, two ids and two clicks differ but are the same as JavaScript numbers. */
-export const fullDay: readonly FullRow[] = [
+export const fullDay: readonly Pick<DeviceDay, 'placement' | 'clicks'>[] = [
   ...Array.from({ length: 4_000 }, (_, index) => ({
     placement: BigInt(index + 1),
     clicks: BigInt((index * 1_237) % 4_001),

@@ -22,12 +22,7 @@ describe('NumberColumn', () => {
     ['a negative amount', 6, '-0.000001', -1n],
     ['an amount of 15 digits', 6, '999999999.999999', 999999999999999n],
     ['an amount that no JavaScript number holds', 6, '12345678901234.000001', 12345678901234000001n],
-    [
-      'a negative amount that no JavaScript number holds',
-      6,
-      '-12345678901234.000001',
-      -12345678901234000001n,
-    ],
+    ['a negative one that no number holds', 6, '-12345678901234.000001', -12345678901234000001n],
     ['an integer with leading zeros', 0, '007', 7n],
     ['zero with a minus sign', 6, '-0.000000', 0n],
     ['an amount with fewer places', 6, '2.5', 2500000n],
@@ -42,13 +37,8 @@ describe('NumberColumn', () => {
   it('keeps more values than one block holds', () => {
     const made = new NumberColumn(0);
     for (let row = 0; row < 200_000; row++) made.push(row === 65_536 ? '9007199254740993' : String(row));
-    expect([0, 65_535, 65_536, 65_537, 199_999].map((row) => made.cell(row))).toEqual([
-      '0',
-      '65535',
-      '9007199254740993',
-      '65537',
-      '199999',
-    ]);
+    const cells = [0, 65_535, 65_536, 65_537, 199_999].map((row) => made.cell(row));
+    expect(cells).toEqual(['0', '65535', '9007199254740993', '65537', '199999']);
   });
 
   it.each([
@@ -69,12 +59,7 @@ describe('NumberColumn', () => {
 describe('sumOver', () => {
   it.each<[string, number, string[], bigint]>([
     ['no values', 0, [], 0n],
-    [
-      'integers that a JavaScript number can’t hold',
-      0,
-      ['9007199254740993', '9223372036854775807', '1'],
-      9232379236109516801n,
-    ],
+    ['very large integers', 0, ['9007199254740993', '9223372036854775807', '1'], 9232379236109516801n],
     ['many integers of a large sum', 0, Array(5_000).fill('999999999999999'), 4999999999999995000n],
     ['many negative integers', 0, Array(5_000).fill('-999999999999999'), -4999999999999995000n],
     ['amounts that binary fractions can’t express', 6, Array(10).fill('0.100000'), 1000000n],
