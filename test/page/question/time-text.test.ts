@@ -17,13 +17,10 @@ describe('a filter’s day or hour', () => {
     ['hour', '2026-02-01T13:00:30Z', '2026-02-01T13:00:30Z', '2026-02-01T13:00:30Z'],
     ['hour', '2026-02-01', '2026-02-01', '2026-02-01'],
     ['hour', 'noon', 'noon', 'noon'],
-  ] as const)(
-    'of grain %s, typed as "%s", is sent as "%s" and shown as "%s"',
-    (grain, typed, value, shown) => {
-      expect(timeValue(typed, grain)).toBe(value);
-      expect(timeText(value, grain)).toBe(shown);
-    },
-  );
+  ] as const)('of grain %s, typed as "%s", is sent as "%s", shown as "%s"', (grain, typed, value, shown) => {
+    expect(timeValue(typed, grain)).toBe(value);
+    expect(timeText(value, grain)).toBe(shown);
+  });
 
   it.each([
     ['day', '2026-02-0', false],
