@@ -11,8 +11,7 @@ import { guideEvents } from './guide-events.ts';
 /** A running `npm start`, with the facts that it gives its user. */
 export interface Started extends Omit<Facts, 'faultsUrl'> {
   readonly token: string;
-  /** The environment variables for every program of the guides. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: ReturnType<typeof environmentOf>;
   setFaults(faults: readonly object[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,6 +20,15 @@ type Facts = Pick<
   Stack,
   'apiUrl' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope' | 'storageUrl' | 'faultsUrl'
 >;
+
+/** The environment variables for every program of the guides. */
+export const environmentOf = (
+  { apiUrl, tokenUrl, clientId, clientSecret, scope }: Omit<Facts, 'faultsUrl' | 'storageUrl'>,
+  token: string,
+) => ({
+  ...{ API_URL: apiUrl, TOKEN_URL: tokenUrl, SCOPE: scope, TOKEN: token },
+  ...{ CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
+});
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -35,14 +43,7 @@ export async function npmStart(settings: Readonly<Record<string, string>> = {}):
   return {
     ...facts,
     token,
-    environment: {
-      API_URL: facts.apiUrl,
-      TOKEN_URL: facts.tokenUrl,
-      CLIENT_ID: facts.clientId,
-      CLIENT_SECRET: facts.clientSecret,
-      SCOPE: facts.scope,
-      TOKEN: token,
-    },
+    environment: environmentOf(facts, token),
     async setFaults(faults) {
       const response = await fetch(facts.faultsUrl, { method: 'PUT', body: JSON.stringify(faults) });
       if (!response.ok) throw new Error(await response.text());

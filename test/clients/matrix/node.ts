@@ -5,13 +5,8 @@ import { npmInstall } from '../run-program.ts';
 import { clientsIn, type Language, runFile } from './client.ts';
 
 const PACKAGES = [
-  'axios@1.21.1',
-  'got@16.1.0',
-  'undici@8.12.4',
-  'node-fetch@3.3.2',
-  'ky@2.1.0',
-  'superagent@10.4.2',
-  'needle@3.5.0',
+  ...['axios@1.21.1', 'got@16.1.0', 'undici@8.12.4', 'node-fetch@3.3.2'],
+  ...['ky@2.1.0', 'superagent@10.4.2', 'needle@3.5.0'],
 ];
 
 const start = `import { writeFileSync } from 'node:fs';

@@ -3,13 +3,8 @@ import { runProgram } from '../run-program.ts';
 import { clientsIn, type Language, runFile } from './client.ts';
 
 const PACKAGES = [
-  'requests==2.34.2',
-  'urllib3==2.8.0',
-  'httpx==0.28.1',
-  'aiohttp==3.14.5',
-  'pandas==3.1.1',
-  'polars==2.1.0',
-  'fsspec==2026.9.0',
+  ...['requests==2.34.2', 'urllib3==2.8.0', 'httpx==0.28.1', 'aiohttp==3.14.5'],
+  ...['pandas==3.1.1', 'polars==2.1.0', 'fsspec==2026.9.0'],
 ];
 
 const start = `import os
