@@ -128,14 +128,16 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
 
 const whole = (value: string | bigint | null | undefined) => BigInt(value ?? 0);
 
-function micros(value: string | bigint | null | undefined): bigint {
+/** An amount in millionths. */
+export function micros(value: string | bigint | null | undefined): bigint {
   if (value === null || value === undefined) return 0n;
   const [, sign, units, fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
   const amount = BigInt(units ?? '') * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
   return sign ? -amount : amount;
 }
 
-function money(amount: bigint): string {
+/** The digits of an amount in millionths: `2500000` becomes `2.500000`. */
+export function money(amount: bigint): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
   return `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { micros, money } from '../e2e/expected-report.ts';
 import { openWriter } from '../tools/make-parquet.ts';
 
 /** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
@@ -45,18 +46,6 @@ export function totalsOf(groups: readonly Group[]): Readonly<Record<string, stri
     groups.reduce((sum, group) => sum + numberOf(String(group[KEYS.length + 1 + index])), 0n);
   return {
     ...Object.fromEntries(COUNTS.map((name, index) => [name, String(total(index, BigInt))])),
-    revenue: asAmount(total(COUNTS.length, millionths)),
+    revenue: money(total(COUNTS.length, micros)),
   };
-}
-
-/** An amount in millionths. The amount is text with up to six digits after the point. */
-function millionths(amount: string): bigint {
-  const [whole = '', digits = ''] = amount.split('.');
-  return BigInt(whole + digits.padEnd(6, '0'));
-}
-
-/** A sum of millionths as an amount, with six digits after the point. */
-export function asAmount(sum: bigint): string {
-  const digits = String(sum < 0n ? -sum : sum).padStart(7, '0');
-  return `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }

@@ -101,10 +101,6 @@ export const analystWeeks: KnownEvents = {
     [
       { campaign_id: 31n, spend: amount(SPEND[one] ?? 0n) },
       one < 0 ? { campaign_id: 32n, spend: amount(ENDED) } : { campaign_id: 33n, spend: amount(BEGUN) },
-    ].map((row) => ({
-      event_time: at(one),
-      advertiser_company_id: 2_000n,
-      ...row,
-    })),
+    ].map((row) => ({ event_time: at(one), advertiser_company_id: 2_000n, ...row })),
   ),
 };

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { answered, answering, askOtherwise, CONTACT, STALE, tile } from './answer-service.ts';
+import {
+  answered,
+  answering,
+  askOtherwise,
+  CONTACT,
+  drawnRows,
+  STALE,
+  tile,
+  totalsRow,
+} from './answer-service.ts';
 import {
   accessibilityFindings,
   addFilter,
+  downloaded,
   keepPicture,
   openForm,
   PHONE,
@@ -11,7 +21,7 @@ import {
   SCREEN,
   sidewaysOf,
 } from './open-page.ts';
-import { DEVICES, WEEK, weekOf, withCommas } from './weeks-of-events.ts';
+import { DEVICES, FULL_DAY, fullDay, OPEN_DAY, sumOf, WEEK, weekOf, withCommas } from './weeks-of-events.ts';
 
 const { service, open, ask } = await answering();
 
@@ -177,5 +187,160 @@ describe('every state of the page', () => {
     await askOtherwise(page, { requestedFields: 'Day,Opens', ...WEEK });
     await page.getByText(detail).waitFor();
     await seen('failed');
+  });
+});
+
+describe('the table', () => {
+  it('sorts all rows exactly, searches them, limits their number, and adds them up', async () => {
+    const page = await ask({ requestedFields: 'PlacementId,Clicks', first: FULL_DAY, last: FULL_DAY });
+    const header = (name: string) => page.getByRole('columnheader', { name, exact: true });
+    const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const sorted = async (name: string, direction: string) =>
+      expect.poll(() => header(name).getAttribute('aria-sort')).toBe(direction);
+    const first = (count: number) =>
+      expect.poll(async () =>
+        (await drawnRows(page)).slice(0, count).map((row) => `${row['PlacementId']} ${row['Clicks']}`),
+      );
+    const asShown = ({ placement, clicks }: (typeof fullDay)[number]) => `${placement} ${withCommas(clicks)}`;
+    const byClicks = fullDay.toSorted((a, b) => (b.clicks > a.clicks ? 1 : -1));
+    const largestFirst = byClicks.map(asShown);
+    const all = withCommas(sumOf(fullDay, ({ clicks }) => clicks));
+    expect(largestFirst[0]).toBe('9007199254740992 9,007,199,254,740,993');
+
+    await sorted('Clicks', 'none');
+    await sortBy('Clicks');
+    await first(5).toEqual(largestFirst.slice(0, 5));
+    await sorted('Clicks', 'descending');
+    expect(await totalsRow(page)).toEqual(['All rows', all]);
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'ascending');
+    await sorted('Clicks', 'none');
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'descending');
+    // The End key leads to the last row, although the page has not loaded the rows in between.
+    await page.getByRole('region', { name: 'Rows of the report' }).focus();
+    await page.keyboard.press('End');
+    await expect.poll(async () => (await drawnRows(page)).at(-1)?.['PlacementId']).toBe('1');
+    const rowIndex = page.locator(`tr[aria-rowindex="${fullDay.length + 1}"]`);
+    expect(await rowIndex.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'none');
+
+    await page.getByLabel('Search the rows').fill('99');
+    const found = fullDay.filter(({ placement }) => String(placement).includes('99'));
+    const some = withCommas(String(found.length));
+    await page.getByText(`${some} of ${withCommas(String(fullDay.length))} rows`).waitFor();
+    expect(await totalsRow(page)).toEqual([
+      `These ${some} rows`,
+      withCommas(sumOf(found, ({ clicks }) => clicks)),
+    ]);
+    await page.getByLabel('Search the rows').fill('');
+    await sortBy('Clicks');
+    await page.getByLabel('How many rows').selectOption('the first 10');
+    await page.getByText(`10 of ${withCommas(String(fullDay.length))} rows`).waitFor();
+    await first(11).toEqual(largestFirst.slice(0, 10));
+    const ten = sumOf(byClicks.slice(0, 10), ({ clicks }) => clicks);
+    expect(await totalsRow(page)).toEqual(['These 10 rows', withCommas(ten)]);
+    // The download still has all rows of the file.
+    expect((await downloaded(page)).text.trim().split('\n')).toHaveLength(fullDay.length + 1);
+  });
+});
+
+describe('an answer, after the user has chosen another caller', () => {
+  it('is marked as old, and values are still fetched for the caller who asked for them', async () => {
+    const page = await ask({ requestedFields: 'Day,ServedAds', ...WEEK });
+    expect(await page.getByText(STALE).count()).toBe(0);
+    await openForm(page);
+    await addFilter(page, 'DeviceOrProxy');
+    // Holds back the requests for the days' states until another partner is chosen.
+    const chosen = Promise.withResolvers<void>();
+    await page.route('**/days?**', (route) => chosen.promise.then(() => route.continue()));
+    const tokens: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('requestedFields=DeviceOrProxy'))
+        tokens.push(request.headers()['authorization'] ?? '');
+    });
+    const clientOf = (authorization = '') =>
+      JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()).sub;
+    await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
+    await page.getByLabel('nobody').check();
+    await page.getByText(STALE).waitFor();
+    chosen.resolve();
+    await expect.poll(() => tokens.length).toBe(1);
+    expect(clientOf(tokens[0])).toBe('house');
+  });
+});
+
+describe('a report of which the caller may see no row', () => {
+  it('leads to the report that it may request, and asks for no other token', async () => {
+    const page = await ask({ requestedFields: 'Day,ServedAds', ...WEEK });
+    await openForm(page);
+    await page.getByLabel('advertiser').last().check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    const failure = page.locator('.failure');
+    await failure
+      .getByText('This client may see no row of this report. It may request another one.')
+      .waitFor();
+    expect(await failure.innerText()).not.toContain('token');
+    await failure.getByRole('button', { name: 'Choose the advertiser performance report' }).click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await answered(page);
+  });
+});
+
+describe('an answer that has little to show', () => {
+  it('explains a row of zeros, and says that no day is compared', async () => {
+    const page = await open({
+      requestedFields: 'ServedAds,Clicks',
+      ...WEEK,
+      'filter[DeviceOrProxy]': 'mobile',
+    });
+    // A report without dimensions always has one row. If no event passes its filters, that row has zeros.
+    await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+
+    // The filter passes only the open day. A comparison leaves that day out, so it has nothing to compare.
+    await askOtherwise(page, {
+      requestedFields: 'Day,ServedAds',
+      ...WEEK,
+      'filter[Day]': `${OPEN_DAY}T00:00:00Z`,
+      compare: 'period-before',
+    });
+    await page.locator('.compared').waitFor();
+    expect(await page.locator('.compared').innerText()).toContain('There is no data to compare with');
+  });
+
+  it('says that the states of the days are not known, or that the page can’t read the report', async () => {
+    const question = { requestedFields: 'Day,ServedAds', ...WEEK };
+    const page = await ask({ ...question, compare: 'period-before' }, {}, (page) =>
+      page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' })),
+    );
+    expect(await page.locator('.compared > p').innerText()).toMatch(
+      /^7 days against as many: .* could not be found out\.$/,
+    );
+    // The same report again is looked at in the same way; the answer to another question shows all rows.
+    const search = page.getByRole('searchbox', { name: 'Search the rows' });
+    await search.fill('zzz');
+    await page.getByText('0 of 7 rows').waitFor();
+    await pressRun(page);
+    await page.getByText('0 of 7 rows').waitFor();
+    expect(await search.inputValue()).toBe('zzz');
+    await openForm(page);
+    await page.getByRole('checkbox', { name: /^Clicks / }).check();
+    await pressRun(page);
+    await page.locator('tbody tr[aria-rowindex]').first().waitFor();
+    expect(await search.inputValue()).toBe('');
+
+    const broken = await open(question, { mayComplain: true }, (page) =>
+      page.addInitScript(() => {
+        const { Worker } = globalThis;
+        globalThis.Worker = class extends Worker {
+          constructor(_: string | URL, options?: WorkerOptions) {
+            super('/page/none.js', options);
+          }
+        };
+      }),
+    );
+    await broken.getByText('This page could not read the report.').waitFor();
   });
 });

@@ -1,3 +1,4 @@
+import { money } from '../../e2e/expected-report.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
 
 /** Events whose sums the tests can compute: two weeks in both tables, and one day with thousands of rows. */
@@ -16,11 +17,7 @@ export const FULL_DAY = daysBack(40);
 
 const at = (day: string) => `${day}T12:00:00.000Z`;
 
-/** The digits of an amount in millionths: `2500000` becomes `2.500000`. */
-export function amount(micros: bigint): string {
-  const digits = String(micros < 0n ? -micros : micros).padStart(7, '0');
-  return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-}
+export { money as amount };
 
 /** Groups digits with commas, as the page shows them. */
 export function withCommas(digits: string | bigint): string {
@@ -90,7 +87,7 @@ export const weeksOfEvents: KnownEvents = {
       device_or_proxy: device,
       served_ads: served,
       clicks,
-      revenue: amount(revenue),
+      revenue: money(revenue),
     })),
     ...fullDay.map(({ placement, clicks }) => ({
       event_time: at(FULL_DAY),
