@@ -9,7 +9,7 @@ import { writeTables } from '../write-events.ts';
 import { guideEvents } from './guide-events.ts';
 
 /** A running `npm start`, with the facts that it gives its user. */
-export interface Started extends Omit<Facts, 'faultsUrl'> {
+interface Started extends Omit<Facts, 'faultsUrl'> {
   readonly token: string;
   readonly environment: ReturnType<typeof environmentOf>;
   setFaults(faults: readonly object[]): Promise<void>;

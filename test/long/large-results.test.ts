@@ -26,20 +26,18 @@ const run = promisify(execFile);
 const downloads = await ownFolder();
 const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '10000' } });
 
-/** Downloads a report with curl; resolves to its size and digest. */
+const urlOf = (asked: Question) => `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
+const authorization = `Bearer ${service.token}`;
+/** Downloads a report with curl. */
+function download(file: string, asked: Question, ...headers: readonly string[]) {
+  const options = [`Authorization: ${authorization}`, ...headers].flatMap((header) => ['-H', header]);
+  return run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...options, urlOf(asked)]);
+}
+
+/** Downloads a report; resolves to its size and digest. */
 async function digestOf(asked: Question) {
   const file = join(downloads, randomUUID());
-  const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  await run('curl', [
-    '-sSfL',
-    '--max-redirs',
-    '500',
-    '-o',
-    file,
-    '-H',
-    `Authorization: Bearer ${service.token}`,
-    url,
-  ]);
+  await download(file, asked);
   const { stdout } = await run('sha256sum', [file]);
   const { size } = await stat(file);
   await rm(file);
@@ -52,19 +50,16 @@ async function digestOf(asked: Question) {
  */
 async function zippedDigestOf(asked: Question, beside: 'gzip -4' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
-  const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  const authorization = `Bearer ${service.token}`;
   // The gzipped file follows the plain one, which its first caller took.
   await vi.waitFor(
     async () => {
       const init = { redirect: 'manual', headers: { authorization, 'accept-encoding': 'gzip' } } as const;
-      const { headers } = await fetch(url, init);
+      const { headers } = await fetch(urlOf(asked), init);
       expect(headers.get('location')).toMatch(/\.csv\.gz\?/);
     },
     { timeout: 300_000, interval: 1_000 },
   );
-  const headers = ['-H', `Authorization: ${authorization}`, '-H', 'Accept-Encoding: gzip'];
-  await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...headers, url]);
+  await download(file, asked, 'Accept-Encoding: gzip');
   const { size } = await stat(file);
   const shell = (command: string) =>
     run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());
@@ -89,7 +84,6 @@ function repeated(asked: Question, bytes: number) {
  * bytes, and to its CPU time.
  */
 async function publishAgain(): Promise<{ readonly memory: number; readonly cpuMs: number }> {
-  const { storageUrl, environment } = service.stack;
   const s3 = s3Of(service.stack);
   const Bucket = 'performance-reports-results';
   const listed = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: RESULTS_PREFIX.publications }));
@@ -98,20 +92,17 @@ async function publishAgain(): Promise<{ readonly memory: number; readonly cpuMs
   const stored = await s3.send(new GetObjectCommand({ Bucket, Key: requestKey }));
   const { key } = JSON.parse((await stored.Body?.transformToString()) ?? '{}');
   for (const file of [key, `${key}.gz`]) await s3.send(new DeleteObjectCommand({ Bucket, Key: file }));
-  const { stdout } = await run(
-    process.execPath,
-    [join(import.meta.dirname, 'publish-alone.ts'), requestKey],
-    {
-      env: {
-        AWS_ENDPOINT_URL_S3: storageUrl,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: environment['AWS_ACCESS_KEY_ID'],
-        AWS_SECRET_ACCESS_KEY: environment['AWS_SECRET_ACCESS_KEY'],
-        ...LEAST_ENVIRONMENT,
-        RESULTS_BUCKET: Bucket,
-      },
-    },
-  );
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = service.stack.environment;
+  const aws = { AWS_ENDPOINT_URL_S3: service.stack.storageUrl, AWS_REGION: 'us-east-1' };
+  const env = {
+    ...aws,
+    AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY,
+    ...LEAST_ENVIRONMENT,
+    RESULTS_BUCKET: Bucket,
+  };
+  const program = [join(import.meta.dirname, 'publish-alone.ts'), requestKey];
+  const { stdout } = await run(process.execPath, program, { env });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
