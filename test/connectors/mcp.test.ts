@@ -244,34 +244,32 @@ describe('answers that are computed', () => {
   });
 });
 
-describe('texts of the traffic', () => {
-  it('are quoted, bounded and without a character that could act, 20 of them', async () => {
-    const made = await report({
-      ...{ report: ADVERTISER, filter: { CampaignId: ['77'] } },
-      ...{ startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
-      requestedFields: ['DateTime', 'DeviceOrProxy', 'DemandOrigin', 'Impressions'],
-    });
-    expect(made.rows.map((row) => row.slice(1, 3).map(textIn))).toEqual(
-      HOSTILE.map((text) => [expectedOf(text), expectedOf(text)]),
-    );
-    const sqls = [
-      `SELECT DeviceOrProxy, [DemandOrigin], {'a': DemandOrigin} FROM T ORDER BY DateTime`,
-      ...HOSTILE.map((_, hour) => `SELECT CAST(DeviceOrProxy AS INT) FROM T WHERE hour(DateTime) = ${hour}`),
-    ];
-    const answers = await Promise.all(
-      sqls.map((sql) => ask('query', { sql: sql.replace(' T ', ` ${made.table} `) })),
-    );
-    for (const { content, structuredContent, isError } of answers) {
-      const text = String(content[0]?.text);
-      expect(JSON.stringify([text, structuredContent])).not.toMatch(
-        /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{DI}]|\\u00[019]/u,
-      );
-      expect(text.split('\n')).toHaveLength(isError ? 1 : 2 + HOSTILE.length);
-      for (const row of structuredContent?.rows ?? [])
-        for (const cell of row)
-          expect(cell).toMatch(/^data:"(?:[^"\\]|\\.)*"(?: \(\d+ characters left out\))?$/);
-    }
+it('texts of the traffic are quoted, bounded and without a character that could act, 20 of them', async () => {
+  const made = await report({
+    ...{ report: ADVERTISER, filter: { CampaignId: ['77'] } },
+    ...{ startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
+    requestedFields: ['DateTime', 'DeviceOrProxy', 'DemandOrigin', 'Impressions'],
   });
+  expect(made.rows.map((row) => row.slice(1, 3).map(textIn))).toEqual(
+    HOSTILE.map((text) => [expectedOf(text), expectedOf(text)]),
+  );
+  const sqls = [
+    `SELECT DeviceOrProxy, [DemandOrigin], {'a': DemandOrigin} FROM T ORDER BY DateTime`,
+    ...HOSTILE.map((_, hour) => `SELECT CAST(DeviceOrProxy AS INT) FROM T WHERE hour(DateTime) = ${hour}`),
+  ];
+  const answers = await Promise.all(
+    sqls.map((sql) => ask('query', { sql: sql.replace(' T ', ` ${made.table} `) })),
+  );
+  for (const { content, structuredContent, isError } of answers) {
+    const text = String(content[0]?.text);
+    expect(JSON.stringify([text, structuredContent])).not.toMatch(
+      /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{DI}]|\\u00[019]/u,
+    );
+    expect(text.split('\n')).toHaveLength(isError ? 1 : 2 + HOSTILE.length);
+    for (const row of structuredContent?.rows ?? [])
+      for (const cell of row)
+        expect(cell).toMatch(/^data:"(?:[^"\\]|\\.)*"(?: \(\d+ characters left out\))?$/);
+  }
 });
 
 describe('a hostile SELECT', () => {

@@ -14,25 +14,23 @@ const helpOf = (slug: string) => expect.stringMatching(RegExp(`^(https?://[^/]+)
 
 const service = await ownService(knownEvents(42, 200));
 
-describe('the answer to a valid request', () => {
-  it('says why a report has no rows, as far as everybody may know', async () => {
-    const fields = ['Day', 'DeviceOrProxy', 'Clicks'];
-    const reasonOf = async (more: Partial<Question>) => {
-      const asked = queryOf({ ...question, fields, ...more });
-      const { headers } = await service.request('publisherperformance', asked);
-      const csv = await (await fetch(headers.get('location') ?? '')).text();
-      return [csv.trimEnd().split('\n').length - 1, headers.get('report-empty')];
-    };
-    const filters = (name: string, value: string) => ({ filters: { [name]: [value] } });
-    for (const _ of ['a new report', 'a stored one']) {
-      expect((await reasonOf({}))[1]).toBeNull();
-      expect(await reasonOf(filters('DeviceOrProxy', 'mOBILE'))).toEqual([0, 'no-match']);
-      expect(await reasonOf(filters('PublisherCompanyId', '987654321'))).toEqual([0, 'no-match']);
-      const early = { start: '2019-05-01T00:00:00Z', end: '2019-05-02T00:00:00Z' };
-      expect(await reasonOf(early)).toEqual([0, 'no-records']);
-      expect(await reasonOf(filters('Day', '2026-03-01T00:00:00Z'))).toEqual([0, 'outside-window']);
-    }
-  });
+it('the answer to a valid request says why a report has no rows, as far as everybody may know', async () => {
+  const fields = ['Day', 'DeviceOrProxy', 'Clicks'];
+  const reasonOf = async (more: Partial<Question>) => {
+    const asked = queryOf({ ...question, fields, ...more });
+    const { headers } = await service.request('publisherperformance', asked);
+    const csv = await (await fetch(headers.get('location') ?? '')).text();
+    return [csv.trimEnd().split('\n').length - 1, headers.get('report-empty')];
+  };
+  const filters = (name: string, value: string) => ({ filters: { [name]: [value] } });
+  for (const _ of ['a new report', 'a stored one']) {
+    expect((await reasonOf({}))[1]).toBeNull();
+    expect(await reasonOf(filters('DeviceOrProxy', 'mOBILE'))).toEqual([0, 'no-match']);
+    expect(await reasonOf(filters('PublisherCompanyId', '987654321'))).toEqual([0, 'no-match']);
+    const early = { start: '2019-05-01T00:00:00Z', end: '2019-05-02T00:00:00Z' };
+    expect(await reasonOf(early)).toEqual([0, 'no-records']);
+    expect(await reasonOf(filters('Day', '2026-03-01T00:00:00Z'))).toEqual([0, 'outside-window']);
+  }
 });
 
 describe('the answer to HEAD', () => {

@@ -117,11 +117,12 @@ describe('identical requests', () => {
   });
 });
 
-describe('a results bucket that has lost objects', () => {
-  it.each([
-    ['the reports’ records and files', ['jobs/', 'reports/']],
-    ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
-  ])('gets new objects at the next request, if it has lost %s', async (_, prefixes) => {
+it.each([
+  ['the reports’ records and files', ['jobs/', 'reports/']],
+  ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
+])(
+  'a results bucket that has lost objects gets new objects at the next request, if it has lost %s',
+  async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     const s3 = s3Of(service.stack);
@@ -132,31 +133,27 @@ describe('a results bucket that has lost objects', () => {
     }
     s3.destroy();
     expect(await pull(question)).toBe(expected(question));
-  });
+  },
+);
+
+it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
+  service.stack.faults.set([{ on: 's3', throttle: true }]);
+  const { status, headers } = await ask(freshQuestion());
+  expect([status, headers.get('retry-after')]).toEqual([503, '30']);
 });
 
-describe('throttling', () => {
-  it('of every call of S3 leads to a 503 with Retry-After', async () => {
-    service.stack.faults.set([{ on: 's3', throttle: true }]);
-    const { status, headers } = await ask(freshQuestion());
-    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
-  });
-});
-
-describe('a result too large to publish while the caller waits', () => {
-  it('is delivered even when the process that publishes it is killed', async () => {
-    service.stack.faults.set([
-      { on: 'query', resultBytes: 40_000_000 },
-      { on: 's3', match: 'PUT reports/', delayMs: 300 },
-    ]);
-    const question = freshQuestion();
-    const following = follow(question);
-    const uploading = () => service.stack.faults.current()[1]?.matched ?? 0;
-    await expect.poll(uploading).toBeGreaterThan(0);
-    await service.stack.sandboxes.get('publish')?.kill();
-    const { body } = await following;
-    const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
-    expect(rowsOf(body).length % rowsOf(expected(question)).length).toBe(0);
-    expect(body.length).toBeGreaterThan(20_000_000);
-  });
+it('a result too large to publish while the caller waits is delivered even when the process that publishes it is killed', async () => {
+  service.stack.faults.set([
+    { on: 'query', resultBytes: 40_000_000 },
+    { on: 's3', match: 'PUT reports/', delayMs: 300 },
+  ]);
+  const question = freshQuestion();
+  const following = follow(question);
+  const uploading = () => service.stack.faults.current()[1]?.matched ?? 0;
+  await expect.poll(uploading).toBeGreaterThan(0);
+  await service.stack.sandboxes.get('publish')?.kill();
+  const { body } = await following;
+  const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
+  expect(rowsOf(body).length % rowsOf(expected(question)).length).toBe(0);
+  expect(body.length).toBeGreaterThan(20_000_000);
 });

@@ -11,27 +11,25 @@ const service = await ownService(events, { lastDay: async () => '2026-02-01' });
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
-describe('GET /', () => {
-  it('gives a page whose files all load; the page may connect only to its own host and the download host', async () => {
-    const response = await get('/');
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(response.headers.get('content-security-policy')).toContain(
-      `connect-src 'self' ${service.stack.storageUrl};`,
-    );
-    const html = await response.text();
-    expect(html).not.toMatch(/https?:\/\//);
-    const links = [...html.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)];
-    const loaded = links.map(([, path = '']) => path);
-    const unversioned = loaded.map((path) => path.replace(/\?v=[0-9a-f]{12}$/, ''));
-    expect(unversioned).toEqual(['/page/icon.svg', '/page/page.css', '/page/page.js']);
-    for (const path of [...loaded, '/page/reader.js']) {
-      const file = await get(path);
-      expect(file.status, path).toBe(200);
-      expect(file.headers.get('x-content-type-options')).toBe('nosniff');
-      expect((await file.text()).length).toBeGreaterThan(100);
-      if (loaded.includes(path)) expect(file.headers.get('cache-control')).toContain('immutable');
-    }
-  });
+it('GET / gives a page whose files all load; the page may connect only to its own host and the download host', async () => {
+  const response = await get('/');
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(response.headers.get('content-security-policy')).toContain(
+    `connect-src 'self' ${service.stack.storageUrl};`,
+  );
+  const html = await response.text();
+  expect(html).not.toMatch(/https?:\/\//);
+  const links = [...html.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)];
+  const loaded = links.map(([, path = '']) => path);
+  const unversioned = loaded.map((path) => path.replace(/\?v=[0-9a-f]{12}$/, ''));
+  expect(unversioned).toEqual(['/page/icon.svg', '/page/page.css', '/page/page.js']);
+  for (const path of [...loaded, '/page/reader.js']) {
+    const file = await get(path);
+    expect(file.status, path).toBe(200);
+    expect(file.headers.get('x-content-type-options')).toBe('nosniff');
+    expect((await file.text()).length).toBeGreaterThan(100);
+    if (loaded.includes(path)) expect(file.headers.get('cache-control')).toContain('immutable');
+  }
 });
 
 describe('the sample partners of the one-machine stack', () => {

@@ -36,16 +36,14 @@ describe('the words of a chart', () => {
   });
 });
 
-describe('a chart without a split', () => {
-  it.each<[string, Partial<ChartData>, boolean]>([
-    ['is offered if the drawn chart has no split', { by: undefined, isCompared: true }, true],
-    ['is offered if the chart has several times', { times: [0, 86_400] }, true],
-    ['is offered in a comparison', { isCompared: true }, true],
-    ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],
-    ['is not offered without time, because it would be a single figure', {}, false],
-  ])('%s', (_, is, expected) => {
-    expect(canBeUnsplit(chart(is))).toBe(expected);
-  });
+it.each<[string, Partial<ChartData>, boolean]>([
+  ['is offered if the drawn chart has no split', { by: undefined, isCompared: true }, true],
+  ['is offered if the chart has several times', { times: [0, 86_400] }, true],
+  ['is offered in a comparison', { isCompared: true }, true],
+  ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],
+  ['is not offered without time, because it would be a single figure', {}, false],
+])('a chart without a split %s', (_, is, expected) => {
+  expect(canBeUnsplit(chart(is))).toBe(expected);
 });
 
 describe('addedUpWords', () => {

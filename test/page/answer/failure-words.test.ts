@@ -44,13 +44,11 @@ describe('waitingWords', () => {
   });
 });
 
-describe('retryWords', () => {
-  it.each([
-    [0, true, 'The page asks again by itself, 1 of 3 times.'],
-    [2, true, 'The page asks again by itself, 3 of 3 times.'],
-    [3, false, 'The page has asked again 3 times. The service can be asked again:'],
-    [0, false, 'The service can be asked again:'],
-  ])('tells after %d tries whether another one comes by itself (%s)', (retries, isAgain, words) => {
-    expect(retryWords(retries, isAgain)).toBe(words);
-  });
+it.each([
+  [0, true, 'The page asks again by itself, 1 of 3 times.'],
+  [2, true, 'The page asks again by itself, 3 of 3 times.'],
+  [3, false, 'The page has asked again 3 times. The service can be asked again:'],
+  [0, false, 'The service can be asked again:'],
+])('retryWords tells after %d tries whether another one comes by itself (%s)', (retries, isAgain, words) => {
+  expect(retryWords(retries, isAgain)).toBe(words);
 });

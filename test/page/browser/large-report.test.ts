@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { micros } from '../../e2e/expected-report.ts';
 import { type KnownEvents, randomNumbers } from '../../e2e/known-events.ts';
 import { ownService } from '../../e2e/service.ts';
@@ -143,124 +143,118 @@ interface Seen {
   readonly sorts: number[];
 }
 
-describe('a file of a million rows', () => {
-  it('shows rows at once, can be scrolled and sorted without long tasks, and fits into memory', async () => {
-    // A row has about 70 bytes, so the file has more than a million rows.
-    service.stack.faults.set([{ on: 'query', resultBytes: 90_000_000 }]);
-    const page = await openUnasked(browser, service, HASH);
-    const cdp = await page.context().newCDPSession(page);
-    const heap = await watchHeap(cdp);
-    // Measures by the page's own clock: the time from the answer of the download to the first row in the document,
-    // and the time from the press on a column's header to the sorted rows.
-    await page.evaluate(() => {
-      const seen: Seen = { sorts: [] };
-      Object.assign(globalThis, { seen });
-      let pressedAt: number | undefined;
-      let wasBusy = false;
-      addEventListener('click', () => (pressedAt = performance.now()), true);
-      new MutationObserver(() => {
-        const now = performance.now();
-        if (document.querySelector('.status')?.textContent.includes('Reading it.')) seen.began ??= now;
-        if (document.querySelector('tbody tr')) seen.firstRow ??= now;
-        const isBusy = document.querySelector('.rows[aria-busy="true"]') !== null;
-        if (wasBusy && !isBusy && pressedAt !== undefined) seen.sorts.push((now - pressedAt) / 1_000);
-        wasBusy = isBusy;
-      }).observe(document.body, { attributes: true, childList: true, subtree: true, characterData: true });
-    });
-    await pressRun(page);
-    await page.locator('tbody tr').first().waitFor();
-    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
-    await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 120_000 });
-    const rowCount = Number((await page.locator('.status').innerText()).split(' ')[0]?.replaceAll(',', ''));
-    expect(rowCount).toBeGreaterThan(1_000_000);
-    expect(await page.locator('.totals > div', { hasText: 'Clicks' }).locator('dd').innerText()).toBe(
-      rowCount.toLocaleString('en'),
-    );
-    expect(await page.locator('.table-controls h3').innerText()).toBe(
-      `${rowCount.toLocaleString('en')} rows`,
-    );
-    const lines = (await downloaded(page)).text.trimEnd().split('\n').slice(1);
-    expect(lines).toHaveLength(rowCount);
-    const first = shownCells(lines[0] ?? '');
+it('a file of a million rows shows rows at once, can be scrolled and sorted without long tasks, and fits into memory', async () => {
+  // A row has about 70 bytes, so the file has more than a million rows.
+  service.stack.faults.set([{ on: 'query', resultBytes: 90_000_000 }]);
+  const page = await openUnasked(browser, service, HASH);
+  const cdp = await page.context().newCDPSession(page);
+  const heap = await watchHeap(cdp);
+  // Measures by the page's own clock: the time from the answer of the download to the first row in the document,
+  // and the time from the press on a column's header to the sorted rows.
+  await page.evaluate(() => {
+    const seen: Seen = { sorts: [] };
+    Object.assign(globalThis, { seen });
+    let pressedAt: number | undefined;
+    let wasBusy = false;
+    addEventListener('click', () => (pressedAt = performance.now()), true);
+    new MutationObserver(() => {
+      const now = performance.now();
+      if (document.querySelector('.status')?.textContent.includes('Reading it.')) seen.began ??= now;
+      if (document.querySelector('tbody tr')) seen.firstRow ??= now;
+      const isBusy = document.querySelector('.rows[aria-busy="true"]') !== null;
+      if (wasBusy && !isBusy && pressedAt !== undefined) seen.sorts.push((now - pressedAt) / 1_000);
+      wasBusy = isBusy;
+    }).observe(document.body, { attributes: true, childList: true, subtree: true, characterData: true });
+  });
+  await pressRun(page);
+  await page.locator('tbody tr').first().waitFor();
+  expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 120_000 });
+  const rowCount = Number((await page.locator('.status').innerText()).split(' ')[0]?.replaceAll(',', ''));
+  expect(rowCount).toBeGreaterThan(1_000_000);
+  expect(await page.locator('.totals > div', { hasText: 'Clicks' }).locator('dd').innerText()).toBe(
+    rowCount.toLocaleString('en'),
+  );
+  expect(await page.locator('.table-controls h3').innerText()).toBe(`${rowCount.toLocaleString('en')} rows`);
+  const lines = (await downloaded(page)).text.trimEnd().split('\n').slice(1);
+  expect(lines).toHaveLength(rowCount);
+  const first = shownCells(lines[0] ?? '');
 
-    const box = page.getByRole('region', { name: 'Rows of the report' });
-    await box.scrollIntoViewIfNeeded();
-    await box.hover();
-    await expect.poll(() => cellsOf(page, 0)).toEqual(first);
-    const readingHeap = heap.take();
-    const scrolling = await longestTask(page, async () => {
-      for (const by of [240, 900, -600, 3_000, -3_000])
-        for (let turn = 0; turn < 20; turn++) {
-          await page.mouse.wheel(0, by);
-          await page.evaluate(() => new Promise(requestAnimationFrame));
-        }
-      await box.focus();
-      await page.keyboard.press('End');
-      await expect.poll(() => cellsOf(page, rowCount - 1)).toEqual(shownCells(lines.at(-1) ?? ''));
-    });
-    expect(await page.locator('tbody tr').count()).toBeLessThan(100);
-    await page.keyboard.press('Home');
-    await expect.poll(() => cellsOf(page, 0)).toEqual(first);
-    // Collects the rows that were scrolled past, so that only the memory still in use counts.
-    await cdp.send('HeapProfiler.collectGarbage');
-    const scrolledHeap = await heap.next();
-    const greatest = lines.reduce((most, line) => (millionths(line) > millionths(most) ? line : most));
-    const header = page.getByRole('columnheader', { name: 'Revenue', exact: true });
-    const sorting = await longestTask(page, async () => {
-      await header.getByRole('button').click();
-      await expect.poll(() => cellsOf(page, 0)).toEqual(shownCells(greatest));
-    });
-    expect(await header.getAttribute('aria-sort')).toBe('descending');
-    const sortingHeap = heap.take();
-    await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
-    await page.getByText('A sheet holds 1,048,575 rows at most. Search the rows, or show fewer.').waitFor();
-    const seen = await page.evaluate(() => (globalThis as never as { seen: Seen }).seen);
-    const firstRowMs = (seen.firstRow ?? Number.NaN) - (seen.began ?? Number.NaN);
-    const figures = {
-      rowCount,
-      firstRowMs,
-      ...seen,
-      scrolling,
-      sorting,
-      readingHeap,
-      scrolledHeap,
-      sortingHeap,
-    };
-    process.stdout.write(`${JSON.stringify(figures)}\n`);
+  const box = page.getByRole('region', { name: 'Rows of the report' });
+  await box.scrollIntoViewIfNeeded();
+  await box.hover();
+  await expect.poll(() => cellsOf(page, 0)).toEqual(first);
+  const readingHeap = heap.take();
+  const scrolling = await longestTask(page, async () => {
+    for (const by of [240, 900, -600, 3_000, -3_000])
+      for (let turn = 0; turn < 20; turn++) {
+        await page.mouse.wheel(0, by);
+        await page.evaluate(() => new Promise(requestAnimationFrame));
+      }
+    await box.focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => cellsOf(page, rowCount - 1)).toEqual(shownCells(lines.at(-1) ?? ''));
+  });
+  expect(await page.locator('tbody tr').count()).toBeLessThan(100);
+  await page.keyboard.press('Home');
+  await expect.poll(() => cellsOf(page, 0)).toEqual(first);
+  // Collects the rows that were scrolled past, so that only the memory still in use counts.
+  await cdp.send('HeapProfiler.collectGarbage');
+  const scrolledHeap = await heap.next();
+  const greatest = lines.reduce((most, line) => (millionths(line) > millionths(most) ? line : most));
+  const header = page.getByRole('columnheader', { name: 'Revenue', exact: true });
+  const sorting = await longestTask(page, async () => {
+    await header.getByRole('button').click();
+    await expect.poll(() => cellsOf(page, 0)).toEqual(shownCells(greatest));
+  });
+  expect(await header.getAttribute('aria-sort')).toBe('descending');
+  const sortingHeap = heap.take();
+  await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
+  await page.getByText('A sheet holds 1,048,575 rows at most. Search the rows, or show fewer.').waitFor();
+  const seen = await page.evaluate(() => (globalThis as never as { seen: Seen }).seen);
+  const firstRowMs = (seen.firstRow ?? Number.NaN) - (seen.began ?? Number.NaN);
+  const figures = {
+    rowCount,
+    firstRowMs,
+    ...seen,
+    scrolling,
+    sorting,
+    readingHeap,
+    scrolledHeap,
+    sortingHeap,
+  };
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
 
-    expect(firstRowMs).toBeLessThan(1_000);
-    // A task takes less than 50 ms on a quiet machine, and 70 ms or more on a slow machine. Only a page that lays out
-    // every row, and not just the visible rows, exceeds this bound.
-    expect(scrolling).toBeLessThan(250);
-    // A sort on the main thread, and not in the worker, would take about a second.
-    expect(sorting).toBeLessThan(200);
-    // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
-    expect(seen.sorts).toHaveLength(1);
-    expect(seen.sorts[0]).toBeLessThan(30);
-    for (const { together, reader } of [readingHeap, scrolledHeap, sortingHeap]) {
-      expect(together).toBeLessThan(250_000_000);
-      expect(reader).toBeGreaterThan(1_000_000);
-    }
-  }, 300_000);
-});
+  expect(firstRowMs).toBeLessThan(1_000);
+  // A task takes less than 50 ms on a quiet machine, and 70 ms or more on a slow machine. Only a page that lays out
+  // every row, and not just the visible rows, exceeds this bound.
+  expect(scrolling).toBeLessThan(250);
+  // A sort on the main thread, and not in the worker, would take about a second.
+  expect(sorting).toBeLessThan(200);
+  // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
+  expect(seen.sorts).toHaveLength(1);
+  expect(seen.sorts[0]).toBeLessThan(30);
+  for (const { together, reader } of [readingHeap, scrolledHeap, sortingHeap]) {
+    expect(together).toBeLessThan(250_000_000);
+    expect(reader).toBeGreaterThan(1_000_000);
+  }
+}, 300_000);
 
-describe('a file that is too large to read', () => {
-  it('shows its first rows, says what is missing, and can be downloaded', async () => {
-    service.stack.faults.set([{ on: 'query', resultBytes: 330_000_000 }]);
-    const page = await openUnasked(browser, service, HASH.replace('-05', '-04'));
-    await pressRun(page);
-    const link = page.getByRole('link', { name: 'Download CSV' });
-    await link.waitFor({ timeout: 200_000 });
-    expect(await page.locator('.status').innerText()).toMatch(
-      /^The file has \d{3}\.\d MB: too large to read here\. These are its first rows, without totals and chart\./,
-    );
-    expect(await page.locator('.totals, .chart').count()).toBe(0);
-    expect(await page.locator('tbody tr').count()).toBeGreaterThan(10);
-    expect(await link.getAttribute('href')).toContain(service.stack.storageUrl);
-    const coming = page.waitForEvent('download');
-    await link.click();
-    const download = await coming;
-    expect(new URL(download.url()).origin).toBe(service.stack.storageUrl);
-    await download.cancel();
-  }, 300_000);
-});
+it('a file that is too large to read shows its first rows, says what is missing, and can be downloaded', async () => {
+  service.stack.faults.set([{ on: 'query', resultBytes: 330_000_000 }]);
+  const page = await openUnasked(browser, service, HASH.replace('-05', '-04'));
+  await pressRun(page);
+  const link = page.getByRole('link', { name: 'Download CSV' });
+  await link.waitFor({ timeout: 200_000 });
+  expect(await page.locator('.status').innerText()).toMatch(
+    /^The file has \d{3}\.\d MB: too large to read here\. These are its first rows, without totals and chart\./,
+  );
+  expect(await page.locator('.totals, .chart').count()).toBe(0);
+  expect(await page.locator('tbody tr').count()).toBeGreaterThan(10);
+  expect(await link.getAttribute('href')).toContain(service.stack.storageUrl);
+  const coming = page.waitForEvent('download');
+  await link.click();
+  const download = await coming;
+  expect(new URL(download.url()).origin).toBe(service.stack.storageUrl);
+  await download.cancel();
+}, 300_000);

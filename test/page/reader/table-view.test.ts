@@ -157,22 +157,20 @@ describe('the rows of a view', () => {
   });
 });
 
-describe('the totals of a view', () => {
-  it('are the exact sums of the rows in view, and the ratios of these sums', () => {
-    const rows =
-      'a 10 1 12345678901234.000001; b 30 0 0.000001; a 9007199254740993 2 -1.000000; c 0 - 0.000000';
-    const table = tableFor(stored('DeviceOrProxy ServedAds Clicks Revenue', rowsOf(rows)));
-    const totals = (search: string) => viewOf(table, { search }).result.totals;
-    // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.
-    const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
-    expect(totals('a')).toEqual([
-      ...[null, '9007199254741003', '3', '12345678901233.000001', '0.000000'],
-      // Revenue per click is 12345678901233.000001 / 3.
-      ...[`${whole / 1_000_000n}.${whole % 1_000_000n}`, '4115226300411.000000'],
-    ]);
-    expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);
-    expect(totals('c')).toEqual([null, '0', '0', '0.000000', null, null, null]);
-    expect(totals('none')).toEqual([null, '0', '0', '0.000000', null, null, null]);
-    expect(totals('')[3]).toBe('12345678901233.000002');
-  });
+it('the totals of a view are the exact sums of the rows in view, and the ratios of these sums', () => {
+  const rows =
+    'a 10 1 12345678901234.000001; b 30 0 0.000001; a 9007199254740993 2 -1.000000; c 0 - 0.000000';
+  const table = tableFor(stored('DeviceOrProxy ServedAds Clicks Revenue', rowsOf(rows)));
+  const totals = (search: string) => viewOf(table, { search }).result.totals;
+  // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.
+  const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
+  expect(totals('a')).toEqual([
+    ...[null, '9007199254741003', '3', '12345678901233.000001', '0.000000'],
+    // Revenue per click is 12345678901233.000001 / 3.
+    ...[`${whole / 1_000_000n}.${whole % 1_000_000n}`, '4115226300411.000000'],
+  ]);
+  expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);
+  expect(totals('c')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+  expect(totals('none')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+  expect(totals('')[3]).toBe('12345678901233.000002');
 });
