@@ -13,10 +13,7 @@ import { npmGenerators, oapiCodegen, openApiGenerator, openApiPythonClient } fro
 const guide = await readGuide('generated-clients.md');
 // Pinned dependencies of the client that openapi-generator makes. The client itself accepts other versions too.
 const LIBRARIES = [
-  'urllib3==2.6.2',
-  'pydantic==2.12.5',
-  'python-dateutil==2.9.0.post0',
-  'typing-extensions==4.15.0',
+  ...['urllib3==2.6.2', 'pydantic==2.12.5', 'python-dateutil==2.9.0.post0', 'typing-extensions==4.15.0'],
 ];
 const [generator, goTools, pythonTools, npmTools, python, hasCurl] = await Promise.all([
   openApiGenerator(),

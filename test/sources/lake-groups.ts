@@ -3,13 +3,7 @@ import { micros, money } from '../e2e/expected-report.ts';
 import { openWriter } from '../tools/make-parquet.ts';
 
 /** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
-const KEYS = [
-  'hour',
-  'placement_id',
-  'publisher_account_id',
-  'publisher_company_id',
-  'device_or_proxy',
-] as const;
+const KEYS = 'hour placement_id publisher_account_id publisher_company_id device_or_proxy'.split(' ');
 const COUNTS = ['served_ads', 'placement_opens', 'container_opens', 'clicks'] as const;
 
 /** Records with equal keys: the keys, the number of records, and the sums of counts and of revenue, all as text. */

@@ -15,26 +15,12 @@ export const TUE_TO_FRI = { first: day(1), last: day(4) };
 export const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
 
 /**
- * The spend of campaign 31, in millionths, by the day. From Tuesday to Friday it is 908; on the same weekdays before,
+ * The spend of campaign 31 on each of the days. From Tuesday to Friday it is 908; on the same weekdays before,
  * 1000; on the four days just before, Friday to Monday, 715.4.
  */
-const SPEND: Readonly<Record<number, bigint>> = {
-  [-7]: 240_000_000n,
-  [-6]: 250_000_000n,
-  [-5]: 250_000_000n,
-  [-4]: 250_000_000n,
-  [-3]: 250_000_000n,
-  [-2]: 100_000_000n,
-  [-1]: 115_400_000n,
-  0: 250_000_000n,
-  1: 227_000_000n,
-  2: 227_000_000n,
-  3: 227_000_000n,
-  4: 227_000_000n,
-  5: 90_000_000n,
-  6: 11_000_000n,
-};
-export const spent = (days: readonly number[]) => sumOf(days, (one) => SPEND[one] ?? 0n);
+const SPENT = [240, 250, 250, 250, 250, 100, 115.4, 250, 227, 227, 227, 227, 90, 11];
+const spendOn = (day: number): bigint => BigInt((SPENT[day + 7] ?? 0) * 1_000_000);
+export const spent = (days: readonly number[]) => sumOf(days, spendOn);
 /** Campaign 32 ended with the older week, 33 began with the newer one. */
 export const ENDED = 77_000_001n;
 export const BEGUN = 44_000_000n;
@@ -99,7 +85,7 @@ export const analystWeeks: KnownEvents = {
   ],
   advertiser_events: DAYS.flatMap((one) =>
     [
-      { campaign_id: 31n, spend: amount(SPEND[one] ?? 0n) },
+      { campaign_id: 31n, spend: amount(spendOn(one)) },
       one < 0 ? { campaign_id: 32n, spend: amount(ENDED) } : { campaign_id: 33n, spend: amount(BEGUN) },
     ].map((row) => ({ event_time: at(one), advertiser_company_id: 2_000n, ...row })),
   ),
