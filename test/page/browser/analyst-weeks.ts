@@ -31,17 +31,9 @@ export const CONTAINER_OPENS = 500n;
 
 /** A placement id that no spreadsheet keeps as a number. */
 export const LONG_ID = 9_007_199_254_740_993n;
-interface Hour {
-  readonly day: number;
-  readonly hour: number;
-  readonly placement: bigint;
-  readonly device: string;
-  readonly clicks: bigint;
-  readonly served: bigint;
-  readonly revenue: bigint;
-}
+type Hour = (typeof hours)[number];
 /** A record for each hour of each day and each of two placements, with clicks that tell all of them apart. */
-export const hours: readonly Hour[] = DAYS.flatMap((one) =>
+export const hours = DAYS.flatMap((one) =>
   Array.from({ length: one === OPEN ? 10 : 24 }, (_, hour) =>
     [LONG_ID, 12n].map((placement) => ({
       day: one,

@@ -29,15 +29,6 @@ export function withCommas(digits: string | bigint): string {
 export const sumOf = <T>(rows: readonly T[], of: (row: T) => bigint): bigint =>
   rows.reduce((sum, row) => sum + of(row), 0n);
 
-export interface DeviceDay {
-  readonly back: number;
-  readonly device: string;
-  readonly placement: bigint;
-  readonly served: bigint;
-  readonly clicks: bigint;
-  readonly revenue: bigint;
-}
-
 /** The devices, the one with the most served ads first. The last one has clicks but no served ads. */
 export const DEVICES = [
   ...['Mobile', 'Desktop', 'Tablet', 'Television', 'Console', 'Watch', 'Kiosk', 'Car'],
@@ -45,7 +36,7 @@ export const DEVICES = [
 ];
 
 /** A row for each day of the two weeks, each device and each of three placements. */
-export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, back) =>
+export const deviceDays = Array.from({ length: 14 }, (_, back) =>
   DEVICES.flatMap((device, rank) =>
     [11n, 12n, 13n].map((placement) => ({
       back,
@@ -58,6 +49,7 @@ export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, b
   ),
 ).flat();
 
+type DeviceDay = (typeof deviceDays)[number];
 /** The sum over the last seven days, of all devices or of one. */
 export const weekOf = (of: (row: DeviceDay) => bigint, device?: string): bigint =>
   sumOf(

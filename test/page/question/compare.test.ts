@@ -10,15 +10,19 @@ const daysOf = (...days: number[]) => days.map((day) => `2026-03-${String(day).p
 describe('the days of a comparison', () => {
   it.each([
     ['period-before', '2026-03-08 2026-03-09', '2026-03-06 2026-03-07'],
-    ['period-before', '2026-03-01', '2026-02-28'],
     ['weekdays-before', '2026-03-01', '2026-02-22'],
     ['weekdays-year-before', '2026-03-01', '2025-03-02'],
-    ['year-before', '2026-03-08 2026-03-09', '2025-03-08 2025-03-09'],
-    // With a leap day, both sides still have the same number of days.
-    ['year-before', '2024-02-29 2024-03-01', '2023-02-28 2023-03-01'],
-    ['year-before', '2025-02-28 2025-03-01', '2024-02-28 2024-02-29'],
+    ...[
+      ['2026-03-08 2026-03-09', '2025-03-08 2025-03-09'],
+      // With a leap day, both sides still have the same number of days.
+      ['2024-02-29 2024-03-01', '2023-02-28 2023-03-01'],
+      ['2025-02-28 2025-03-01', '2024-02-28 2024-02-29'],
+    ].map(([window = '', before = '']) => ['year-before', window, before] as const),
+    ...[
+      ['2026-03-01', '2026-02-28'],
+      ['', ''],
+    ].map(([window = '', before = '']) => ['period-before', window, before] as const),
     ['none', '2026-03-08', ''],
-    ['period-before', '', ''],
   ] as const)('are paired with the days of the window: %s, %s', (comparison, window, before) => {
     const pairs = dayPairs(comparison, window.split(' ').filter(Boolean));
     expect(pairs.map((pair) => pair.before).join(' ')).toBe(before);
