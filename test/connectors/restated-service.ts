@@ -21,8 +21,6 @@ export const FIELDS = ['Day', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Open
 
 const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOString().slice(0, 10);
 
-export type RestatedService = Awaited<ReturnType<typeof startRestatedService>>;
-
 /** Starts the one-machine service with 90 days of events that a test restates. It records its requests. */
 export async function startRestatedService(seed: number) {
   const random = randomNumbers(seed);

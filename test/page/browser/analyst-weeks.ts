@@ -33,7 +33,7 @@ export const CONTAINER_OPENS = 500n;
 export const LONG_ID = 9_007_199_254_740_993n;
 type Hour = (typeof hours)[number];
 /** A record for each hour of each day and each of two placements, with clicks that tell all of them apart. */
-export const hours = DAYS.flatMap((one) =>
+const hours = DAYS.flatMap((one) =>
   Array.from({ length: one === OPEN ? 10 : 24 }, (_, hour) =>
     [LONG_ID, 12n].map((placement) => ({
       day: one,
