@@ -81,8 +81,9 @@ describe('a query that takes longer than one request waits', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it.each(['A'.repeat(43), '..%2Freports'])('has no report at another URL: 404 for %s', async (ticket) => {
-    const response = await fetch(`${service.stack.apiUrl}/reporting/downloads/${ticket}/1`);
+  const elsewhere = ['A'.repeat(43), '..%2Freports'].map((ticket) => `/reporting/downloads/${ticket}/1`);
+  it.each(elsewhere)('has no report at %s, no query’s waiting URL: the answer is 404', async (path) => {
+    const response = await fetch(service.stack.apiUrl + path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       type: 'urn:problem-type:performance-reports:no-such-download',
@@ -117,12 +118,11 @@ describe('identical requests', () => {
   });
 });
 
-it.each([
-  ['the reports’ records and files', ['jobs/', 'reports/']],
-  ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
-])(
-  'a results bucket that has lost objects gets new objects at the next request, if it has lost %s',
-  async (_, prefixes) => {
+describe('a results bucket that has lost objects', () => {
+  it.each([
+    ['the reports’ records and files', ['jobs/', 'reports/']],
+    ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
+  ])('gets new objects at the next request, if it has lost %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     const s3 = s3Of(service.stack);
@@ -133,13 +133,13 @@ it.each([
     }
     s3.destroy();
     expect(await pull(question)).toBe(expected(question));
-  },
-);
+  });
 
-it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
-  service.stack.faults.set([{ on: 's3', throttle: true }]);
-  const { status, headers } = await ask(freshQuestion());
-  expect([status, headers.get('retry-after')]).toEqual([503, '30']);
+  it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
+    service.stack.faults.set([{ on: 's3', throttle: true }]);
+    const { status, headers } = await ask(freshQuestion());
+    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
+  });
 });
 
 it('a result too large to publish while the caller waits is delivered even when the process that publishes it is killed', async () => {
