@@ -133,7 +133,8 @@ async function longestTask(page: Page, act: () => Promise<void>): Promise<number
   );
   // With fewer tasks, the trace would not be of the main thread.
   expect(tasks.length).toBeGreaterThan(10);
-  return Math.max(...tasks.map(({ tdur = Number.NaN }) => tdur / 1_000));
+  // A task for which the trace has no time of the processor does not count.
+  return Math.max(...tasks.map(({ tdur = 0 }) => tdur / 1_000));
 }
 
 /** Times by the page's own clock. */
