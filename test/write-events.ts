@@ -41,6 +41,12 @@ export async function writeEvents(
   }
 }
 
+/** Adds the records of several tables to a directory of events. */
+export async function writeTables(directory: string, events: Readonly<Record<string, readonly object[]>>) {
+  for (const [table, rows] of Object.entries(events))
+    await writeEvents(directory, table, rows as readonly EventRow[]);
+}
+
 /** A record with every value as text. DuckDB parses the text as the column's type, so that no digit is lost. */
 function recordOf(
   columns: readonly Column[],

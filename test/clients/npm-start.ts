@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { accessToken } from '../../local/access-token.ts';
 import type { Stack } from '../../local/stack.ts';
 import { spawnNode } from '../spawn-node.ts';
-import { type EventRow, writeEvents } from '../write-events.ts';
+import { writeTables } from '../write-events.ts';
 import { guideEvents } from './guide-events.ts';
 
 /** A running `npm start`, with the facts that it gives its user. */
-export interface Started extends Omit<Facts, 'faultsUrl'> {
+interface Started extends Omit<Facts, 'faultsUrl'> {
   readonly token: string;
-  /** The environment variables for every program of the guides. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: ReturnType<typeof environmentOf>;
   setFaults(faults: readonly object[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,28 +21,29 @@ type Facts = Pick<
   'apiUrl' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope' | 'storageUrl' | 'faultsUrl'
 >;
 
+/** The environment variables for every program of the guides. */
+export const environmentOf = (
+  { apiUrl, tokenUrl, clientId, clientSecret, scope }: Omit<Facts, 'faultsUrl' | 'storageUrl'>,
+  token: string,
+) => ({
+  ...{ API_URL: apiUrl, TOKEN_URL: tokenUrl, SCOPE: scope, TOKEN: token },
+  ...{ CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
+});
+
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Runs `npm start` in a new process, on the events of the guides. `settings` are environment variables for it. */
 export async function npmStart(settings: Readonly<Record<string, string>> = {}): Promise<Started> {
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-started-'));
   const events = join(home, 'events');
-  for (const [table, rows] of Object.entries(guideEvents))
-    await writeEvents(events, table, rows as unknown as EventRow[]);
+  await writeTables(events, guideEvents);
   const { stop } = await startIn(join(home, 'state'), { EVENTS_DIR: events, ...settings });
   const facts = JSON.parse(await readFile(join(home, 'state', 'stack.json'), 'utf8')) as Facts;
   const token = await accessToken(facts);
   return {
     ...facts,
     token,
-    environment: {
-      API_URL: facts.apiUrl,
-      TOKEN_URL: facts.tokenUrl,
-      CLIENT_ID: facts.clientId,
-      CLIENT_SECRET: facts.clientSecret,
-      SCOPE: facts.scope,
-      TOKEN: token,
-    },
+    environment: environmentOf(facts, token),
     async setFaults(faults) {
       const response = await fetch(facts.faultsUrl, { method: 'PUT', body: JSON.stringify(faults) });
       if (!response.ok) throw new Error(await response.text());
@@ -55,31 +55,32 @@ export async function npmStart(settings: Readonly<Record<string, string>> = {}):
   };
 }
 
+/** Runs `npm start` in a new process. `env` has more environment variables for it. */
+export function runStart(env: Readonly<Record<string, string>>, args: readonly string[] = [], cwd = ROOT) {
+  const child = spawnNode(['local/start.ts', ...args], { cwd, env: { ...process.env, PORT: '0', ...env } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  const exitCode = once(child, 'close').then(([code]): number | null => code);
+  return { child, exitCode, output: () => output };
+}
+
 /**
  * Runs `npm start` in a new process, with its state in this folder. Resolves once it serves, to what it has printed.
  *
  * @param tree the tree whose code runs; by default, this one
  */
 export async function startIn(folder: string, settings: Readonly<Record<string, string>>, tree = ROOT) {
-  const child = spawnNode(['local/start.ts'], {
-    cwd: tree,
-    env: { ...process.env, LOCAL_DIR: folder, PORT: '0', ...settings },
-  });
+  const { child, exitCode, output } = runStart({ LOCAL_DIR: folder, ...settings }, [], tree);
   child.stderr.pipe(process.stderr);
-  const exited = once(child, 'exit');
-  let output = '';
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', (text) => {
-      output += text;
-      if (output.includes('Ctrl-C')) resolve();
-    });
-    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
+    child.stdout.on('data', () => output().includes('Ctrl-C') && resolve());
+    child.once('exit', () => reject(new Error(`npm start ended:\n${output()}`)));
   });
   return {
-    output,
+    output: output(),
     async stop() {
       child.kill('SIGINT');
-      await exited;
+      await exitCode;
     },
   };
 }

@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { snippets } from '../../page/src/answer/snippets.ts';
 import { expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { ownService } from '../e2e/service.ts';
+import { folderOfEach } from '../own-folder.ts';
 import { pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
 
@@ -26,7 +26,7 @@ const expected = (hour: number) =>
 
 const FILE = 'publisherperformance_Day-PlacementId-DeviceOrProxy-Clicks-Revenue_2026-01-01_2026-01-31.csv';
 
-let directory: string;
+const directory = folderOfEach();
 const hasCurl = await isHere('curl', '--version');
 const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
@@ -34,10 +34,6 @@ const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0
 // Each report takes longer than a request waits, so every program goes through the waiting room.
 const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
 service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'performance-reports-page-'));
-  return () => rm(directory, { recursive: true, force: true });
-});
 
 const snippet = (name: string, hour: number, at = service.stack.apiUrl): string => {
   const found = snippets.find((one) => one.name === name);
@@ -58,14 +54,14 @@ const snippet = (name: string, hour: number, at = service.stack.apiUrl): string 
 
 /** Runs a program from the page, in a directory that already has a complete file of yesterday. */
 async function run(command: string, program: string, env: Readonly<Record<string, string>>): Promise<string> {
-  await writeFile(join(directory, 'program'), `${program}\n`);
-  await writeFile(join(directory, FILE), 'yesterday');
-  return runProgram(command, ['program'], { cwd: directory, env: { LC_ALL: 'C.UTF-8', ...env } });
+  await writeFile(join(directory(), 'program'), `${program}\n`);
+  await writeFile(join(directory(), FILE), 'yesterday');
+  return runProgram(command, ['program'], { cwd: directory(), env: { LC_ALL: 'C.UTF-8', ...env } });
 }
 /** The texts of the files that are in the directory after the program has run, by file name. */
 async function left(): Promise<Record<string, string>> {
-  const names = (await readdir(directory)).filter((name) => name !== 'program');
-  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
+  const names = (await readdir(directory())).filter((name) => name !== 'program');
+  const texts = await Promise.all(names.map((name) => readFile(join(directory(), name), 'utf8')));
   return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
 }
 
@@ -77,10 +73,8 @@ const programs = [
 
 describe('a user who pastes what the page shows', () => {
   it('pulls the report by the URL', async () => {
-    const response = await fetch(snippet('URL', 0), {
-      headers: { Authorization: `Bearer ${service.token}` },
-    });
-    expect(await response.text()).toBe(expected(0));
+    const headers = { Authorization: `Bearer ${service.token}` };
+    expect(await (await fetch(snippet('URL', 0), { headers })).text()).toBe(expected(0));
   });
 
   it.each(programs)('pulls the report with %s', async (name, hour, command) => {

@@ -1,14 +1,15 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { reportOf, reports } from '../../lib/report/catalogue.ts';
 import { pythonWith } from '../clients/python.ts';
 import { runProgram } from '../clients/run-program.ts';
 import { readGuide } from '../clients/snippet.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { ownService } from '../e2e/service.ts';
+import { folderOfEach } from '../own-folder.ts';
 
 const folder = new URL('../../connectors/airbyte/', import.meta.url);
 const guide = await readGuide('../connectors/airbyte/README.md');
@@ -17,18 +18,16 @@ const python = await pythonWith('airbyte-cdk', [`airbyte-cdk==${version}`]);
 
 const events = knownEvents(11, 2_000);
 const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
-let directory: string;
+const directory = folderOfEach();
 beforeEach(async () => {
   service.stack.faults.set([]);
-  directory = await mkdtemp(join(tmpdir(), 'performance-reports-airbyte-'));
-  await cp(new URL('manifest.yaml', folder), join(directory, 'manifest.yaml'));
-  return () => rm(directory, { recursive: true, force: true });
+  await cp(new URL('manifest.yaml', folder), join(directory(), 'manifest.yaml'));
 });
 
 /** The settings of the guide, with the service's addresses and client. */
 async function settings(): Promise<Record<string, unknown>> {
   const { apiUrl: api_url, tokenUrl: token_url, clientId, clientSecret, scope } = service.stack;
-  const printed = JSON.parse(await readFile(await guide.write('config.json', directory), 'utf8'));
+  const printed = JSON.parse(await readFile(await guide.write('config.json', directory()), 'utf8'));
   return { ...printed, api_url, token_url, client_id: clientId, client_secret: clientSecret, scope };
 }
 
@@ -36,11 +35,11 @@ type Command = 'check.sh' | 'discover.sh' | 'read.sh';
 
 /** Runs a command of the guide with these settings; resolves to its messages, even if it fails. */
 async function run(command: Command, more: Record<string, unknown> = {}): Promise<Message[]> {
-  await guide.write('catalog.json', directory);
-  await writeFile(join(directory, 'config.json'), JSON.stringify({ ...(await settings()), ...more }));
+  await guide.write('catalog.json', directory());
+  await writeFile(join(directory(), 'config.json'), JSON.stringify({ ...(await settings()), ...more }));
   const PATH = `${dirname(python as string)}${delimiter}${process.env['PATH']}`;
-  const program = await guide.write(command, directory);
-  return messagesOf(await runProgram('sh', [program], { cwd: directory, env: { PATH } }).catch(String));
+  const program = await guide.write(command, directory());
+  return messagesOf(await runProgram('sh', [program], { cwd: directory(), env: { PATH } }).catch(String));
 }
 
 /** A value of a row. An integer is kept as digits, because JavaScript's numbers are exact only up to 2^53. */
@@ -106,20 +105,19 @@ function rowsOfCsv(csv: string): string[] {
 }
 
 /** Compares thousands of rows. If rows differ, the failure shows only the first three. */
-function expectRows(messages: readonly Message[], stream: string, expected: readonly string[]): void {
-  const rows = rowsOf(messages, stream);
+function expectSame(rows: readonly string[], expected: readonly string[]): void {
   const first = expected.findIndex((row, index) => row !== rows[index]);
   if (first >= 0) expect(rows.slice(first, first + 3)).toEqual(expected.slice(first, first + 3));
   expect(rows).toHaveLength(expected.length);
 }
 const expectedRows = (report: string, question: Question) =>
-  rowsOfCsv(
-    expectedReport(
-      report,
-      report === 'publisherperformance' ? events.publisher_events : events.advertiser_events,
-      question,
-    ),
-  );
+  rowsOfCsv(expectedReport(report, events[reportOf(report)?.table ?? ''] ?? [], question));
+/** Compares the rows of a report with those of the events. */
+const expectRows = (
+  messages: readonly Message[],
+  report: string,
+  { fields, ...question }: Omit<Question, 'fields'> & { readonly fields: string },
+) => expectSame(rowsOf(messages, report), expectedRows(report, { ...question, fields: fields.split(',') }));
 
 /** Airbyte's schema for each type of the catalogue. */
 const SCHEMAS: Readonly<Record<string, object>> = {
@@ -135,7 +133,7 @@ const ADVERTISER_FIELDS = 'DateTime,CampaignId,DemandOrigin,Impressions,Conversi
 
 describe.runIf(python)('the Airbyte manifest: check', () => {
   it('names the version of airbyte-cdk that the guide installs', async () => {
-    expect(await readFile(await guide.write('install.sh', directory), 'utf8')).toContain(
+    expect(await readFile(await guide.write('install.sh', directory()), 'utf8')).toContain(
       `install airbyte-cdk==${version}\n`,
     );
   });
@@ -152,9 +150,9 @@ describe.runIf(python)('the Airbyte manifest: check', () => {
       'Not authorized: Not authorized to this endpoint. Its scope is api://performance-reports/.default',
     ],
     [
-      'a window that ends before it starts',
+      'an end before the start',
       { end: '2025-01-01T00:00:00Z' },
-      'Invalid request: endExclusive: Must be later than startInclusive.',
+      'Invalid request: endExclusive: Must be later than',
     ],
     ['a single field', { publisher_fields: 'Day' }, `Config validation error: 'Day'`],
   ])('fails with %s and says why', async (_, wrong, reason) => {
@@ -169,35 +167,27 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
     ['all fields', () => true],
     ['some fields', (name: string) => name.includes('e')],
   ])('gives %s the types of the catalogue, but gives amounts the type of a text', async (_, isAskedFor) => {
-    const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
-    const { reports } = (await response.json()) as {
-      reports: readonly { name: string; fields: readonly { name: string; type: string }[] }[];
-    };
-    const [publisher = [], advertiser = []] = ['publisherperformance', 'advertiserperformance'].map(
-      (report) =>
-        (reports.find(({ name }) => name === report)?.fields ?? []).filter(({ name }) => isAskedFor(name)),
+    const [publisher = [], advertiser = []] = reports.map(({ fields }) =>
+      fields.filter(({ name }) => isAskedFor(name)),
     );
-    const messages = await run('discover.sh', {
-      publisher_fields: publisher.map(({ name }) => name).join(','),
-      advertiser_fields: advertiser.map(({ name }) => name).join(','),
-    });
+    const namesOf = (fields: typeof publisher) => fields.map(({ name }) => name).join(',');
+    const asked = { publisher_fields: namesOf(publisher), advertiser_fields: namesOf(advertiser) };
+    const messages = await run('discover.sh', asked);
     const streams = messages.find(({ catalog }) => catalog)?.catalog?.streams ?? [];
+    const properties = streams.map(({ name, json_schema }) => [name, json_schema.properties] as const);
+    const schemasOf = (fields: typeof publisher) =>
+      Object.fromEntries(fields.map(({ name, type }) => [name, SCHEMAS[type]]));
     const text = { type: 'string' };
-    expect(
-      Object.fromEntries(streams.map(({ name, json_schema }) => [name, json_schema.properties])),
-    ).toMatchObject({
-      publisherperformance: Object.fromEntries(publisher.map(({ name, type }) => [name, SCHEMAS[type]])),
-      advertiserperformance: Object.fromEntries(advertiser.map(({ name, type }) => [name, SCHEMAS[type]])),
+    expect(Object.fromEntries(properties)).toMatchObject({
+      publisherperformance: schemasOf(publisher),
+      advertiserperformance: schemasOf(advertiser),
       days: {
         ...{ report: text, day: { ...text, format: 'date' }, state: text, version: text },
         ...{ startInclusive: { format: 'date-time' }, endExclusive: { format: 'date-time' } },
       },
     });
-    expect(streams.map(({ json_schema }) => Object.keys(json_schema.properties).length)).toEqual([
-      publisher.length,
-      advertiser.length,
-      6,
-    ]);
+    const counts = properties.map(([, fields]) => Object.keys(fields).length);
+    expect(counts).toEqual([publisher.length, advertiser.length, 6]);
     for (const stream of streams) expect(stream.supported_sync_modes).toEqual(['full_refresh']);
   });
 });
@@ -207,23 +197,10 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     const messages = await run('read.sh');
     expect(errorsOf(messages)).toEqual([]);
     const window = { start: '2026-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' };
-    expectRows(
-      messages,
-      'publisherperformance',
-      expectedRows('publisherperformance', {
-        ...window,
-        fields: 'Day,PublisherAccountId,DeviceOrProxy,Clicks,Revenue'.split(','),
-        filters: { DeviceOrProxy: ['phone', 'desktop'] },
-      }),
-    );
-    expectRows(
-      messages,
-      'advertiserperformance',
-      expectedRows('advertiserperformance', {
-        ...window,
-        fields: 'Day,CampaignId,Impressions,Spend'.split(','),
-      }),
-    );
+    const filters = { DeviceOrProxy: ['phone', 'desktop'] };
+    const fields = 'Day,PublisherAccountId,DeviceOrProxy,Clicks,Revenue';
+    expectRows(messages, 'publisherperformance', { ...window, fields, filters });
+    expectRows(messages, 'advertiserperformance', { ...window, fields: 'Day,CampaignId,Impressions,Spend' });
   });
 
   it('pulls a window of 58 days in two parts, both with events, through the waiting room', async () => {
@@ -231,39 +208,25 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     // The parts meet at 2026-01-06T00:00:00Z, 32 days after the midnight before the start. Both parts have events.
     const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };
     const messages = await run('read.sh', {
-      ...window,
-      publisher_fields: PUBLISHER_FIELDS,
-      publisher_filters: [],
-      advertiser_fields: ADVERTISER_FIELDS,
+      ...{ ...window, publisher_filters: [] },
+      ...{ publisher_fields: PUBLISHER_FIELDS, advertiser_fields: ADVERTISER_FIELDS },
     });
     expect(errorsOf(messages)).toEqual([]);
-    expectRows(
-      messages,
-      'publisherperformance',
-      expectedRows('publisherperformance', { ...window, fields: PUBLISHER_FIELDS.split(',') }),
-    );
+    expectRows(messages, 'publisherperformance', { ...window, fields: PUBLISHER_FIELDS });
     const rows = rowsOf(messages, 'publisherperformance');
     // The window must have the texts that are hardest to transfer. Without them, the comparison would prove little.
     for (const part of ['"comma, Inc."', '"line one\\nline two"', '"\\"\\""', '"return\\n"'])
       expect(rows.some((row) => row.includes(part))).toBe(true);
-    expectRows(
-      messages,
-      'advertiserperformance',
-      expectedRows('advertiserperformance', { ...window, fields: ADVERTISER_FIELDS.split(',') }),
-    );
-    expectRows(
-      messages,
-      'days',
-      sorted(await daysOf(['publisherperformance', 'advertiserperformance'], window)),
-    );
+    expectRows(messages, 'advertiserperformance', { ...window, fields: ADVERTISER_FIELDS });
+    expectSame(rowsOf(messages, 'days'), sorted(await daysOf(window)));
   });
 
   it('pulls a window that starts and ends in the middle of an hour, filtered by texts that a URL must escape', async () => {
     const window = { start: '2025-12-30T10:30:00Z', end: '2026-01-06T00:59:59Z' };
     const text = `O'Brien" OR 1=1 --`;
+    const publisher_fields = 'PlacementId,DeviceOrProxy,ServedAds';
     const messages = await run('read.sh', {
-      ...window,
-      publisher_fields: 'PlacementId,DeviceOrProxy,ServedAds',
+      ...{ ...window, publisher_fields },
       publisher_filters: [
         { field: 'DeviceOrProxy', value: text },
         { field: 'DeviceOrProxy', value: 'Zürich' },
@@ -271,15 +234,8 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
       ],
     });
     expect(rowsOf(messages, 'publisherperformance')).toHaveLength(2);
-    expectRows(
-      messages,
-      'publisherperformance',
-      expectedRows('publisherperformance', {
-        ...window,
-        fields: ['PlacementId', 'DeviceOrProxy', 'ServedAds'],
-        filters: { DeviceOrProxy: [text, 'Zürich'], PlacementId: ['11'] },
-      }),
-    );
+    const filters = { DeviceOrProxy: [text, 'Zürich'], PlacementId: ['11'] };
+    expectRows(messages, 'publisherperformance', { ...window, fields: publisher_fields, filters });
   });
 
   it('says what is wrong with an unknown field', async () => {
@@ -295,11 +251,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     const messages = await run('read.sh', { ...window, advertiser_fields: 'Day,Clicks' });
     expect(errorsOf(messages)).toEqual([]);
     expect(logOf(messages)).toContainEqual(expect.stringContaining('(HTTP 500). Retrying in '));
-    expectRows(
-      messages,
-      'advertiserperformance',
-      expectedRows('advertiserperformance', { ...window, fields: ['Day', 'Clicks'] }),
-    );
+    expectRows(messages, 'advertiserperformance', { ...window, fields: 'Day,Clicks' });
   });
 });
 
@@ -314,31 +266,27 @@ print(json.dumps(settings))`;
 
   it('reads the rows of a stream', async () => {
     const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
-    await writeFile(join(directory, 'config.json'), JSON.stringify({ ...(await settings()), ...window }));
-    const catalog = JSON.parse(await readFile(await guide.write('catalog.json', directory), 'utf8'));
+    await writeFile(join(directory(), 'config.json'), JSON.stringify({ ...(await settings()), ...window }));
+    const catalog = JSON.parse(await readFile(await guide.write('catalog.json', directory()), 'utf8'));
     const [, advertiser] = catalog.streams;
-    await writeFile(join(directory, 'catalog.json'), JSON.stringify({ streams: [advertiser] }));
-    const runPython = (...parameters: string[]) =>
-      runProgram(python as string, parameters, { cwd: directory });
-    await writeFile(join(directory, 'builder.json'), await runPython('-c', WITH_MANIFEST));
+    await writeFile(join(directory(), 'catalog.json'), JSON.stringify({ streams: [advertiser] }));
+    const runPython = (...given: string[]) => runProgram(python as string, given, { cwd: directory() });
+    await writeFile(join(directory(), 'builder.json'), await runPython('-c', WITH_MANIFEST));
 
     const files = ['--config', 'builder.json', '--catalog', 'catalog.json'];
     const printed = await runPython('-m', 'airbyte_cdk.connector_builder.main', 'read', ...files);
     const answer = messagesOf(printed).find(({ record }) => record)?.record?.data as unknown as {
       slices: readonly { pages: readonly { records: readonly Row[] }[] }[];
     };
-    expect(sorted(answer.slices.flatMap(({ pages }) => pages.flatMap(({ records }) => records)))).toEqual(
-      expectedRows('advertiserperformance', {
-        ...window,
-        fields: 'Day,CampaignId,Impressions,Spend'.split(','),
-      }),
-    );
+    const rows = answer.slices.flatMap(({ pages }) => pages.flatMap(({ records }) => records));
+    const fields = ['Day', 'CampaignId', 'Impressions', 'Spend'];
+    expect(sorted(rows)).toEqual(expectedRows('advertiserperformance', { ...window, fields }));
   });
 });
 
-async function daysOf(reports: readonly string[], { start, end }: Pick<Question, 'start' | 'end'>) {
+async function daysOf({ start, end }: Pick<Question, 'start' | 'end'>) {
   const rows: Row[] = [];
-  for (const report of reports) {
+  for (const report of ['publisherperformance', 'advertiserperformance']) {
     const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
     const response = await service.request(`${report}/days`, query.toString());
     const { days } = (await response.json()) as { days: Row[] };

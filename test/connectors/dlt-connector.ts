@@ -52,14 +52,6 @@ export interface Ran {
   readonly bytes: number;
 }
 
-export interface Connector {
-  run(argv: readonly string[]): Promise<Ran>;
-  /** The rows of a table, with their values as in a CSV. */
-  rows(table: { database: string; table: string; fields: readonly string[] }): Promise<string[][]>;
-  select(database: string, sql: string): Promise<string[][]>;
-  close(): Promise<void>;
-}
-
 type Environment = Readonly<Record<string, string>>;
 
 /** The environment variables for a Python that has the connector. */
@@ -72,7 +64,7 @@ export const environmentOf = (python: string, environment: Environment) => ({
 });
 
 /** Starts one Python process that can run the command many times. */
-export function startConnector(python: string, environment: Environment): Connector {
+export function startConnector(python: string, environment: Environment) {
   const child = spawn(python, [join(import.meta.dirname, 'connector.py')], {
     env: environmentOf(python, environment),
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -88,9 +80,11 @@ export function startConnector(python: string, environment: Environment): Connec
     return answer;
   }
   return {
-    run: async (argv) => withNumbers(await ask('run', { argv })),
-    rows: (table) => ask('rows', table),
-    select: (database, sql) => ask('select', { database, sql }),
+    run: async (argv: readonly string[]) => withNumbers(await ask('run', { argv })),
+    /** The rows of a table, with their values as in a CSV. */
+    rows: (table: { database: string; table: string; fields: readonly string[] }) =>
+      ask<string[][]>('rows', table),
+    select: (database: string, sql: string) => ask<string[][]>('select', { database, sql }),
     async close() {
       child.stdin.end();
       await exited;

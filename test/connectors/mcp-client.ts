@@ -1,8 +1,8 @@
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runInstaller } from '../clients/run-program.ts';
+import { ownFolder } from '../own-folder.ts';
 import { toolCache } from '../tool-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -27,7 +27,7 @@ export async function serverHome(): Promise<string> {
       await cp(join(SOURCE, file), join(directory, PLACE, file));
     await runInstaller('sh', ['-ec', install], {}, directory);
   });
-  const home = await mkdtemp(join(tmpdir(), 'performance-reports-mcp-test-'));
+  const home = await ownFolder();
   const isOurs = (path: string) => !path.endsWith('node_modules');
   await cp(SOURCE, join(home, PLACE), { recursive: true, filter: isOurs });
   await cp(join(ROOT, 'tsconfig.json'), join(home, 'tsconfig.json'));
@@ -64,7 +64,7 @@ interface SdkClient {
   close(): Promise<void>;
 }
 
-export interface Agent {
+interface Agent {
   readonly pid: number;
   readonly client: SdkClient;
   errors(): string;
@@ -97,5 +97,3 @@ export async function startAgent(home: string, env: Readonly<Record<string, stri
       client.callTool({ name, arguments: given }, undefined, { timeout: 900_000, ...options }),
   };
 }
-
-export const removeHome = (home: string): Promise<void> => rm(home, { recursive: true, force: true });

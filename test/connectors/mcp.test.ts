@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -8,17 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { reportOf } from '../../lib/report/catalogue.ts';
 import { serve } from '../../local/serve.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
-import { type Service, startService } from '../e2e/service.ts';
+import { ownService } from '../e2e/service.ts';
 import { readProc } from '../linux-process.ts';
+import { ownFolder } from '../own-folder.ts';
 import { writeEvents } from '../write-events.ts';
-import {
-  type Agent,
-  type Answer,
-  printedCommands,
-  removeHome,
-  serverHome,
-  startAgent,
-} from './mcp-client.ts';
+import { type Answer, printedCommands, serverHome, startAgent } from './mcp-client.ts';
 
 const execute = promisify(execFile);
 const PUBLISHER = 'publisherperformance';
@@ -26,6 +19,7 @@ const ADVERTISER = 'advertiserperformance';
 const OPEN_DAY = '2026-01-06';
 /** The window of all events but those of February. 2026-01-04 has none. */
 const WINDOW = { startInclusive: '2025-12-30T00:00:00Z', endExclusive: '2026-01-07T00:00:00Z' };
+const OF_PUBLISHER = { ...WINDOW, report: PUBLISHER };
 const random = randomNumbers(60);
 const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
 
@@ -52,51 +46,27 @@ const HOSTILE = [
   '\ud83e\udd8a fox',
 ];
 
-let home: string;
-let temporary: string;
-let service: Service;
-let agent: Agent;
-let env: Record<string, string>;
 const heard: string[] = [];
 
-beforeAll(async () => {
-  home = await serverHome();
-  temporary = await mkdtemp(join(tmpdir(), 'performance-reports-mcp-tmp-'));
-  const events = knownEvents(60, 3_000);
-  const hostile = HOSTILE.map((text, nth) => ({
-    event_time: `2026-02-01T${String(nth).padStart(2, '0')}:00:00.000Z`,
-    ...{
-      campaign_id: 77n,
-      device_or_proxy: text,
-      demand_origin: text,
-      impressions: 1n,
-      clicks: 0n,
-      conversions: 0n,
-    },
-    ...{ conversion_revenue: '0', spend: '0.1' },
-  }));
-  service = await startService(
-    { ...events, advertiser_events: [...events.advertiser_events, ...hostile] },
-    { functionEnv: { QUERY_WAIT_MS: '2000', POWERTOOLS_LOG_LEVEL: 'SILENT' } },
-  );
-  for (const entry of await readdir(join(service.eventsDirectory, 'publisher_events')))
-    if (entry !== `day=${OPEN_DAY}`)
-      await writeFile(join(service.eventsDirectory, 'publisher_events', entry, '_SUCCESS'), '');
-  const { clientId, clientSecret } = service.stack;
-  env = {
-    API_URL: service.stack.apiUrl,
-    CLIENT_ID: clientId,
-    CLIENT_SECRET: clientSecret,
-    HOME: temporary,
-  };
-  agent = await startAgent(home, env);
-});
-afterAll(async () => {
-  await agent?.client.close();
-  await service?.close();
-  await removeHome(home);
-  await removeHome(temporary);
-});
+const home = await serverHome();
+const temporary = await ownFolder();
+const events = knownEvents(60, 3_000);
+const hostile = HOSTILE.map((text, nth) => ({
+  event_time: `2026-02-01T${String(nth).padStart(2, '0')}:00:00.000Z`,
+  ...{ campaign_id: 77n, device_or_proxy: text, demand_origin: text, impressions: 1n, clicks: 0n },
+  ...{ conversions: 0n, conversion_revenue: '0', spend: '0.1' },
+}));
+const service = await ownService(
+  { ...events, advertiser_events: [...events.advertiser_events, ...hostile] },
+  { functionEnv: { QUERY_WAIT_MS: '2000', POWERTOOLS_LOG_LEVEL: 'SILENT' } },
+);
+const days = join(service.eventsDirectory, 'publisher_events');
+for (const entry of await readdir(days))
+  if (entry !== `day=${OPEN_DAY}`) await writeFile(join(days, entry, '_SUCCESS'), '');
+const { apiUrl: API_URL, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET } = service.stack;
+const env = { API_URL, CLIENT_ID, CLIENT_SECRET, HOME: temporary };
+const agent = await startAgent(home, env);
+afterAll(() => agent.client.close());
 afterEach(() => service.stack.faults.set([]));
 
 async function ask(tool: string, given: object, options = {}): Promise<Answer> {
@@ -108,11 +78,7 @@ async function ask(tool: string, given: object, options = {}): Promise<Answer> {
 }
 
 async function report(given: object): Promise<Answer['structuredContent'] & { table: string; file: string }> {
-  const { isError, content, structuredContent } = await ask('report', {
-    ...WINDOW,
-    report: PUBLISHER,
-    ...given,
-  });
+  const { isError, content, structuredContent } = await ask('report', { ...OF_PUBLISHER, ...given });
   expect(isError, content[0]?.text).toBeFalsy();
   const { table = '', file = '' } = structuredContent.reports[0] ?? {};
   return { ...structuredContent, table, file };
@@ -166,11 +132,10 @@ async function truthOf(
   if (name === PUBLISHER) values['Opens'] = isFine ? 'placement_opens' : 'container_opens';
   const valueOfField = (field: string) => values[field] ?? columnOf(known.find((one) => one.name === field));
   const isMetric = (field: string) => known.find((one) => one.name === field)?.role === 'metric';
-  const columns = known.map((field) =>
-    isMetric(field.name)
-      ? `coalesce(${valueOfField(field.name)}, 0) AS ${field.name}`
-      : `${valueOfField(field.name)} AS ${field.name}`,
-  );
+  const columns = known.map(({ name: field }) => {
+    const value = valueOfField(field);
+    return `${isMetric(field) ? `coalesce(${value}, 0)` : value} AS ${field}`;
+  });
   const conditions = Object.entries(filter).map(
     ([field, some]) => `${valueOfField(field)} IN (${some.map(literal)})`,
   );
@@ -184,27 +149,25 @@ async function truthOf(
 }
 
 describe('answers that are computed', () => {
-  const dimensions: Readonly<Record<string, readonly string[]>> = {
-    [PUBLISHER]: ['Day', 'PlacementId', 'ContainerId', 'PublisherCompanyId', 'DeviceOrProxy', 'DateTime'],
+  const fieldsOf: Readonly<Record<string, { dimensions: readonly string[]; sums: readonly string[] }>> = {
+    [PUBLISHER]: {
+      dimensions: ['Day', 'PlacementId', 'ContainerId', 'PublisherCompanyId', 'DeviceOrProxy', 'DateTime'],
+      sums: ['ServedAds', 'Opens', 'Clicks', 'Revenue'],
+    },
+    [ADVERTISER]: {
+      dimensions: ['Day', 'CampaignId', 'CreativeId', 'DemandOrigin', 'DeviceOrProxy', 'AdvertiserCompanyId'],
+      sums: ['Impressions', 'Clicks', 'Conversions', 'ConversionRevenue', 'Spend'],
+    },
   };
-  const others = ['Day', 'CampaignId', 'CreativeId', 'DemandOrigin', 'DeviceOrProxy', 'AdvertiserCompanyId'];
-  const metrics: Readonly<Record<string, readonly string[]>> = {
-    [PUBLISHER]: ['ServedAds', 'Opens', 'Clicks', 'Revenue'],
-  };
-  const amounts = ['Impressions', 'Clicks', 'Conversions', 'ConversionRevenue', 'Spend'];
-  const filters = [
-    {},
-    {},
-    { DeviceOrProxy: ['phone', `O'Brien" OR 1=1 --`, ''].slice(0, 2) },
-    { PublisherCompanyId: ['1001', '1002'] },
-  ];
+  const byDevice = { DeviceOrProxy: ['phone', `O'Brien" OR 1=1 --`] };
+  const filters = [{}, {}, byDevice, { PublisherCompanyId: ['1001', '1002'] }];
 
   it.each(Array.from({ length: 20 }, (_, nth) => nth + 1))(
     'equal those of DuckDB over the Parquet, tenth %i of 200',
     async () => {
       const name = pick([PUBLISHER, ADVERTISER]);
-      const some = (dimensions[name] ?? others).filter((one) => one === 'Day' || random() < 0.4);
-      const sums = metrics[name] ?? amounts;
+      const { dimensions, sums } = fieldsOf[name] ?? { dimensions: [], sums: [] };
+      const some = dimensions.filter((one) => one === 'Day' || random() < 0.4);
       const filter = pick(filters);
       const requestedFields = [...some, ...sums];
       const made = await report({ report: name, requestedFields, filter });
@@ -224,19 +187,14 @@ describe('answers that are computed', () => {
           `SELECT ${by}, sum(${of}) FROM truth WHERE Day <> TIMESTAMP '${middle}' AND ${by} IS NOT NULL GROUP BY 1 HAVING sum(${other}) > 3 ORDER BY 1`,
           `SELECT ${some}, sum(${of}) FROM truth GROUP BY ALL ORDER BY ALL NULLS LAST`,
         ]);
-        const { structuredContent: found, content } = await ask('query', {
-          sql: sql.replaceAll(/\btruth\b/g, made.table),
-        });
+        const asked = { sql: sql.replaceAll(/\btruth\b/g, made.table) };
+        const { structuredContent: found, content } = await ask('query', asked);
         const expected = await truth(sql);
-        expect(
-          found?.rows.map((row) => row.map(textIn)),
-          content[0]?.text,
-        ).toEqual(expected.slice(0, found.rowsShown));
-        const cut =
-          expected.length > found.rowsShown ? ` (${expected.length - found.rowsShown} LEFT OUT` : '. ';
-        expect(found.summary.startsWith(`${found.rowsShown} of ${expected.length} rows shown${cut}`)).toBe(
-          true,
-        );
+        const rows = found?.rows.map((row) => row.map(textIn));
+        expect(rows, content[0]?.text).toEqual(expected.slice(0, found.rowsShown));
+        const left = expected.length - found.rowsShown;
+        const words = `${found.rowsShown} of ${expected.length} rows shown${left > 0 ? ` (${left} LEFT OUT` : '. '}`;
+        expect(found.summary.slice(0, words.length)).toBe(words);
         if (name === PUBLISHER)
           expect(found.summary).toContain(`days WITHOUT DATA: 2026-01-04; days OPEN: ${OPEN_DAY}`);
       }
@@ -244,12 +202,10 @@ describe('answers that are computed', () => {
   );
 
   it('are of one table and one file of the contract’s form where the window is longer than 32 days', async () => {
-    const long = {
-      startInclusive: '2025-12-30T10:00:00Z',
-      endExclusive: '2026-02-03T00:00:00Z',
+    const made = await report({
+      ...{ startInclusive: '2025-12-30T10:00:00Z', endExclusive: '2026-02-03T00:00:00Z' },
       requestedFields: ['DeviceOrProxy', 'Clicks', 'Revenue'],
-    };
-    const made = await report(long);
+    });
     expect(made.summary).toContain('joined of: 2 reports');
     const { stdout } = await execute('sha256sum', [made.file]);
     expect(stdout).toContain(made.reports[0]?.['SHA-256']);
@@ -265,13 +221,9 @@ describe('answers that are computed', () => {
     const [head = '', ...rows] = (await readFile(one.file, 'utf8')).split('\n');
     const unquoted = head.replace('"PlacementId","Opens","Revenue"', 'PlacementId,Opens,Revenue');
     expect(await readFile(joined.file, 'utf8')).toBe([unquoted, ...rows].join('\n'));
-    expect(
-      await service.pull(PUBLISHER, {
-        fields: day.requestedFields,
-        start: '2026-02-01T00:00:00Z',
-        end: '2026-02-02T00:00:00Z',
-      }),
-    ).toBe(await readFile(one.file, 'utf8'));
+    const window = { start: '2026-02-01T00:00:00Z', end: '2026-02-02T00:00:00Z' };
+    const pulled = await service.pull(PUBLISHER, { fields: day.requestedFields, ...window });
+    expect(pulled).toBe(await readFile(one.file, 'utf8'));
   });
 
   it('say which days were restated since the table was pulled', async () => {
@@ -281,52 +233,43 @@ describe('answers that are computed', () => {
       { event_time: '2026-01-03T12:00:00.000Z', publisher_company_id: 1000n, clicks: 5 },
     ]);
     const query = await ask('query', { sql: `SELECT sum(Clicks) FROM ${old.table}` });
-    const days = await ask('days', { ...WINDOW, report: PUBLISHER });
+    const states = await ask('days', OF_PUBLISHER);
     const { summary, table } = await report(given);
     const next = await ask('query', { sql: `SELECT sum(Clicks) FROM ${table}` });
     expect(query.structuredContent.summary).toContain(`RESTATED since ${old.table} was pulled: 2026-01-03.`);
-    expect(days.structuredContent.rows.map(([day, state]) => `${day} ${state}`)).toContain(
-      '2026-01-04 WITHOUT DATA',
-    );
+    const told = states.structuredContent.rows.map(([day, state]) => `${day} ${state}`);
+    expect(told).toContain('2026-01-04 WITHOUT DATA');
     expect(summary).toContain(`RESTATED since ${old.table} was pulled: 2026-01-03.`);
     expect(next.structuredContent.summary).not.toContain('RESTATED');
   });
 });
 
-describe('texts of the traffic', () => {
-  it('are quoted, bounded and without a character that could act, 20 of them', async () => {
-    const texts = {
-      report: ADVERTISER,
-      ...{ startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
-    };
-    const fields = ['DateTime', 'DeviceOrProxy', 'DemandOrigin', 'Impressions'];
-    const made = await report({ ...texts, requestedFields: fields, filter: { CampaignId: ['77'] } });
-    expect(made.rows.map((row) => row.slice(1, 3).map(textIn))).toEqual(
-      HOSTILE.map((text) => [expectedOf(text), expectedOf(text)]),
-    );
-    const answers = [
-      await ask('query', {
-        sql: `SELECT DeviceOrProxy, [DemandOrigin], {'a': DemandOrigin} FROM ${made.table} ORDER BY DateTime`,
-      }),
-      ...(await Promise.all(
-        HOSTILE.map((_, hour) =>
-          ask('query', {
-            sql: `SELECT CAST(DeviceOrProxy AS INT) FROM ${made.table} WHERE hour(DateTime) = ${hour}`,
-          }),
-        ),
-      )),
-    ];
-    for (const { content, structuredContent, isError } of answers) {
-      const text = String(content[0]?.text);
-      expect(JSON.stringify([text, structuredContent])).not.toMatch(
-        /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{DI}]|\\u00[019]/u,
-      );
-      expect(text.split('\n')).toHaveLength(isError ? 1 : 2 + HOSTILE.length);
-      for (const row of structuredContent?.rows ?? [])
-        for (const cell of row)
-          expect(cell).toMatch(/^data:"(?:[^"\\]|\\.)*"(?: \(\d+ characters left out\))?$/);
-    }
+it('texts of the traffic are quoted, bounded and without a character that could act, 20 of them', async () => {
+  const made = await report({
+    ...{ report: ADVERTISER, filter: { CampaignId: ['77'] } },
+    ...{ startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
+    requestedFields: ['DateTime', 'DeviceOrProxy', 'DemandOrigin', 'Impressions'],
   });
+  expect(made.rows.map((row) => row.slice(1, 3).map(textIn))).toEqual(
+    HOSTILE.map((text) => [expectedOf(text), expectedOf(text)]),
+  );
+  const sqls = [
+    `SELECT DeviceOrProxy, [DemandOrigin], {'a': DemandOrigin} FROM T ORDER BY DateTime`,
+    ...HOSTILE.map((_, hour) => `SELECT CAST(DeviceOrProxy AS INT) FROM T WHERE hour(DateTime) = ${hour}`),
+  ];
+  const answers = await Promise.all(
+    sqls.map((sql) => ask('query', { sql: sql.replace(' T ', ` ${made.table} `) })),
+  );
+  for (const { content, structuredContent, isError } of answers) {
+    const text = String(content[0]?.text);
+    expect(JSON.stringify([text, structuredContent])).not.toMatch(
+      /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{DI}]|\\u00[019]/u,
+    );
+    expect(text.split('\n')).toHaveLength(isError ? 1 : 2 + HOSTILE.length);
+    for (const row of structuredContent?.rows ?? [])
+      for (const cell of row)
+        expect(cell).toMatch(/^data:"(?:[^"\\]|\\.)*"(?: \(\d+ characters left out\))?$/);
+  }
 });
 
 describe('a hostile SELECT', () => {
@@ -380,27 +323,16 @@ describe('a hostile SELECT', () => {
 
 describe('what fails', () => {
   it('is the service’s problem with its cure', async () => {
-    const wrong = await fault('report', {
-      ...WINDOW,
-      report: PUBLISHER,
-      requestedFields: ['Day', 'Click'],
-      filter: { PlacementId: ['x'] },
-    });
-    expect(wrong).toMatch(/: 400 .*Did you mean 'Clicks'.*"title":"Invalid request".*"errors":.*PlacementId/);
-    expect(await fault('report', { ...WINDOW, report: 'publisher', requestedFields: ['Day'] })).toContain(
-      'There are: publisherperformance',
-    );
-    expect(
-      await fault('report', { ...WINDOW, report: PUBLISHER, requestedFields: ['Day'], filters: {} }),
-    ).toContain('filters');
-    expect(
-      await fault('report', {
-        ...WINDOW,
-        report: PUBLISHER,
-        endExclusive: '2029-01-01T00:00:00Z',
-        requestedFields: ['Day'],
-      }),
-    ).toContain('The window is longer than 400 days.');
+    const wrong = { requestedFields: ['Day', 'Click'], filter: { PlacementId: ['x'] } };
+    const words = /: 400 .*Did you mean 'Clicks'.*"title":"Invalid request".*"errors":.*PlacementId/;
+    expect(await fault('report', { ...OF_PUBLISHER, ...wrong })).toMatch(words);
+    const right = { ...OF_PUBLISHER, requestedFields: ['Day'] };
+    for (const [given, said] of [
+      [{ report: 'publisher' }, 'There are: publisherperformance'],
+      [{ filters: {} }, 'filters'],
+      [{ endExclusive: '2029-01-01T00:00:00Z' }, 'The window is longer than 400 days.'],
+    ] as const)
+      expect(await fault('report', { ...right, ...given })).toContain(said);
   });
 
   it('with 503 is asked again after the time that the service says, and long reports are waited for with progress', async () => {
@@ -409,7 +341,7 @@ describe('what fails', () => {
       { on: 'query', delayMs: 6_000, times: 1 },
     ]);
     const told: unknown[] = [];
-    const given = { ...WINDOW, report: PUBLISHER, requestedFields: ['ContainerId', 'Clicks'] };
+    const given = { ...OF_PUBLISHER, requestedFields: ['ContainerId', 'Clicks'] };
     const { isError } = await ask('report', given, {
       onprogress: ({ message }: { message: string }) => told.push(message),
     });
@@ -420,7 +352,7 @@ describe('what fails', () => {
   it('by being cancelled leaves nothing behind', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
     const end = new AbortController();
-    const given = { ...WINDOW, report: PUBLISHER, requestedFields: ['PublisherAccountId', 'Clicks'] };
+    const given = { ...OF_PUBLISHER, requestedFields: ['PublisherAccountId', 'Clicks'] };
     const asked = ask('report', given, {
       signal: end.signal,
       onprogress: ({ message }: { message: string }) => /Part 1/.test(message) && end.abort(),
@@ -442,7 +374,7 @@ describe('what fails', () => {
       response.writeHead(status, { ...headers }).end(JSON.stringify(body));
     });
     const other = await startAgent(home, { ...env, API_URL: url });
-    const answer = await other.ask('days', { ...WINDOW, report: PUBLISHER });
+    const answer = await other.ask('days', OF_PUBLISHER);
     await other.client.close();
     await close();
     return { answer, text: String(answer.content[0]?.text), asked };
@@ -463,30 +395,18 @@ describe('what fails', () => {
   });
 
   it('passes help on, waits as long as Retry-After says, and hides the token', async () => {
-    const problem = {
-      title: 'No eyJ.secret',
-      errors: [{ parameter: 'a', detail: 'Say "b".' }],
-      help: 'https://x.example/b',
-    };
+    const errors = [{ parameter: 'a', detail: 'Say "b".' }];
+    const problem = { title: 'No eyJ.secret', errors, help: 'https://x.example/b' };
     const began = Date.now();
-    const { text, asked } = await against({
-      '/token': token,
-      [DAYS]: [
-        [503, {}, { 'retry-after': '2' }],
-        [400, problem],
-      ],
-    });
-    expect(text).toBe(
-      `${DAYS}: 400 ${JSON.stringify(problem).replace('eyJ.secret', '…').replaceAll('\\"', "'")}`,
-    );
+    const busy = (after: string) => [503, {}, { 'retry-after': after }] as const;
+    const { text, asked } = await against({ '/token': token, [DAYS]: [busy('2'), [400, problem]] });
+    const told = JSON.stringify(problem).replace('eyJ.secret', '…').replaceAll('\\"', "'");
+    expect(text).toBe(`${DAYS}: 400 ${told}`);
     expect(Date.now() - began).toBeGreaterThan(2_000);
     expect(asked.filter((one) => one.endsWith('days'))).toHaveLength(2);
     const long = { title: '\u202e'.repeat(9_000) };
     expect((await against({ '/token': token, [DAYS]: [[400, long]] })).text.length).toBeLessThan(9_000);
-    const { text: late } = await against({
-      '/token': token,
-      [DAYS]: [[503, {}, { 'retry-after': '3600' }]],
-    });
+    const { text: late } = await against({ '/token': token, [DAYS]: [busy('3600')] });
     expect(late).toContain('Come again in 3600 s.');
   });
 
@@ -504,9 +424,7 @@ describe('the folder and the secrets', () => {
     const folder = dirname(dirname(file));
     for (const entry of ['', ...(await readdir(folder, { recursive: true }))]) {
       const found = await stat(join(folder, entry));
-      expect(`${entry} ${(found.mode & 0o777).toString(8)}`).toBe(
-        `${entry} ${found.isDirectory() ? '700' : '600'}`,
-      );
+      expect(found.mode & 0o777, entry).toBe(found.isDirectory() ? 0o700 : 0o600);
     }
     await mkdir(join(folder, 'old_00000000'));
     await utimes(join(folder, 'old_00000000'), 0, Date.now() / 1000 - 90_000);
@@ -527,10 +445,8 @@ describe('the folder and the secrets', () => {
 describe('the package', () => {
   it('answers by the two commands of its page, and has types that hold', async () => {
     const [, command = ''] = await printedCommands();
-    const { stdout } = await execute('sh', ['-ec', command], {
-      cwd: home,
-      env: { ...env, PATH: process.env['PATH'] },
-    });
+    const settings = { cwd: home, env: { ...env, PATH: process.env['PATH'] } };
+    const { stdout } = await execute('sh', ['-ec', command], settings);
     expect(stdout).toMatch(
       /^\d+ of 8 rows shown. table: publisherperformance_\w+; .* Opens \d+, Revenue -?\d+\.\d{6}; .*\nDay \| Opens \| Revenue\n2025|2026/s,
     );
@@ -556,10 +472,8 @@ describe('the package', () => {
 const memoryOf = async (pid: number) => {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const all = [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
-  return (
-    all.reduce((sum, one) => sum + Number(/^VmRSS:\s*(\d+)/m.exec(readProc(one, 'status'))?.[1] ?? 0), 0) /
-    1024
-  );
+  const kilobytes = (one: number) => Number(/^VmRSS:\s*(\d+)/m.exec(readProc(one, 'status'))?.[1] ?? 0);
+  return all.reduce((sum, one) => sum + kilobytes(one), 0) / 1024;
 };
 
 it('a report of a gigabyte takes less than 400 MB, and its answers have 24,000 characters at most', async () => {
@@ -570,24 +484,16 @@ it('a report of a gigabyte takes less than 400 MB, and its answers have 24,000 c
   }, 20);
   const { table, rowsInAll, file } = await report({
     report: ADVERTISER,
-    requestedFields: [
-      'DateTime',
-      'CampaignId',
-      'CreativeId',
-      'DeviceOrProxy',
-      'DemandOrigin',
-      'Clicks',
-      'Spend',
-    ],
+    requestedFields: 'DateTime,CampaignId,CreativeId,DeviceOrProxy,DemandOrigin,Clicks,Spend'.split(','),
   });
   for (const sql of [
     'FROM T ORDER BY Spend DESC, CampaignId, CreativeId LIMIT 1000',
     'SELECT CampaignId, DemandOrigin, sum(Spend) FROM T GROUP BY ALL ORDER BY ALL',
     'FROM T',
-  ])
-    expect((await ask('query', { sql: sql.replace(/\bT\b/, table) })).content[0]?.text).toMatch(
-      /^\d+ of \d+ rows shown/,
-    );
+  ]) {
+    const { content } = await ask('query', { sql: sql.replace(/\bT\b/, table) });
+    expect(content[0]?.text).toMatch(/^\d+ of \d+ rows shown/);
+  }
   clearInterval(watch);
   expect((await stat(file)).size).toBeGreaterThan(900_000_000);
   process.stdout.write(`${rowsInAll} rows, ${Math.round(most)} MB\n`);

@@ -7,7 +7,6 @@ import { buffer } from 'node:stream/consumers';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import { serve } from '../../local/serve.ts';
-import type { Stack } from '../../local/stack.ts';
 import { folderTarget } from '../../tools/lake/store/lake-target.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { startService } from '../e2e/service.ts';
@@ -22,46 +21,18 @@ export const FIELDS = ['Day', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Open
 
 const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOString().slice(0, 10);
 
-/** The one-machine service with 90 days of events that a test restates. It records its requests. */
-export interface RestatedService {
-  readonly days: readonly string[];
-  readonly clients: Stack['clients'];
-  readonly end: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly random: () => number;
-  /** The paths of the requests since the last call. A request for a token is `token`. */
-  takeRequests(): string[];
-  /** Restates a day: replaces its data. */
-  restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
-  takeBack(day: string): Promise<void>;
-  /** A day's events; undefined if it has none. */
-  eventsOn(day: string): readonly EventRow[] | undefined;
-  /** Keeps a day's current files. Resolves to a function that puts the same files back. */
-  keep(day: string): Promise<() => Promise<void>>;
-  /**
-   * Calls `act` once, before the service answers a request for a report, but lets `left` such requests pass first. When
-   * `act` is called, the connector already has its answer from `/days`.
-   */
-  beforeNextReport(act: () => Promise<void>, left?: number): void;
-  /** Calls `act` once, before the service learns that the next report's query has ended. */
-  duringNextQuery(act: () => Promise<void>): void;
-  /** Answers the next `times` requests for reports with this status. */
-  refuseReports(times: number, status: number): void;
-  close(): Promise<void>;
-}
-
-export async function startRestatedService(seed: number): Promise<RestatedService> {
+/** Starts the one-machine service with 90 days of events that a test restates. It records its requests. */
+export async function startRestatedService(seed: number) {
   const random = randomNumbers(seed);
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-connector-'));
   const lake = join(home, 'lake');
   const folderOf = (day: string) => join(lake, TABLE, `day=${day}`);
-  const days = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
+  const days: readonly string[] = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
   const there = new Map<string, readonly EventRow[]>();
 
-  async function restate(
-    day: string,
-    { isFinal = true, device }: { isFinal?: boolean; device?: string } = {},
-  ) {
+  /** Replaces the data of a day. */
+  async function restate(day: string, given: { isFinal?: boolean; device?: string } = {}) {
+    const { isFinal = true, device } = given;
     const made = await mkdtemp(join(home, 'made-'));
     const events = eventsOf(day, random, device);
     await writeEvents(made, TABLE, events);
@@ -124,18 +95,18 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
     clients,
     end: dayOf(DAYS),
     environment: {
-      API_URL: api.url,
-      TOKEN_URL: tokens.url,
-      CLIENT_ID: clientId,
-      CLIENT_SECRET: clientSecret,
-      SCOPE: scope,
+      ...{ API_URL: api.url, TOKEN_URL: tokens.url, SCOPE: scope },
+      ...{ CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
     },
     random,
+    /** The paths of the requests since the last call. A request for a token is `token`. */
     takeRequests: () => asked.splice(0),
     restate,
     takeBack,
-    eventsOn: (day) => there.get(day),
-    async keep(day) {
+    /** A day's events; undefined if it has none. */
+    eventsOn: (day: string) => there.get(day),
+    /** Keeps a day's current files. Resolves to a function that puts the same files back. */
+    async keep(day: string) {
       const kept = join(home, `kept-${day}`);
       await rm(kept, { recursive: true, force: true });
       await mkdir(kept);
@@ -149,13 +120,19 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
         there.set(day, events);
       };
     },
-    beforeNextReport(act, left = 0) {
+    /**
+     * Calls `act` once, before the service answers a request for a report, but lets `left` such requests pass first.
+     * When `act` is called, the connector already has its answer from `/days`.
+     */
+    beforeNextReport(act: () => Promise<void>, left = 0) {
       before = { act, left };
     },
-    duringNextQuery(act) {
+    /** Calls `act` once, before the service learns that the next report's query has ended. */
+    duringNextQuery(act: () => Promise<void>) {
       duringQuery = act;
     },
-    refuseReports(times, status) {
+    /** Answers the next `times` requests for reports with this status. */
+    refuseReports(times: number, status: number) {
       refusal = { times, status };
     },
     async close() {

@@ -4,24 +4,12 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
-import { type Connector, startConnector } from './dlt-connector.ts';
-import { FIELDS, type RestatedService, startRestatedService } from './restated-service.ts';
+import { startConnector } from './dlt-connector.ts';
+import { FIELDS, startRestatedService } from './restated-service.ts';
 
 const REPORT = 'publisherperformance';
 
-/** A service with 90 days of events, and the connector that keeps tables of its reports. */
-export interface Scene {
-  readonly service: RestatedService;
-  readonly connector: Connector;
-  readonly home: string;
-  readonly environment: Readonly<Record<string, string>>;
-  databaseOf(name: string): string;
-  /** The command's parameters, by default for all days and fields. */
-  argv(database: string, changes?: Change): string[];
-  /** Fails unless the table has exactly the rows of the report. Resolves to the report's number of bytes. */
-  expectEqual(database: string, changes?: Change): Promise<number>;
-  close(): Promise<void>;
-}
+export type Scene = Awaited<ReturnType<typeof startScene>>;
 
 export interface Change {
   readonly fields?: readonly string[];
@@ -32,7 +20,8 @@ export interface Change {
   readonly options?: readonly string[];
 }
 
-export async function startScene(python: string, seed: number): Promise<Scene> {
+/** Starts a service with 90 days of events, and the connector that keeps tables of its reports. */
+export async function startScene(python: string, seed: number) {
   const service = await startRestatedService(seed);
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-dlt-'));
   const environment = { ...service.environment, DLT_DATA_DIR: join(home, 'dlt') };
@@ -43,8 +32,9 @@ export async function startScene(python: string, seed: number): Promise<Scene> {
     connector,
     home,
     environment,
-    databaseOf: (name) => join(home, `${name}.duckdb`),
-    argv(database, changes = {}) {
+    databaseOf: (name: string) => join(home, `${name}.duckdb`),
+    /** The command's parameters, by default for all days and fields. */
+    argv(database: string, changes: Change = {}) {
       const { start, end, fields, filters = [], table, options = [] } = { ...all, ...changes };
       return [
         ...[REPORT, '--fields', fields.join(','), '--start', start, '--end', end],
@@ -53,7 +43,8 @@ export async function startScene(python: string, seed: number): Promise<Scene> {
         ...['--database', database, ...options],
       ];
     },
-    async expectEqual(database, changes = {}) {
+    /** Fails unless the table has exactly the rows of the report. Resolves to the report's number of bytes. */
+    async expectEqual(database: string, changes: Change = {}) {
       const { table, fields, filters = [], ...window } = { ...all, ...changes };
       const [start, end] = [window.start, window.end].map((day) => `${day}T00:00:00Z`) as [string, string];
       const events = service.days.flatMap((day) => (service.eventsOn(day) ?? []) as readonly EventRow[]);

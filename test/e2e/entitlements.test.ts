@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type EventRow, expectedReport, type Question } from './expected-report.ts';
+import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { ownService, queryOf } from './service.ts';
+import { ownService } from './service.ts';
 
 const events = knownEvents(5, 800);
-const rowsOf = {
-  publisherperformance: events.publisher_events,
-  advertiserperformance: events.advertiser_events,
-};
-const GOVERNING = {
-  publisherperformance: 'publisher_company_id',
-  advertiserperformance: 'advertiser_company_id',
-};
-type ReportName = keyof typeof rowsOf;
-
 /** With this environment, functions read a caller's companies from the token's claims, not from the register. */
 const BY_CLAIMS = {
   ENTITLEMENTS: 'claims',
@@ -29,35 +19,22 @@ const service = await ownService(events, { functionEnv: BY_CLAIMS });
 const tokenOf = (claims: object) =>
   service.stack.identityProvider.signToken({ scope: service.stack.scope, ...claims }, { algorithm: 'EdDSA' });
 
-const get = async (report: string, question: Question, token: string) => {
-  const response = await service.request(report, queryOf(question), {
-    redirect: 'follow',
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  return { status: response.status, body: await response.text() };
-};
-
-const visibleTo = (report: ReportName, companies: readonly bigint[]): EventRow[] =>
-  rowsOf[report].filter((row) => companies.includes(row[GOVERNING[report]] as bigint));
-
 const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
 
 describe('a caller whose token’s claims say which rows it sees', () => {
   it('sees only its own companies’ rows, while another caller sees other rows at the same URL', async () => {
-    const [one, other] = await Promise.all([
-      tokenOf({ publisher_companies: 1000 }),
-      tokenOf({ publisher_companies: '1001' }),
-    ]);
-    const answers = await Promise.all([
-      get('publisherperformance', revenue, one),
-      get('publisherperformance', revenue, other),
-      get('publisherperformance', revenue, one),
-    ]);
-    const expectedFor = (company: bigint) => ({
-      status: 200,
-      body: expectedReport('publisherperformance', visibleTo('publisherperformance', [company]), revenue),
-    });
+    const [one, other] = [
+      await tokenOf({ publisher_companies: 1000 }),
+      await tokenOf({ publisher_companies: '1001' }),
+    ];
+    const answers = await Promise.all(
+      [one, other, one].map((token) => service.answerTo(token, 'publisherperformance', revenue)),
+    );
+    const expectedFor = (company: bigint) => {
+      const visible = events.publisher_events.filter((row) => row['publisher_company_id'] === company);
+      return { status: 200, body: expectedReport('publisherperformance', visible, revenue) };
+    };
     expect(answers).toEqual([expectedFor(1000n), expectedFor(1001n), expectedFor(1000n)]);
     expect(answers[0]).not.toEqual(answers[1]);
   });
@@ -65,7 +42,7 @@ describe('a caller whose token’s claims say which rows it sees', () => {
   it('gets the same answer for a company that it may not see and for a company that does not exist', async () => {
     const token = await tokenOf({ publisher_companies: [1000] });
     const filtered = (id: string) =>
-      get('publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } }, token);
+      service.answerTo(token, 'publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } });
     expect(await filtered('1001')).toEqual(await filtered('424242'));
     expect(await filtered('1001')).toEqual({ status: 200, body: '"PublisherCompanyId","Opens","Revenue"\n' });
   });

@@ -24,38 +24,16 @@ const column =
   (row) =>
     row[name] ?? null;
 
-const PUBLISHER_SIDE = {
-  PlacementId: column('placement_id'),
-  ContainerId: column('container_id'),
-  PublisherAccountId: column('publisher_account_id'),
-  PublisherCompanyId: column('publisher_company_id'),
-  DeviceOrProxy: column('device_or_proxy'),
+const PUBLISHER_SIDE = 'PlacementId ContainerId PublisherAccountId PublisherCompanyId DeviceOrProxy';
+/** The contract's dimensions but the times, and its metrics but Opens. A column has its field's name in snake case. */
+const DIMENSIONS: Readonly<Record<string, string>> = {
+  publisherperformance: PUBLISHER_SIDE,
+  advertiserperformance: `AdvertiserCompanyId CampaignId CampaignLineId CreativeId DemandOrigin ${PUBLISHER_SIDE}`,
 };
-
-const DIMENSIONS: Record<string, Record<string, Read>> = {
-  publisherperformance: { DateTime: hour, Day: day, ...PUBLISHER_SIDE },
-  advertiserperformance: {
-    DateTime: hour,
-    Day: day,
-    AdvertiserCompanyId: column('advertiser_company_id'),
-    CampaignId: column('campaign_id'),
-    CampaignLineId: column('campaign_line_id'),
-    CreativeId: column('creative_id'),
-    DemandOrigin: column('demand_origin'),
-    ...PUBLISHER_SIDE,
-  },
-};
-
-const METRICS: Record<string, string> = {
-  ServedAds: 'served_ads',
-  Clicks: 'clicks',
-  Revenue: 'revenue',
-  Impressions: 'impressions',
-  Conversions: 'conversions',
-  ConversionRevenue: 'conversion_revenue',
-  Spend: 'spend',
-};
+const METRICS = 'ServedAds Clicks Revenue Impressions Conversions ConversionRevenue Spend';
 const MONEY = ['Revenue', 'ConversionRevenue', 'Spend'];
+const columnsOf = (fields = ''): [field: string, column: string][] =>
+  fields.split(' ').map((field) => [field, field.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()]);
 
 const readerOf = (field: Field): Read => {
   if (field.type !== 'datetime') return column(field.column);
@@ -64,8 +42,9 @@ const readerOf = (field: Field): Read => {
 
 /** The columns of a report's fields: those of the contract, and for later fields those of the catalogue. */
 function fieldsOf(report: string) {
-  const dimensions = { ...DIMENSIONS[report] };
-  const metrics = { ...METRICS };
+  const columns = columnsOf(DIMENSIONS[report]).map(([field, name]) => [field, column(name)]);
+  const dimensions: Record<string, Read> = { DateTime: hour, Day: day, ...Object.fromEntries(columns) };
+  const metrics: Record<string, string> = Object.fromEntries(columnsOf(METRICS));
   const money = [...MONEY];
   for (const field of reportOf(report)?.fields ?? [])
     if (field.role === 'dimension') dimensions[field.name] ??= readerOf(field);
@@ -103,20 +82,13 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
   const opened: EventRow[] = [];
   if (wantsOpens && placements && !byPlacement) {
-    const containers = new Set(
-      inWindow
-        .filter((row) => !isOfContainer(row) && placements.includes(String(row['placement_id'])))
-        .map((row) => row['container_id']),
-    );
+    const isOfPlacement = (row: EventRow) => placements.includes(String(row['placement_id']));
+    const ofPlacements = inWindow.filter((row) => !isOfContainer(row) && isOfPlacement(row));
+    const containers = new Set(ofPlacements.map((row) => row['container_id']));
     containers.delete(null);
-    opened.push(
-      ...inWindow.filter(
-        (row) =>
-          row['placement_id'] === null &&
-          containers.has(row['container_id'] ?? null) &&
-          passes(row, 'PlacementId'),
-      ),
-    );
+    const isOpened = (row: EventRow) =>
+      row['placement_id'] === null && containers.has(row['container_id'] ?? null);
+    opened.push(...inWindow.filter((row) => isOpened(row) && passes(row, 'PlacementId')));
   }
 
   const groups = new Map<string, { key: (string | bigint | null)[]; sums: Map<string, bigint> }>();
@@ -156,14 +128,16 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
 
 const whole = (value: string | bigint | null | undefined) => BigInt(value ?? 0);
 
-function micros(value: string | bigint | null | undefined): bigint {
+/** An amount in millionths. */
+export function micros(value: string | bigint | null | undefined): bigint {
   if (value === null || value === undefined) return 0n;
   const [, sign, units, fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
   const amount = BigInt(units ?? '') * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
   return sign ? -amount : amount;
 }
 
-function money(amount: bigint): string {
+/** The digits of an amount in millionths: `2500000` becomes `2.500000`. */
+export function money(amount: bigint): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
   return `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }

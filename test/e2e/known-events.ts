@@ -15,54 +15,25 @@ export function randomNumbers(seed: number): () => number {
 
 /** Values that have broken CSV writers, SQL builders and sorters. */
 export const AWKWARD_TEXT = [
-  'desktop',
-  'phone',
+  ...['desktop', 'phone'],
   // The text begins with a byte order mark, which decoders remove.
   '\ufeffphone',
   `O'Brien" OR 1=1 --`,
   'comma, Inc.',
-  'line one\nline two',
-  'return\r\n',
-  ' padded ',
-  '',
-  '"',
-  '""',
-  "'",
-  '?',
-  'NULL',
-  'Zürich',
-  '日本語',
-  '🦊',
-  '﷽',
-  'back\\slash',
-  '=1+1',
+  ...['line one\nline two', 'return\r\n', ' padded ', '', '"', '""', "'", '?', 'NULL'],
+  ...['Zürich', '日本語', '🦊', '﷽', 'back\\slash', '=1+1'],
   'a'.repeat(256),
 ];
 
 /** The largest and smallest amounts of `decimal(18,6)`, the amounts nearest to 0, and some that floats can't hold. */
-const AMOUNTS = [
-  '0.1',
-  '0.2',
-  '0.000001',
-  '-0.000001',
-  '-12.5',
-  '1234567.891011',
-  '999999999999.999999',
-  '-999999999999.999999',
-  '0',
-];
+const AMOUNTS =
+  '0.1 0.2 0.000001 -0.000001 -12.5 1234567.891011 999999999999.999999 -999999999999.999999 0'.split(' ');
 const COUNTS = [0n, 1n, 1n, 1n, 2n, 17n, 9_007_199_254_740_993n];
 
 /** Times of day at the edges of hours and days, where off-by-one errors show. */
 const TIMES = [
-  '00:00:00.000',
-  '00:59:59.999',
-  '01:00:00.000',
-  '10:29:59.999',
-  '10:30:00.000',
-  '10:59:59.999',
-  '23:00:00.000',
-  '23:59:59.999',
+  ...['00:00:00.000', '00:59:59.999', '01:00:00.000', '10:29:59.999'],
+  ...['10:30:00.000', '10:59:59.999', '23:00:00.000', '23:59:59.999'],
 ];
 
 export type KnownEvents = Readonly<Record<string, EventRow[]>> & {
@@ -81,14 +52,8 @@ export function knownEvents(seed: number, count: number): KnownEvents {
     random() < 0.05 ? null : base + BigInt(Math.floor(random() * span));
   const orNull = <T>(value: T, share = 0.03) => (random() < share ? null : value);
   const days = [
-    '2025-12-30',
-    '2025-12-31',
-    '2026-01-01',
-    '2026-01-02',
-    '2026-01-03',
-    '2026-01-05',
-    '2026-01-06',
-    '2026-02-01',
+    ...['2025-12-30', '2025-12-31', '2026-01-01', '2026-01-02'],
+    ...['2026-01-03', '2026-01-05', '2026-01-06', '2026-02-01'],
   ];
   const time = () => `${pick(days)}T${pick(TIMES)}Z`;
   const huge = pick([9_223_372_036_854_775_807n]);

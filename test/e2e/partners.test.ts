@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
-import { type EventRow, expectedReport, type Question } from './expected-report.ts';
+import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
 
@@ -32,21 +32,13 @@ const registered = async (facts: Partial<PartnerRecord>) => {
 };
 const tokenOf = (claims: object) =>
   service.stack.identityProvider.signToken({ scope: service.stack.scope, ...claims });
-const headersOf = async (claims: object) => ({ Authorization: `Bearer ${await tokenOf(claims)}` });
-const get = async (report: string, question: Question, claims: object) => {
-  const response = await service.request(report, queryOf(question), {
-    redirect: 'follow',
-    headers: await headersOf(claims),
-  });
-  return { status: response.status, body: await response.text() };
-};
+const get = async (report: string, question: Question, claims: object) =>
+  service.answerTo(await tokenOf(claims), report, question);
 const reportOf = (companies: readonly bigint[], question = revenue) => ({
   status: 200,
   body: expectedReport(
     'publisherperformance',
-    events.publisher_events.filter((row: EventRow) =>
-      companies.includes(row['publisher_company_id'] as bigint),
-    ),
+    events.publisher_events.filter((row) => companies.includes(row['publisher_company_id'] as bigint)),
     question,
   ),
 });
@@ -68,10 +60,9 @@ describe('a partner of the register', () => {
     const statuses = await Promise.all(
       service.stack.clients.map(async (client) => {
         const token = await accessToken({ ...service.stack, ...client });
-        const init = { redirect: 'follow', headers: { Authorization: `Bearer ${token}` } } as const;
         const answers = await Promise.all([
-          service.request('publisherperformance', queryOf(revenue), init),
-          service.request('advertiserperformance', queryOf(spend), init),
+          service.answerTo(token, 'publisherperformance', revenue),
+          service.answerTo(token, 'advertiserperformance', spend),
         ]);
         return [client.clientId, ...answers.map(({ status }) => status)];
       }),
@@ -105,20 +96,17 @@ describe('a change of the register', () => {
     ['is answered 404 if the record is gone', undefined],
   ])('holds for a partner that waits: the hop %s', async (_, companies) => {
     const client = await registered({ publisherCompanies: ['1000', '1001'] });
-    const fields = ['PublisherCompanyId', companies ? 'ServedAds' : 'Clicks'];
-    const question = { ...january, fields };
+    const question = { ...january, fields: ['PublisherCompanyId', companies ? 'ServedAds' : 'Clicks'] };
     service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
     const first = await service.request('publisherperformance', queryOf(question), {
-      headers: await headersOf({ client_id: client }),
+      headers: { Authorization: `Bearer ${await tokenOf({ client_id: client })}` },
     });
     const location = first.headers.get('location') ?? '';
     expect(location).toContain('/reporting/downloads/');
-    const record = companies && aPartner({ client, publisherCompanies: companies });
-    await service.stack.register(client, record);
+    await service.stack.register(client, companies && aPartner({ client, publisherCompanies: companies }));
     await forget();
     const response = await fetch(new URL(location, service.stack.apiUrl));
-    const { status } = response;
-    const body = await response.text();
+    const [status, body] = [response.status, await response.text()];
     if (companies) expect({ status, body }).toEqual(reportOf(companies.map(BigInt), question));
     else expect([status, JSON.parse(body).type]).toEqual([404, expect.stringMatching(/:no-such-download$/)]);
   });

@@ -8,7 +8,7 @@ import { startDeployed } from '../deployed/deployed-service.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
+import { writeTables } from '../write-events.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
@@ -28,6 +28,8 @@ export interface Service {
   readonly token: string;
   /** The first response of a report route; the redirect is not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
+  /** What a caller with this token gets if it follows redirects. */
+  answerTo(token: string, report: string, question: Question): Promise<{ status: number; body: string }>;
   /** The report's CSV, by a plain GET that follows redirects. Throws the status and the text of a failure. */
   pull(report: string, question: Question, extra?: string): Promise<string>;
   close(): Promise<void>;
@@ -48,8 +50,7 @@ export async function startService(
   }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');
-  for (const [table, rows] of Object.entries(events))
-    await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
+  await writeTables(eventsDirectory, events);
   const started = await startStack({
     openEngine: engineOver(eventsDirectory),
     eventsDirectory,
@@ -103,6 +104,11 @@ async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: RunningS
     gatewayUrl,
     token,
     request,
+    async answerTo(caller, report, question) {
+      const headers = { Authorization: `Bearer ${caller}` };
+      const response = await request(report, queryOf(question), { redirect: 'follow', headers });
+      return { status: response.status, body: await response.text() };
+    },
     async pull(report, question, extra = '') {
       const response = await request(report, queryOf(question) + extra, { redirect: 'follow' });
       const body = await response.text();

@@ -1,63 +1,47 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
-import { spawnNode } from '../spawn-node.ts';
-import { type EventRow, writeEvents } from '../write-events.ts';
+import { runStart } from '../clients/npm-start.ts';
+import { ownFolder } from '../own-folder.ts';
+import { writeTables } from '../write-events.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 
 const events = knownEvents(3, 100);
-let home: string;
-let eventsDirectory: string;
+const home = await ownFolder();
+const EVENTS_DIR = join(home, 'events');
+await writeTables(EVENTS_DIR, events);
 
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-start-'));
-  eventsDirectory = join(home, 'events');
-  for (const [table, rows] of Object.entries(events))
-    await writeEvents(eventsDirectory, table, rows as unknown as EventRow[]);
-});
-afterAll(() => rm(home, { recursive: true, force: true }));
+/** Starts the service as `npm start` does, by default on this file's events and with a state directory of this file. */
+const run = (env: Record<string, string>, ...args: string[]) =>
+  runStart({ EVENTS_DIR, LOCAL_DIR: join(home, 'state'), ...env }, args);
 
-interface Run {
-  readonly child: ChildProcess;
-  readonly output: () => string;
-  readonly exitCode: Promise<number | null>;
-}
+/** Runs the curl command that the service has printed. */
+const runCurl = async (output: string) => {
+  const curl = /^curl .*$/m.exec(output)?.[0] ?? '';
+  return { curl, csv: (await promisify(execFile)('sh', ['-c', curl])).stdout };
+};
+const stackIn = async (state: string) => JSON.parse(await readFile(join(state, 'stack.json'), 'utf8'));
 
-/** Starts the service as `npm start` does, with a state directory of this test file. */
-function run(env: Record<string, string>, ...args: string[]): Run {
-  const child = spawnNode(['local/start.ts', ...args], {
-    env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
-  });
-  let output = '';
-  child.stdout.on('data', (text) => (output += text));
-  child.stderr.on('data', (text) => (output += text));
-  return { child, output: () => output, exitCode: once(child, 'close').then(([code]) => code) };
-}
-
-const failure = async (env: Record<string, string>, ...args: string[]) => {
+async function failure(env: Record<string, string>, ...args: string[]) {
   const { exitCode, output } = run(env, ...args);
   return { code: await exitCode, output: output() };
-};
+}
 
 describe('npm start', () => {
   it('serves the user’s events, prints a curl command that works, writes stack.json, and leaves nothing behind', async () => {
-    const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
+    const { child, output, exitCode } = run({});
     // It ends in the line to paste.
-    await expect.poll(output, { timeout: 60_000 }).toMatch(/\ncurl .*\n\s*$/);
+    await expect.poll(output).toMatch(/\ncurl .*\n\s*$/);
     expect(output()).toMatch(/^The page, .*: http:\/\/127\.0\.0\.1:\d+\/$/m);
-    const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
-    const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
-    expect(stdout).toBe(
+    expect((await runCurl(output())).csv).toBe(
       expectedReport('publisherperformance', events.publisher_events, {
         fields: ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
-        start: '2026-01-26T00:00:00Z',
-        end: '2026-02-02T00:00:00Z',
+        ...{ start: '2026-01-26T00:00:00Z', end: '2026-02-02T00:00:00Z' },
       }),
     );
 
@@ -67,8 +51,7 @@ describe('npm start', () => {
     // No line may hold a presigned URL or a token.
     expect(output()).not.toMatch(/X-Amz-|eyJ/);
 
-    const stackFile = join(home, 'state', 'stack.json');
-    const stack = JSON.parse(await readFile(stackFile, 'utf8'));
+    const stack = await stackIn(join(home, 'state'));
     // It holds secrets, and the run's folder holds reports.
     for (const path of ['stack.json', `run-${stack.run}`])
       expect((await stat(join(home, 'state', path))).mode & 0o077).toBe(0);
@@ -79,93 +62,79 @@ describe('npm start', () => {
 
     child.kill('SIGINT');
     expect(await exitCode).toBe(0);
-    await expect(stat(stackFile)).rejects.toThrow('ENOENT');
     expect(await readdir(join(home, 'state'))).toEqual([]);
   });
 
-  it.each<[string, (state: string) => Promise<ChildProcess>]>([
+  it.each<[string, (env: Record<string, string>) => Promise<ChildProcess>]>([
     [
       'its output is closed',
-      async (state) => {
-        const { child } = run({ EVENTS_DIR: eventsDirectory, LOCAL_DIR: state });
-        child.stdout?.destroy();
-        child.stderr?.destroy();
+      async (env) => {
+        const { child } = run(env);
+        for (const stream of [child.stdout, child.stderr]) stream.destroy();
         return child;
       },
     ],
     [
       'the disk under its log is full',
-      async (state) => {
+      async (env) => {
         const full = await open('/dev/full', 'w');
         onTestFinished(() => full.close());
-        const env = { ...process.env, EVENTS_DIR: eventsDirectory, LOCAL_DIR: state, PORT: '0' };
-        return spawn(process.execPath, ['local/start.ts'], { env, stdio: ['ignore', full.fd, full.fd] });
+        const stdio = ['ignore' as const, full.fd, full.fd];
+        return spawn(process.execPath, ['local/start.ts'], { env: { ...process.env, ...env }, stdio });
       },
     ],
-  ])(
-    'serves on if %s, and leaves nothing behind',
-    async (name, startIn) => {
-      const state = join(home, name.replaceAll(' ', '-'));
-      const child = await startIn(state);
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const exitCode = once(child, 'exit').then(([code]) => code);
-      const read = async () => JSON.parse(await readFile(join(state, 'stack.json'), 'utf8'));
-      await expect.poll(() => read().catch(() => undefined), { timeout: 60_000 }).toBeDefined();
-      const stack = await read();
-      for (let requests = 0; requests < 5; requests++) {
-        const answer = await fetch(`${stack.apiUrl}/reporting/publisherperformance`, {
-          headers: { Authorization: `Bearer ${await accessToken(stack)}` },
-        });
-        expect(answer.status).toBe(400);
-      }
-      child.kill('SIGINT');
-      expect(await exitCode).toBe(0);
-      expect(await readdir(state)).toEqual([]);
-    },
-    90_000,
-  );
+  ])('serves on if %s, and leaves nothing behind', async (name, startWith) => {
+    const state = join(home, name.replaceAll(' ', '-'));
+    const child = await startWith({ EVENTS_DIR, LOCAL_DIR: state, PORT: '0' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    await expect.poll(() => stackIn(state).catch(() => undefined)).toBeDefined();
+    const stack = await stackIn(state);
+    for (let requests = 0; requests < 5; requests++) {
+      const headers = { Authorization: `Bearer ${await accessToken(stack)}` };
+      expect((await fetch(`${stack.apiUrl}/reporting/publisherperformance`, { headers })).status).toBe(400);
+    }
+    child.kill('SIGINT');
+    expect((await exited)[0]).toBe(0);
+    expect(await readdir(state)).toEqual([]);
+  });
 
   it('ends with a message if the folder of its run is gone', async () => {
     const state = join(home, 'robbed');
-    const { output, exitCode } = run({ EVENTS_DIR: eventsDirectory, LOCAL_DIR: state });
-    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
-    const { run: id } = JSON.parse(await readFile(join(state, 'stack.json'), 'utf8'));
-    await rm(join(state, `run-${id}`), { recursive: true });
+    const { output, exitCode } = run({ LOCAL_DIR: state });
+    await expect.poll(output).toContain('Ctrl-C');
+    await rm(join(state, `run-${(await stackIn(state)).run}`), { recursive: true });
     expect(await exitCode).toBe(1);
     expect(output()).toMatch(/run-\w+ is gone, and the service can't go on\. Start it again\.\n$/);
     expect(await readdir(state)).toEqual([]);
-  }, 90_000);
+  });
 
   it('does not change a running stack when a second stack starts or fails to start', async () => {
-    const state = join(home, 'beside');
-    const env = { EVENTS_DIR: eventsDirectory, LOCAL_DIR: state };
+    const env = { LOCAL_DIR: join(home, 'beside') };
     const first = run(env);
-    await expect.poll(first.output, { timeout: 60_000 }).toContain('Ctrl-C');
-    const firstFile = await readFile(join(state, 'stack.json'), 'utf8');
-    const { port } = new URL(JSON.parse(firstFile).apiUrl);
+    await expect.poll(first.output).toContain('Ctrl-C');
+    const stack = await stackIn(env.LOCAL_DIR);
+    const { port } = new URL(stack.apiUrl);
     const second = run(env);
     expect(await failure({ ...env, PORT: port })).toEqual({
       code: 1,
       output: `Port ${port} is busy: this service runs there already, as process ${first.child.pid}. Set PORT to another one; PORT=0 takes a free one.\n`,
     });
-    expect(await readFile(join(state, 'stack.json'), 'utf8')).toBe(firstFile);
+    expect(await stackIn(env.LOCAL_DIR)).toEqual(stack);
 
-    await expect.poll(second.output, { timeout: 60_000 }).toContain('Ctrl-C');
-    const curlOf = ({ output }: Run) => /^curl .*$/m.exec(output())?.[0] ?? '';
-    const headOf = async (curl: string) =>
-      (await promisify(execFile)('sh', ['-c', curl])).stdout.split('\n')[0];
-    expect(await Promise.all([curlOf(first), curlOf(second)].map(headOf))).toEqual(
-      Array(2).fill('"Day","ServedAds","Opens","Clicks","Revenue"'),
-    );
-    expect(curlOf(second)).toMatch(/PORT='\d+' npm run --silent token/);
+    await expect.poll(second.output).toContain('Ctrl-C');
+    const curls = await Promise.all([first, second].map(({ output }) => runCurl(output())));
+    for (const { csv } of curls)
+      expect(csv.split('\n')[0]).toBe('"Day","ServedAds","Opens","Clicks","Revenue"');
+    expect(curls[1]?.curl).toMatch(/PORT='\d+' npm run --silent token/);
 
     second.child.kill('SIGINT');
     expect(await second.exitCode).toBe(0);
-    expect(await readFile(join(state, 'stack.json'), 'utf8')).toBe(firstFile);
+    expect(await stackIn(env.LOCAL_DIR)).toEqual(stack);
     first.child.kill('SIGINT');
     expect(await first.exitCode).toBe(0);
-    expect(await readdir(state)).toEqual([]);
-  }, 60_000);
+    expect(await readdir(env.LOCAL_DIR)).toEqual([]);
+  });
 
   it.each<[string, () => Promise<Record<string, string>>, RegExp]>([
     [
@@ -189,17 +158,14 @@ describe('npm start', () => {
       /^EVENTS_DIR: .*publisher_events\/.*none of these is here: there are no files; .*lake -- init .*\n$/,
     ],
   ])('refuses, with a message of one line, %s', async (_, make, expected) => {
-    const { code, output } = await failure({ EVENTS_DIR: eventsDirectory, ...(await make()) });
+    const { code, output } = await failure(await make());
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(1);
   });
 
   it('refuses arguments, and says where settings go', async () => {
-    const { code, output } = await failure({}, '--port', '4711');
-    expect([code, output]).toEqual([
-      1,
-      expect.stringMatching(/^npm start takes no arguments, such as "--port"\. .*\n$/),
-    ]);
+    const output = expect.stringMatching(/^npm start takes no arguments, such as "--port"\. .*\n$/);
+    expect(await failure({}, '--port', '4711')).toEqual({ code: 1, output });
   });
 });

@@ -1,10 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as sendPlain,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -12,12 +7,6 @@ import { gunzipSync } from 'node:zlib';
 import { requestTooLarge } from '../../lib/problems/gateway-problems.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
-
-export interface ValidatingProxy {
-  readonly url: string;
-  /** Closes the proxy. Rejects with all answers that broke docs/openapi.json or lacked a common header. */
-  close(): Promise<void>;
-}
 
 /** The host name and the path under which the upstream serves the service. */
 export interface Site {
@@ -29,12 +18,9 @@ export interface Site {
 
 /**
  * Starts a proxy before the gateway. The proxy compares every answer with docs/openapi.json, and with the headers that
- * every answer must have. If an answer does not fit, the proxy sends a 599 instead, which says why.
+ * every answer must have. If an answer does not fit, the proxy sends a 599 instead, which says why, and `close` rejects.
  */
-export async function startValidatingProxy(
-  upstream: string,
-  { host, basePath = '' }: Site = {},
-): Promise<ValidatingProxy> {
+export async function startValidatingProxy(upstream: string, { host, basePath = '' }: Site = {}) {
   const unfit: string[] = [];
   // The proxy accepts larger requests than the gateway, so the gateway itself can refuse them as too large.
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
@@ -61,10 +47,8 @@ export async function startValidatingProxy(
     async close() {
       server.close();
       server.closeAllConnections();
-      if (unfit.length > 0)
-        throw new Error(
-          `Answers that docs/openapi.json does not allow, or without a header:\n${unfit.join('\n')}`,
-        );
+      const words = 'Answers that docs/openapi.json does not allow, or without a header:';
+      if (unfit.length > 0) throw new Error([words, ...unfit].join('\n'));
     },
   };
 }
@@ -74,14 +58,14 @@ const missingHeaders = (headers: IncomingHttpHeaders): string[] =>
     .filter(([name, value]) => headers[name.toLowerCase()] !== value)
     .map(([name]) => `no ${name}`);
 
-async function forward(request: IncomingMessage, upstream: string, host: string | undefined) {
-  const { method, url, rawHeaders } = request;
+async function forward(received: IncomingMessage, upstream: string, host: string | undefined) {
+  const { method, url, rawHeaders } = received;
   const headers = rawHeaders.map((field, index) =>
     host !== undefined && index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host' ? host : field,
   );
-  const send = upstream.startsWith('https:') ? sendEncrypted : sendPlain;
+  const send = upstream.startsWith('https:') ? sendEncrypted : request;
   const outgoing = send(upstream + url, { method, headers });
-  outgoing.end(await buffer(request));
+  outgoing.end(await buffer(received));
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   return {
     status: answer.statusCode as number,

@@ -6,12 +6,8 @@ import { toolCache } from '../tool-cache.ts';
 const OPENAPI_GENERATOR = '7.25.0';
 const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 const NPM = [
-  'openapi-fetch@0.17.0',
-  'openapi-to-postmanv2@6.3.3',
-  'newman@6.2.2',
-  'openapi-typescript@7.13.0',
-  'typescript@5.9.3',
-  '@types/node@24.19.2',
+  ...['openapi-fetch@0.17.0', 'openapi-to-postmanv2@6.3.3', 'newman@6.2.2'],
+  ...['openapi-typescript@7.13.0', 'typescript@5.9.3', '@types/node@24.19.2'],
 ];
 const PIP = ['openapi-python-client==0.29.1', 'ruff==0.17.6'];
 
@@ -21,11 +17,8 @@ export async function openApiGenerator(): Promise<string | undefined> {
   const artifact = `org.openapitools:openapi-generator-cli:${OPENAPI_GENERATOR}`;
   const home = await toolCache('openapi-generator', [artifact], (directory) =>
     runInstaller('mvn', [
-      '-q',
-      '-B',
-      'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy',
-      `-Dartifact=${artifact}`,
-      `-DoutputDirectory=${directory}`,
+      ...['-q', '-B', 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy'],
+      ...[`-Dartifact=${artifact}`, `-DoutputDirectory=${directory}`],
     ]),
   );
   return join(home, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`);

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { pythonWith } from '../clients/python.ts';
-import { DAYS, FIELDS, type RestatedService, startRestatedService } from '../connectors/restated-service.ts';
+import { endOf } from '../connectors/dlt-connector.ts';
+import { DAYS, FIELDS, startRestatedService } from '../connectors/restated-service.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { ownFolder } from '../own-folder.ts';
 
@@ -16,10 +17,7 @@ const KILLS = 20;
 const python = await pythonWith('requests', ['requests==2.34.2']);
 
 const home = await ownFolder();
-let service: RestatedService;
-beforeAll(async () => {
-  service = await startRestatedService(90);
-});
+const service = await startRestatedService(90);
 afterAll(() => service.close());
 
 const anyDay = () => service.days[Math.floor(service.random() * DAYS)] as string;
@@ -33,10 +31,7 @@ const start = (folder: string, ...options: string[]) => {
 };
 
 async function sync(folder: string, ...options: string[]) {
-  const child = start(folder, ...options);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part));
-  const [code] = await once(child, 'close');
+  const { code, output } = await endOf(start(folder, ...options));
   const [, pulled, bytes] = /(\d+) of them pulled, (\d+) bytes/.exec(output) ?? [];
   return { code, output, pulled: Number(pulled), bytes: Number(bytes) };
 }

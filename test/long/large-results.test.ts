@@ -4,7 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -26,20 +26,18 @@ const run = promisify(execFile);
 const downloads = await ownFolder();
 const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '10000' } });
 
-/** Downloads a report with curl; resolves to its size and digest. */
+const urlOf = (asked: Question) => `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
+const authorization = `Bearer ${service.token}`;
+/** Downloads a report with curl. */
+function download(file: string, asked: Question, ...headers: readonly string[]) {
+  const options = [`Authorization: ${authorization}`, ...headers].flatMap((header) => ['-H', header]);
+  return run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...options, urlOf(asked)]);
+}
+
+/** Downloads a report; resolves to its size and digest. */
 async function digestOf(asked: Question) {
   const file = join(downloads, randomUUID());
-  const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  await run('curl', [
-    '-sSfL',
-    '--max-redirs',
-    '500',
-    '-o',
-    file,
-    '-H',
-    `Authorization: Bearer ${service.token}`,
-    url,
-  ]);
+  await download(file, asked);
   const { stdout } = await run('sha256sum', [file]);
   const { size } = await stat(file);
   await rm(file);
@@ -52,19 +50,16 @@ async function digestOf(asked: Question) {
  */
 async function zippedDigestOf(asked: Question, beside: 'gzip -4' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
-  const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  const authorization = `Bearer ${service.token}`;
   // The gzipped file follows the plain one, which its first caller took.
   await vi.waitFor(
     async () => {
       const init = { redirect: 'manual', headers: { authorization, 'accept-encoding': 'gzip' } } as const;
-      const { headers } = await fetch(url, init);
+      const { headers } = await fetch(urlOf(asked), init);
       expect(headers.get('location')).toMatch(/\.csv\.gz\?/);
     },
     { timeout: 300_000, interval: 1_000 },
   );
-  const headers = ['-H', `Authorization: ${authorization}`, '-H', 'Accept-Encoding: gzip'];
-  await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...headers, url]);
+  await download(file, asked, 'Accept-Encoding: gzip');
   const { size } = await stat(file);
   const shell = (command: string) =>
     run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());
@@ -89,7 +84,6 @@ function repeated(asked: Question, bytes: number) {
  * bytes, and to its CPU time.
  */
 async function publishAgain(): Promise<{ readonly memory: number; readonly cpuMs: number }> {
-  const { storageUrl, environment } = service.stack;
   const s3 = s3Of(service.stack);
   const Bucket = 'performance-reports-results';
   const listed = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: RESULTS_PREFIX.publications }));
@@ -98,52 +92,47 @@ async function publishAgain(): Promise<{ readonly memory: number; readonly cpuMs
   const stored = await s3.send(new GetObjectCommand({ Bucket, Key: requestKey }));
   const { key } = JSON.parse((await stored.Body?.transformToString()) ?? '{}');
   for (const file of [key, `${key}.gz`]) await s3.send(new DeleteObjectCommand({ Bucket, Key: file }));
-  const { stdout } = await run(
-    process.execPath,
-    [join(import.meta.dirname, 'publish-alone.ts'), requestKey],
-    {
-      env: {
-        AWS_ENDPOINT_URL_S3: storageUrl,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: environment['AWS_ACCESS_KEY_ID'],
-        AWS_SECRET_ACCESS_KEY: environment['AWS_SECRET_ACCESS_KEY'],
-        ...LEAST_ENVIRONMENT,
-        RESULTS_BUCKET: Bucket,
-      },
-    },
-  );
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = service.stack.environment;
+  const aws = { AWS_ENDPOINT_URL_S3: service.stack.storageUrl, AWS_REGION: 'us-east-1' };
+  const env = {
+    ...aws,
+    AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY,
+    ...LEAST_ENVIRONMENT,
+    RESULTS_BUCKET: Bucket,
+  };
+  const program = [join(import.meta.dirname, 'publish-alone.ts'), requestKey];
+  const { stdout } = await run(process.execPath, program, { env });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-describe('a result of a gigabyte', () => {
-  it('is published completely, plain and gzipped, with less than 200 MB of memory', async () => {
-    service.stack.faults.set([{ on: 'query', resultBytes: 100 * MB }]);
-    const tenth = await digestOf(question('2026-01-06T00:00:00Z'));
-    const ofTenth = await publishAgain();
+it('a result of a gigabyte is published completely, plain and gzipped, with less than 200 MB of memory', async () => {
+  service.stack.faults.set([{ on: 'query', resultBytes: 100 * MB }]);
+  const tenth = await digestOf(question('2026-01-06T00:00:00Z'));
+  const ofTenth = await publishAgain();
 
-    const asked = question('2026-01-07T00:00:00Z');
-    service.stack.faults.set([{ on: 'query', resultBytes: 1_000 * MB }]);
-    const first = await digestOf(asked);
-    const expected = repeated(asked, first.bytes);
-    expect(Number.isInteger(expected.rounds)).toBe(true);
-    expect(first.bytes).toBeGreaterThan(700 * MB);
-    expect(first.digest).toBe(expected.digest);
+  const asked = question('2026-01-07T00:00:00Z');
+  service.stack.faults.set([{ on: 'query', resultBytes: 1_000 * MB }]);
+  const first = await digestOf(asked);
+  const expected = repeated(asked, first.bytes);
+  expect(Number.isInteger(expected.rounds)).toBe(true);
+  expect(first.bytes).toBeGreaterThan(700 * MB);
+  expect(first.digest).toBe(expected.digest);
 
-    const gzipped = await zippedDigestOf(asked, 'gzip -4');
-    process.stdout.write(
-      `zipped to ${gzipped.bytes} bytes, by gzip -4 to ${gzipped.byGzip}: ${(gzipped.bytes / gzipped.byGzip).toFixed(3)} times as many\n`,
-    );
-    expect(gzipped.digest).toBe(first.digest);
-    expect(gzipped.bytes).toBeLessThanOrEqual(1.05 * gzipped.byGzip);
+  const gzipped = await zippedDigestOf(asked, 'gzip -4');
+  process.stdout.write(
+    `zipped to ${gzipped.bytes} bytes, by gzip -4 to ${gzipped.byGzip}: ${(gzipped.bytes / gzipped.byGzip).toFixed(3)} times as many\n`,
+  );
+  expect(gzipped.digest).toBe(first.digest);
+  expect(gzipped.bytes).toBeLessThanOrEqual(1.05 * gzipped.byGzip);
 
-    const { memory, cpuMs } = await publishAgain();
-    expect(await digestOf(asked)).toEqual(first);
-    expect(await zippedDigestOf(asked, 'nothing')).toEqual({ ...gzipped, byGzip: 0 });
-    const inMB = (bytes: number) => `${Math.round(bytes / MB)} MB`;
-    process.stdout.write(
-      `${inMB(tenth.bytes)} published with ${inMB(ofTenth.memory)} of memory, ${inMB(first.bytes)} with ${inMB(memory)} in ${cpuMs} ms of CPU\n`,
-    );
-    expect(memory).toBeLessThan(ofTenth.memory + 100 * MB);
-    expect(memory).toBeLessThan(200 * MB);
-  });
+  const { memory, cpuMs } = await publishAgain();
+  expect(await digestOf(asked)).toEqual(first);
+  expect(await zippedDigestOf(asked, 'nothing')).toEqual({ ...gzipped, byGzip: 0 });
+  const inMB = (bytes: number) => `${Math.round(bytes / MB)} MB`;
+  process.stdout.write(
+    `${inMB(tenth.bytes)} published with ${inMB(ofTenth.memory)} of memory, ${inMB(first.bytes)} with ${inMB(memory)} in ${cpuMs} ms of CPU\n`,
+  );
+  expect(memory).toBeLessThan(ofTenth.memory + 100 * MB);
+  expect(memory).toBeLessThan(200 * MB);
 });

@@ -1,14 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { registerBucket } from '../../tools/partner/register-bucket.ts';
-import { type AwsStandIn, startAwsStandIn } from '../tools/aws-stand-in.ts';
+import { startAwsStandIn } from '../tools/aws-stand-in.ts';
 import { clientIn, partnerHere, runPartner, secretIn } from '../tools/run-partner.ts';
 
-let aws: AwsStandIn;
-beforeAll(async () => {
-  aws = await startAwsStandIn({ dev: 'cognito' });
-  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
-});
+const aws = await startAwsStandIn({ dev: 'cognito' });
+for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
 afterAll(() => aws.close());
 
 const add = (name: string) =>
@@ -36,6 +33,10 @@ async function wasKilled(args: readonly string[], nth: number, when: 'before' | 
   aws.onCall = async () => {};
   return code === null;
 }
+
+const secretsOf = (added: Parameters<typeof clientIn>[0]) => [
+  ...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? []),
+];
 
 const activeRecords = async () => {
   const register = registerBucket('partners');
@@ -65,9 +66,7 @@ describe('npm run partner, killed at any of its calls', () => {
           await partnerHere(remove(name));
           expect([aws.clients.size, await activeRecords()]).toEqual([0, []]);
           const added = await partnerHere(add(name));
-          expect([...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? [])]).toEqual([
-            secretIn(added),
-          ]);
+          expect(secretsOf(added)).toEqual([secretIn(added)]);
           await partnerHere(remove(name));
         }
       expect(kills).toBeGreaterThanOrEqual(6);
@@ -76,7 +75,7 @@ describe('npm run partner, killed at any of its calls', () => {
 
   it('a rotation whose secret nobody has seen keeps the old one good, and --again shows another', async () => {
     const added = await partnerHere(add('rotating'));
-    const secrets = () => [...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? [])];
+    const secrets = () => secretsOf(added);
     let nth = 1;
     while (secrets().length < 2) expect(await wasKilled(rotate('rotating'), nth++, 'after')).toBe(true);
     expect((await partnerHere(rotate('rotating'))).output).toMatch(/two good secrets already.*--again/);

@@ -24,12 +24,8 @@ describe('the page’s formatting', () => {
   });
 
   it('writes sizes and durations with a fitting unit', () => {
-    expect([1, 999, 46_500_000, 1_250_000_000].map(fileSize)).toEqual([
-      '1 byte',
-      '999 bytes',
-      '46.5 MB',
-      '1.25 GB',
-    ]);
+    const sizes = [1, 999, 46_500_000, 1_250_000_000].map(fileSize);
+    expect(sizes).toEqual(['1 byte', '999 bytes', '46.5 MB', '1.25 GB']);
     expect([400, 12_300, 125_000].map(duration)).toEqual(['0.4 s', '12 s', '2 min 5 s']);
   });
 
@@ -39,10 +35,9 @@ describe('the page’s formatting', () => {
       ({ role: 'dimension', type: 'datetime', grain, name: 'x', meaning: '' }) as const;
     expect(shownCell(time, field('day'))).toBe('2026-02-01');
     expect(shownCell(time, field('hour'))).toBe('2026-02-01 05:00');
-    expect(shownCell('1234.5', { role: 'metric', type: 'float', name: 'x', column: 'x', meaning: '' })).toBe(
-      '1,234.5',
-    );
-    const text = { role: 'dimension', type: 'string', name: 'x', column: 'x', meaning: '' } as const;
+    const named = { name: 'x', column: 'x', meaning: '' };
+    expect(shownCell('1234.5', { role: 'metric', type: 'float', ...named })).toBe('1,234.5');
+    const text = { role: 'dimension', type: 'string', ...named } as const;
     for (const kept of [time, '7000013']) expect(shownCell(kept, text)).toBe(kept);
     expect(shownCell(null, text)).toBe('');
   });
@@ -62,17 +57,10 @@ describe('the page’s formatting', () => {
   });
 
   it('rounds amounts to the cent, and shows changes with their sign and ratios with their unit', () => {
-    expect([shownMetric('1234.567890', true), shownMetric('1234', false), shownMetric(null, true)]).toEqual([
-      '1,234.57',
-      '1,234',
-      '–',
-    ]);
-    expect(['5', '-5', '0', null].map((digits) => shownChange(digits, false))).toEqual([
-      '+5',
-      '-5',
-      '0',
-      '–',
-    ]);
+    const metrics = [shownMetric('1234.567890', true), shownMetric('1234', false), shownMetric(null, true)];
+    expect(metrics).toEqual(['1,234.57', '1,234', '–']);
+    const changes = ['5', '-5', '0', null].map((digits) => shownChange(digits, false));
+    expect(changes).toEqual(['+5', '-5', '0', '–']);
     expect(shownRatio('1.204819', 'percent')).toBe('1.20 %');
     expect(shownRatio('3.2041', 'amount')).toBe('3.204');
     expect(shownRatio('2.5', 'times')).toBe('2.50×');

@@ -1,14 +1,9 @@
 import { join } from 'node:path';
+import { micros, money } from '../e2e/expected-report.ts';
 import { openWriter } from '../tools/make-parquet.ts';
 
 /** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
-const KEYS = [
-  'hour',
-  'placement_id',
-  'publisher_account_id',
-  'publisher_company_id',
-  'device_or_proxy',
-] as const;
+const KEYS = 'hour placement_id publisher_account_id publisher_company_id device_or_proxy'.split(' ');
 const COUNTS = ['served_ads', 'placement_opens', 'container_opens', 'clicks'] as const;
 
 /** Records with equal keys: the keys, the number of records, and the sums of counts and of revenue, all as text. */
@@ -45,18 +40,6 @@ export function totalsOf(groups: readonly Group[]): Readonly<Record<string, stri
     groups.reduce((sum, group) => sum + numberOf(String(group[KEYS.length + 1 + index])), 0n);
   return {
     ...Object.fromEntries(COUNTS.map((name, index) => [name, String(total(index, BigInt))])),
-    revenue: asAmount(total(COUNTS.length, millionths)),
+    revenue: money(total(COUNTS.length, micros)),
   };
-}
-
-/** An amount in millionths. The amount is text with up to six digits after the point. */
-function millionths(amount: string): bigint {
-  const [whole = '', digits = ''] = amount.split('.');
-  return BigInt(whole + digits.padEnd(6, '0'));
-}
-
-/** A sum of millionths as an amount, with six digits after the point. */
-export function asAmount(sum: bigint): string {
-  const digits = String(sum < 0n ? -sum : sum).padStart(7, '0');
-  return `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { money } from '../e2e/expected-report.ts';
 import { writingFolder } from '../tools/make-parquet.ts';
 import { expectLake } from './bring-in.ts';
-import { asAmount, type Group } from './lake-groups.ts';
+import type { Group } from './lake-groups.ts';
 
 /** The number of records. `SOURCE_ROWS` can set a smaller number for a quick try of the test. */
 const ROWS = Number(process.env['SOURCE_ROWS'] || 20_000_000);
@@ -22,12 +23,8 @@ const MOST_MILLIONTHS = 1_000_003;
 
 /** The sums of the records that `select` makes. They are computed without DuckDB, from each record's number `i`. */
 function expectedGroups(): Group[] {
-  const sums = Array.from({ length: 72 * COMPANIES }, () => ({
-    rows: 0,
-    opens: 0,
-    clicks: 0,
-    millionths: 0,
-  }));
+  const none = { rows: 0, opens: 0, clicks: 0, millionths: 0 };
+  const sums = Array.from({ length: 72 * COMPANIES }, () => ({ ...none }));
   for (let i = 0; i < ROWS; i++) {
     const hour = Math.floor(((i * STEP_MS) % DAYS_MS) / HOUR_MS);
     const group = sums[hour * COMPANIES + (i % COMPANIES)] as (typeof sums)[number];
@@ -41,17 +38,8 @@ function expectedGroups(): Group[] {
     const hour = new Date(FIRST_MS + Math.floor(index / COMPANIES) * HOUR_MS).toISOString();
     const company = String(1 + (index % COMPANIES));
     const counts = [rows, rows, opens, 0, clicks].map(String);
-    return [
-      [
-        hour.slice(0, 13).replace('T', ' '),
-        company,
-        company,
-        company,
-        'phone',
-        ...counts,
-        asAmount(BigInt(millionths)),
-      ],
-    ];
+    const keys = [hour.slice(0, 13).replace('T', ' '), company, company, company, 'phone'];
+    return [[...keys, ...counts, money(BigInt(millionths))]];
   });
 }
 

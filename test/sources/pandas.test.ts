@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { pythonWith } from '../clients/python.ts';
 import { bringIn, type Source, titleOf } from './bring-in.ts';
-import { type Written, writtenBy } from './python-source.ts';
+import { writtenBy } from './python-source.ts';
 
 /** Makes two sources of one, because pandas writes its records twice: as a CSV file and as a Parquet file. */
 const bothFiles = ({ name, ...rest }: Source): Source[] =>
@@ -42,14 +42,10 @@ describe.each([
   ['3', 'pandas==3.1.1'],
 ])('the conversion of files that pandas %s writes', async (version, pandas) => {
   const python = (await pythonWith(`pandas-${version}`, [pandas, 'pyarrow==26.0.1'])) ?? '';
-  let written: Written;
-  beforeAll(async () => {
-    if (python) written = await writtenBy(python, 'pandas_source.py');
-  });
-  afterAll(() => written?.[Symbol.asyncDispose]());
+  const home = await writtenBy(python, 'pandas_source.py');
 
   it.skipIf(!python).each(SOURCES.map((source) => [titleOf(source), source] as const))(
     'gives the expected lake: %s',
-    (_, source) => bringIn(written.home, source),
+    (_, source) => bringIn(home, source),
   );
 });

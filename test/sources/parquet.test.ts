@@ -1,27 +1,23 @@
 import { copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pythonWith } from '../clients/python.ts';
 import { runProgram } from '../clients/run-program.ts';
 import { openWriter } from '../tools/make-parquet.ts';
 import { highestFirst, int, NOON, type OddColumn, oddParquet, SCHEMA } from '../tools/odd-parquet.ts';
 import { runLake } from '../tools/run-lake.ts';
 import types from './pyarrow-types.json' with { type: 'json' };
-import { type Written, writtenBy } from './python-source.ts';
+import { writtenBy } from './python-source.ts';
 
 const python = (await pythonWith('parquet', ['pyarrow==26.0.1'])) ?? '';
 
-let written: Written;
-beforeAll(async () => {
-  if (python) written = await writtenBy(python, 'parquet_source.py');
-});
-afterAll(() => written?.[Symbol.asyncDispose]());
+const home = await writtenBy(python, 'parquet_source.py');
 
 const ROLES = ['event_time', 'clicks', 'device_or_proxy', 'revenue'] as const;
 const INSIDE = 'publisher_events/day=2026-01-31/events.parquet';
 
 const convert = async (lake: string, ...options: string[]) => {
-  const to = await mkdtemp(join(written.home, 'lake-'));
+  const to = await mkdtemp(join(home, 'lake-'));
   const run = await runLake(['convert', lake, '--to', to, '--table', 'publisher_events', ...options]);
   return { ...run, to };
 };
@@ -44,11 +40,10 @@ describe.skipIf(!python)('a type that pyarrow writes', () => {
   );
 
   it.each(cases)('%s as %s: %s', async (type, role, verdict) => {
-    const lake = join(written.home, `${type} as ${role}`);
+    const lake = join(home, `${type} as ${role}`);
     const checked = await runLake(['check', lake, '--footers', '--all']);
-    const finding = checked.stdout
-      .split('\n\n')
-      .find((part) => part.includes(`column  ${role}\n   found   it is `));
+    const says = `column  ${role}\n   found   it is `;
+    const finding = checked.stdout.split('\n\n').find((part) => part.includes(says));
     expect(finding === undefined).toBe(verdict === 'is');
     if (verdict === 'made') expect(finding).toMatch(/cure {4}Run `npm run lake -- convert /);
     if (verdict === 'no') expect(finding).not.toContain('npm run lake');
@@ -85,7 +80,7 @@ describe.skipIf(!python)('a type that pyarrow writes', () => {
 async function cured(message: string, file: string): Promise<string> {
   const [, program = ''] = /`python3 -c "([^`]*)"`/.exec(message) ?? [];
   expect(program).not.toBe('');
-  const folder = await mkdtemp(join(written.home, 'cured-'));
+  const folder = await mkdtemp(join(home, 'cured-'));
   await copyFile(file, join(folder, 'in.parquet'));
   await runProgram(python, ['-c', program], { cwd: folder });
   return join(folder, 'out.parquet');
@@ -94,12 +89,12 @@ async function cured(message: string, file: string): Promise<string> {
 describe.skipIf(!python)('the statement in a refusal makes the file right', () => {
   const SUMS = { revenue: 'revenue 999999999999.249999', clicks: 'clicks 9007199254741000' };
 
-  const cases = [39, 45, 53, 60, 76].flatMap((digits) =>
-    (['revenue', 'clicks'] as const).map((column) => [digits, column] as const),
-  );
-
-  it.each(cases)('of decimals of %s digits: %s', async (digits, column) => {
-    const lake = join(written.home, `wide ${digits} ${column}`);
+  it.each(
+    [39, 45, 53, 60, 76].flatMap((digits) =>
+      (['revenue', 'clicks'] as const).map((column) => ({ digits, column })),
+    ),
+  )('of decimals of $digits digits: $column', async ({ digits, column }) => {
+    const lake = join(home, `wide ${digits} ${column}`);
     const { code, stderr } = await convert(lake);
     expect(code).toBe(2);
     const { stdout } = await runLake(['check', lake, '--all']);
@@ -111,7 +106,7 @@ describe.skipIf(!python)('the statement in a refusal makes the file right', () =
   });
 
   it('of decimals with too many digits: it fails', async () => {
-    const lake = join(written.home, 'wide too long');
+    const lake = join(home, 'wide too long');
     const { stderr } = await convert(lake);
     await expect(cured(stderr, join(lake, INSIDE))).rejects.toThrow();
   });
@@ -129,7 +124,7 @@ describe.skipIf(!python)('the statement in a refusal makes the file right', () =
       ...{ name, schema: SCHEMA[type], values: values.map((value) => int(value)) },
       ...{ packed: framed, metadata: { 4: 5 } },
     });
-    const file = join(written.home, 'hadoop.parquet');
+    const file = join(home, 'hadoop.parquet');
     const times = column('event_time', 'timestamp', [NOON, NOON]);
     await writeFile(file, oddParquet([times, column('clicks', 'bigint', [3n, 4n])]));
     const { stderr } = await convert(file);
@@ -141,38 +136,36 @@ describe.skipIf(!python)('the statement in a refusal makes the file right', () =
 });
 
 describe.skipIf(!python)('pages that pyarrow writes with checksums', () => {
-  const cases = ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'].flatMap((codec) =>
-    ['1.0', '2.0'].map((version) => [codec, version] as const),
-  );
+  const cases = ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'].flatMap((codec) => [
+    `${codec} 1.0`,
+    `${codec} 2.0`,
+  ]);
 
-  it.each(cases)(
-    'are read if they are whole, and refused after a flipped bit: %s, pages %s',
-    async (codec, version) => {
-      const lake = join(written.home, `checksums ${codec} ${version}`);
-      const whole = await convert(lake);
-      expect(whole.stderr).toBe('');
-      expect(whole.stdout).toContain('served_ads 30000,');
-      expect((await runLake(['check', lake])).code).toBe(0);
-      const bytes = await readFile(join(lake, INSIDE));
-      const end = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
-      // Bits all over the file. A few are in a page's header, which has no checksum: then its values can't be read.
-      const says: string[] = [];
-      for (let part = 1; part <= 12; part++) {
-        const damaged = Buffer.from(bytes);
-        const at = Math.floor((end * part) / 13);
-        damaged[at] = (damaged[at] ?? 0) ^ 4;
-        const copy = await mkdtemp(join(written.home, 'damaged-'));
-        await mkdir(join(copy, INSIDE, '..'), { recursive: true });
-        await writeFile(join(copy, INSIDE), damaged);
-        const { code, stderr } = await convert(copy);
-        const hours = await mkdtemp(join(written.home, 'hours-'));
-        const hourly = await runLake(['hourly', '--from', copy, '--to', hours]);
-        const check = await runLake(['check', copy]);
-        expect([code, hourly.code, check.code], `bit at ${at}`).toEqual([2, 1, 1]);
-        says.push(stderr, hourly.stdout, check.stdout);
-      }
-      const checksums = says.filter((said) => said.includes('the checksum of a page is not'));
-      expect(checksums.length, says.join('\n')).toBeGreaterThanOrEqual(33);
-    },
-  );
+  it.each(cases)('are read if they are whole, and refused after a flipped bit: %s', async (pages) => {
+    const lake = join(home, `checksums ${pages}`);
+    const whole = await convert(lake);
+    expect(whole.stderr).toBe('');
+    expect(whole.stdout).toContain('served_ads 30000,');
+    expect((await runLake(['check', lake])).code).toBe(0);
+    const bytes = await readFile(join(lake, INSIDE));
+    const end = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+    // Bits all over the file. A few are in a page's header, which has no checksum: then its values can't be read.
+    const says: string[] = [];
+    for (let part = 1; part <= 12; part++) {
+      const damaged = Buffer.from(bytes);
+      const at = Math.floor((end * part) / 13);
+      damaged[at] = (damaged[at] ?? 0) ^ 4;
+      const copy = await mkdtemp(join(home, 'damaged-'));
+      await mkdir(join(copy, INSIDE, '..'), { recursive: true });
+      await writeFile(join(copy, INSIDE), damaged);
+      const { code, stderr } = await convert(copy);
+      const hours = await mkdtemp(join(home, 'hours-'));
+      const hourly = await runLake(['hourly', '--from', copy, '--to', hours]);
+      const check = await runLake(['check', copy]);
+      expect([code, hourly.code, check.code], `bit at ${at}`).toEqual([2, 1, 1]);
+      says.push(stderr, hourly.stdout, check.stdout);
+    }
+    const checksums = says.filter((said) => said.includes('the checksum of a page is not'));
+    expect(checksums.length, says.join('\n')).toBeGreaterThanOrEqual(33);
+  });
 });

@@ -25,20 +25,12 @@ const FARTHEST = [
 
 /** Starts of windows, each before every end in `ENDS`. The first start is 32 days before the last end. */
 const STARTS = [
-  '2025-12-31T00:00:00Z',
-  '2025-12-31T23:00:00Z',
-  '2026-01-01T00:00:00Z',
-  '2026-01-01T00:59:59Z',
-  '2026-01-01T10:30:00Z',
-  '2026-01-02T01:00:00Z',
+  ...['2025-12-31T00:00:00Z', '2025-12-31T23:00:00Z', '2026-01-01T00:00:00Z'],
+  ...['2026-01-01T00:59:59Z', '2026-01-01T10:30:00Z', '2026-01-02T01:00:00Z'],
 ];
 const ENDS = [
-  '2026-01-02T10:30:00Z',
-  '2026-01-02T23:59:59Z',
-  '2026-01-03T00:00:00Z',
-  '2026-01-05T11:00:01Z',
-  '2026-01-07T00:00:00Z',
-  '2026-02-01T00:00:00Z',
+  ...['2026-01-02T10:30:00Z', '2026-01-02T23:59:59Z', '2026-01-03T00:00:00Z'],
+  ...['2026-01-05T11:00:01Z', '2026-01-07T00:00:00Z', '2026-02-01T00:00:00Z'],
 ];
 
 const ABSENT: Readonly<Record<string, string>> = {
@@ -54,20 +46,17 @@ const ABSENT: Readonly<Record<string, string>> = {
 export function corpusOf(report: Report, rows: readonly EventRow[], size: number): Case[] {
   const random = randomNumbers(435);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-  const some = <T>(values: readonly T[], most: number): T[] =>
-    values
-      .map((value) => ({ value, at: random() }))
-      .sort((a, b) => a.at - b.at)
-      .slice(0, 1 + Math.floor(random() * most))
-      .map(({ value }) => value);
+  const some = <T>(values: readonly T[], most: number): T[] => {
+    const shuffled = values.map((value) => ({ value, at: random() })).sort((a, b) => a.at - b.at);
+    return shuffled.slice(0, 1 + Math.floor(random() * most)).map(({ value }) => value);
+  };
 
   const names = report.fields.map(({ name }) => name);
   const dimensions = dimensionsOf(report).map(({ name }) => name);
   const metrics = metricsOf(report).map(({ name }) => name);
   const pairs = dimensions.flatMap((one, index) => dimensions.slice(index + 1).map((other) => [one, other]));
-  const values = Object.fromEntries(
-    dimensionsOf(report).map((dimension) => [dimension.name, valuesIn(rows, dimension)]),
-  );
+  const found = dimensionsOf(report).map((dimension) => [dimension.name, valuesIn(rows, dimension)]);
+  const values: Readonly<Record<string, string[]>> = Object.fromEntries(found);
   const companies = [...(values[ownerOf(report).name] ?? []), ABSENT['integer'] as string].map(BigInt);
 
   const filter = (name: string): [string, string[]] => {

@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { publisherReport, type Report, reports } from '../../lib/report/catalogue.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import type { OpenEngine, OpenedEngine } from '../../local/athena/query-engine.ts';
-import { QueryFailure } from '../../local/athena/query-engine.ts';
+import { type OpenEngine, QueryFailure } from '../../local/athena/query-engine.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { type EventRow as WrittenRow, writeEvents } from '../write-events.ts';
+import { ownFolder } from '../own-folder.ts';
+import { writeTables } from '../write-events.ts';
 import { askEngine } from './ask-engine.ts';
 import { type Case, corpusOf } from './corpus.ts';
 import { hardEvents } from './hard-events.ts';
@@ -41,24 +39,16 @@ const visibleTo = (report: Report, companies: readonly bigint[] | undefined): re
     (row) => !companies || companies.includes(row[GOVERNING[report.name] ?? ''] as bigint),
   );
 
-let home: string;
-let duckDb: OpenedEngine;
-let trino: OpenedEngine;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-engines-'));
-  const eventsDirectory = join(home, 'events');
-  for (const [table, rows] of [...Object.entries(events), ['publisher_events', overflowing] as const])
-    await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
-  const open = (openEngine: OpenEngine, name: string) =>
-    openEngine({ database: 'performance_reports', scratchDirectory: join(home, name) });
-  duckDb = await open(duckDbOn(eventsDirectory), 'duckdb');
-  trino = await open(trinoOver(String(process.env['TEST_TRINO_URL']), eventsDirectory), 'trino');
-});
-afterAll(async () => {
-  duckDb.close();
-  trino.close();
-  await rm(home, { recursive: true });
-});
+const home = await ownFolder();
+const eventsDirectory = join(home, 'events');
+for (const some of [events, { publisher_events: overflowing }]) await writeTables(eventsDirectory, some);
+async function open(openEngine: OpenEngine, name: string) {
+  const engine = await openEngine({ database: 'performance_reports', scratchDirectory: join(home, name) });
+  afterAll(() => engine.close());
+  return engine;
+}
+const duckDb = await open(duckDbOn(eventsDirectory), 'duckdb');
+const trino = await open(trinoOver(String(process.env['TEST_TRINO_URL']), eventsDirectory), 'trino');
 
 async function compare(report: Report, cases: readonly Case[]) {
   const differences: unknown[] = [];

@@ -1,44 +1,29 @@
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
 import type { Stack } from '../../local/stack.ts';
+import { runStart } from '../clients/npm-start.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf } from '../e2e/service.ts';
-import { spawnNode } from '../spawn-node.ts';
-import { type EventRow, writeEvents } from '../write-events.ts';
+import { folderOfEach } from '../own-folder.ts';
+import { writeTables } from '../write-events.ts';
 import { declareTables } from './trino-tables.ts';
 
 const trinoUrl = String(process.env['TEST_TRINO_URL']);
 
-const homeOfOne = async () => {
-  const home = await mkdtemp(join(tmpdir(), 'performance-reports-trino-start-'));
-  onTestFinished(() => rm(home, { recursive: true }));
-  return home;
-};
-
-function start(env: Record<string, string>) {
-  const child = spawnNode(['local/start.ts'], { env: { ...process.env, PORT: '0', ...env } });
-  let output = '';
-  child.stdout.on('data', (text) => (output += text));
-  child.stderr.on('data', (text) => (output += text));
-  return { child, output: () => output, exitCode: once(child, 'close').then(([code]) => code) };
-}
+const home = folderOfEach();
 
 it('npm start serves the events of the cluster that TRINO_URL names', async () => {
-  const home = await homeOfOne();
   const events = knownEvents(3, 200);
-  for (const [table, rows] of Object.entries(events))
-    await writeEvents(join(home, 'events'), table, rows as unknown as EventRow[]);
-  const { schema } = await declareTables(trinoUrl, join(home, 'events'));
+  await writeTables(join(home(), 'events'), events);
+  const { schema } = await declareTables(trinoUrl, join(home(), 'events'));
 
-  const env = { LOCAL_DIR: join(home, 'state'), TRINO_URL: trinoUrl, TRINO_SCHEMA: schema };
-  const { child, output, exitCode } = start(env);
+  const env = { LOCAL_DIR: join(home(), 'state'), TRINO_URL: trinoUrl, TRINO_SCHEMA: schema };
+  const { child, output, exitCode } = runStart(env);
   await expect.poll(output, { timeout: 30_000 }).toContain('Ctrl-C');
-  const stack = JSON.parse(await readFile(join(home, 'state', 'stack.json'), 'utf8')) as Stack;
+  const stack = JSON.parse(await readFile(join(home(), 'state', 'stack.json'), 'utf8')) as Stack;
   const question: Question = {
     fields: ['Day', 'DeviceOrProxy', 'Opens', 'Revenue'],
     start: '2026-01-01T00:00:00Z',
@@ -62,17 +47,17 @@ it.each([
     /^TRINO_URL: SCHEMA_NOT_FOUND: .* where the tables are\.\n$/,
   ],
   [
-    'no cluster at the address',
+    'no cluster',
     { TRINO_URL: 'http://127.0.0.1:1' },
     /^TRINO_URL: http:\/\/127\.0\.0\.1:1 can't be asked: .*\n$/,
   ],
   [
-    'both TRINO_URL and EVENTS_DIR',
+    'both settings',
     { EVENTS_DIR: '/tmp' },
     /^TRINO_URL: can't be set beside EVENTS_DIR\. Unset one of them\.\n$/,
   ],
 ])('npm start says in one line what is wrong if it finds %s', async (_, env, message) => {
-  const { output, exitCode } = start({ LOCAL_DIR: await homeOfOne(), TRINO_URL: trinoUrl, ...env });
+  const { output, exitCode } = runStart({ LOCAL_DIR: home(), TRINO_URL: trinoUrl, ...env });
   expect(await exitCode).toBe(1);
   expect(output()).toMatch(message);
 });

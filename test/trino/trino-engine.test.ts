@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenedEngine } from '../../local/athena/query-engine.ts';
+import { afterAll, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
-import { type EventRow, writeEvents } from '../write-events.ts';
+import { ownFolder } from '../own-folder.ts';
+import { writeTables } from '../write-events.ts';
 import { trinoOver } from './trino-tables.ts';
 
-let home: string;
-let engine: OpenedEngine;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-trino-engine-'));
-  const eventsDirectory = join(home, 'events');
-  for (const [table, rows] of Object.entries(knownEvents(1, 2_000)))
-    await writeEvents(eventsDirectory, table, rows as unknown as EventRow[]);
-  engine = await trinoOver(
-    String(process.env['TEST_TRINO_URL']),
-    eventsDirectory,
-  )({ database: 'performance_reports', scratchDirectory: join(home, 'scratch') });
-});
-afterAll(async () => {
-  engine.close();
-  await rm(home, { recursive: true });
-});
+const home = await ownFolder();
+await writeTables(join(home, 'events'), knownEvents(1, 2_000));
+const open = trinoOver(String(process.env['TEST_TRINO_URL']), join(home, 'events'));
+const engine = await open({ database: 'performance_reports', scratchDirectory: join(home, 'scratch') });
+afterAll(() => engine.close());
 
 const run = (sql: string, parameters: string[] = [], signal = new AbortController().signal) =>
   engine.run({ id: randomUUID(), sql, parameters, signal });
@@ -31,59 +19,47 @@ const run = (sql: string, parameters: string[] = [], signal = new AbortControlle
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> =>
   readFile((await run(sql, parameters)).csvPath, 'utf8');
 
-describe('a result of the Trino engine', () => {
-  it.each([
-    ['a bigint', '9223372036854775807', '9223372036854775807'],
-    ['a decimal', `DECIMAL '-12345678901234567890.000001'`, '-12345678901234567890.000001'],
-    ['a double', '1e7', '1.0E7'],
-    ['a timestamp', `TIMESTAMP '2026-01-31 10:00:00'`, '2026-01-31 10:00:00.000'],
-    ['a date', `DATE '2026-01-31'`, '2026-01-31'],
-    ['a boolean', '1 = 1', 'true'],
-    ['a text', `'say "hi", 🦊' || chr(10) || chr(13)`, 'say ""hi"", 🦊\n\r'],
-  ])('has %s in the form of Athena’s CSV', async (_, sql, value) => {
-    expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
-  });
+it.each([
+  ['a bigint', '9223372036854775807', '9223372036854775807'],
+  ['a decimal', `DECIMAL '-12345678901234567890.000001'`, '-12345678901234567890.000001'],
+  ['a double', '1e7', '1.0E7'],
+  ['a timestamp', `TIMESTAMP '2026-01-31 10:00:00'`, '2026-01-31 10:00:00.000'],
+  ['a date', `DATE '2026-01-31'`, '2026-01-31'],
+  ['a boolean', '1 = 1', 'true'],
+  ['a text', `'say "hi", 🦊' || chr(10) || chr(13)`, 'say ""hi"", 🦊\n\r'],
+])('a result of the Trino engine has %s in the form of Athena’s CSV', async (_, sql, value) => {
+  expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
 });
 
-describe('parameters', () => {
-  it.each([
-    ['a text', `'O''Brien" OR 1=1 --'`, `O'Brien"" OR 1=1 --`],
-    ['a text with line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
-    ['the largest integer', '9223372036854775807', '9223372036854775807'],
-    ['the smallest integer', '-9223372036854775808', '-9223372036854775808'],
-    ['an expression with a comment', '1 -- one', '1'],
-  ])('can be %s', async (_, parameter, value) => {
-    expect(await csvOf('SELECT ? AS v', parameter)).toBe(`"v"\n"${value}"\n`);
-  });
+it.each([
+  ['a text', `'O''Brien" OR 1=1 --'`, `O'Brien"" OR 1=1 --`],
+  ['a text with line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
+  ['the largest integer', '9223372036854775807', '9223372036854775807'],
+  ['the smallest integer', '-9223372036854775808', '-9223372036854775808'],
+  ['an expression with a comment', '1 -- one', '1'],
+])('parameters can be %s', async (_, parameter, value) => {
+  expect(await csvOf('SELECT ? AS v', parameter)).toBe(`"v"\n"${value}"\n`);
 });
 
-describe('a query that fails', () => {
-  it.each<[string, string, string[], string, number]>([
-    ['bad syntax', 'SELECT FROM', [], 'SYNTAX_ERROR', 1006],
-    ['an unknown table', 'SELECT * FROM nope', [], 'TABLE_NOT_FOUND', 1301],
-    ['an unknown column', 'SELECT nope FROM publisher_events', [], 'COLUMN_NOT_FOUND', 1000],
-    ['an unknown function', 'SELECT nope(1)', [], 'FUNCTION_NOT_FOUND', 1303],
-    ['a bad cast', `SELECT CAST('a' AS bigint)`, [], 'INVALID_CAST_ARGUMENT', 1100],
-    ['a number that is too large', 'SELECT CAST(300 AS tinyint)', [], 'NUMERIC_VALUE_OUT_OF_RANGE', 1100],
-    ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
-    [
-      'a parameter that closes the brackets around it',
-      'SELECT ?',
-      ['1), (2'],
-      'INVALID_PARAMETER_USAGE',
-      1100,
-    ],
-    ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
-  ])('because of %s gives a user error with Athena’s error type', async (_, sql, parameters, name, type) => {
+it.each<[string, string, string[], string, number]>([
+  ['bad syntax', 'SELECT FROM', [], 'SYNTAX_ERROR', 1006],
+  ['an unknown table', 'SELECT * FROM nope', [], 'TABLE_NOT_FOUND', 1301],
+  ['an unknown column', 'SELECT nope FROM publisher_events', [], 'COLUMN_NOT_FOUND', 1000],
+  ['an unknown function', 'SELECT nope(1)', [], 'FUNCTION_NOT_FOUND', 1303],
+  ['a bad cast', `SELECT CAST('a' AS bigint)`, [], 'INVALID_CAST_ARGUMENT', 1100],
+  ['a number that is too large', 'SELECT CAST(300 AS tinyint)', [], 'NUMERIC_VALUE_OUT_OF_RANGE', 1100],
+  ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
+  ['a parameter that closes its brackets', 'SELECT ?', ['1), (2'], 'INVALID_PARAMETER_USAGE', 1100],
+  ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
+])(
+  'a query that fails because of %s gives a user error with Athena’s error type',
+  async (_, sql, parameters, name, type) => {
     await expect(run(sql, parameters)).rejects.toMatchObject({
-      name: 'Error',
-      message: expect.stringMatching(`^${name}: .`),
-      category: 2,
-      type,
-      retryable: false,
+      ...{ name: 'Error', message: expect.stringMatching(`^${name}: .`) },
+      ...{ category: 2, type, retryable: false },
     });
-  });
-});
+  },
+);
 
 it('the engine stops an aborted query in the cluster', async () => {
   const abort = new AbortController();

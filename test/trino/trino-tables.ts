@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type ColumnType, PARTITION_COLUMN, type Table, tables } from '../../lib/report/tables.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
-import type { TrinoCluster } from '../../local/trino/trino-engine.ts';
-import { pagesOf, trinoOn } from '../../local/trino/trino-engine.ts';
+import { pagesOf, type TrinoCluster, trinoOn } from '../../local/trino/trino-engine.ts';
 
 export const CATALOG = 'hive';
 
@@ -18,9 +17,8 @@ const TRINO_TYPE: Readonly<Record<ColumnType, string>> = {
 /** Trino as the engine over a directory of events. Declares the tables of the events in a new schema. */
 export const trinoOver =
   (url: string, eventsDirectory: string): OpenEngine =>
-  async (options) => {
-    return trinoOn(await declareTables(url, eventsDirectory))(options);
-  };
+  async (options) =>
+    trinoOn(await declareTables(url, eventsDirectory))(options);
 
 /**
  * Declares the tables of the data contract over a directory of events, in a new schema.
@@ -37,11 +35,8 @@ export async function declareTables(
   await runStatement(cluster, `CREATE SCHEMA ${schema}`);
   for (const table of tables) {
     await runStatement(cluster, tableDefinition(table, join(eventsDirectory, table.name), firstDay));
-    if (firstDay === undefined)
-      await runStatement(
-        cluster,
-        `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`,
-      );
+    const listing = `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`;
+    if (firstDay === undefined) await runStatement(cluster, listing);
   }
   return cluster;
 }

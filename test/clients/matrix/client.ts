@@ -1,22 +1,18 @@
-/** A client of the table: the simplest program that its users would write, and the changes that make it work. */
-export type Client = {
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toolCache } from '../../tool-cache.ts';
+import { runProgram } from '../run-program.ts';
+
+/** A client of the table: the simplest program that its users would write, and the change that makes it work. */
+export interface Client {
   readonly name: string;
   /** Reads URL (with all parameters except the filter), TEXT (the filter's value) and TOKEN; writes the file OUT. */
   readonly program: string;
-  /** Set if the client parses the values and writes them in another form; then rows are compared, not bytes. */
-  readonly rewrites?: true;
-} & (Healthy | Sick);
-
-interface Healthy {
-  readonly why?: never;
-  readonly cures?: never;
-}
-
-interface Sick {
-  /** The reason why the unchanged program can't pull some reports. */
-  readonly why: string;
-  /** Texts to replace in the program, and their replacements. */
-  readonly cures: readonly { readonly from: string; readonly to: string }[];
+  /** The lines that docs/programs/cures.md prints: each begins with a blank, `-` or `+`. */
+  readonly cure?: readonly string[] | undefined;
+  /** A program of one line that fails if the client's library, a system package, is missing. */
+  readonly needs?: string | undefined;
 }
 
 /** Clients that one runtime runs. */
@@ -38,10 +34,69 @@ export type RunSource = (
   environment: Readonly<Record<string, string>>,
 ) => Promise<unknown>;
 
-/** The program with its cures, which are the changes that make it work. Throws if a text to replace is missing. */
-export function cured({ name, program, cures = [] }: Client): string {
-  return cures.reduce((text, { from, to }) => {
-    if (!text.includes(from)) throw new Error(`${name}: its program has no ${from}`);
-    return text.replace(from, () => to);
-  }, program);
+const page = readFileSync(new URL('../../../docs/programs/cures.md', import.meta.url), 'utf8');
+const CURE = /^## ([^\n]+)\n```diff\n(.*?)\n```$/gms;
+/** The cures of docs/programs/cures.md: by client, the lines of its program that change, and some lines before them. */
+export const cures: ReadonlyMap<string, readonly string[]> = new Map(
+  [...page.matchAll(CURE)].map(([, name = '', lines = '']) => [name, lines.split('\n')]),
+);
+
+/**
+ * The clients in a text: `## <name>` or `## <name> | <what it needs>`, and below it the program.
+ *
+ * @param wholeOf completes a program with what all programs of the language have
+ */
+export const clientsIn = (text: string, wholeOf = (program: string) => program): readonly Client[] =>
+  text.split(/^## /m).flatMap((part) => {
+    const [heading = '', ...lines] = part.trimEnd().split('\n');
+    const [name = '', needs] = heading.split(' | ');
+    return name ? [{ name, needs, program: wholeOf(lines.join('\n')), cure: cures.get(name) }] : [];
+  });
+
+/** The program with its cure. Throws if the program lacks a line of the cure. */
+export function cured({ name, program, cure = [] }: Client): string {
+  const left = program.split('\n');
+  const made: string[] = [];
+  for (const change of cure) {
+    const line = change.slice(1);
+    if (!change.startsWith('+')) {
+      if (!left.includes(line)) throw new Error(`${name}: its program has no ${line}`);
+      made.push(...left.splice(0, left.indexOf(line) + 1));
+      if (change.startsWith('-')) made.pop();
+    } else made.push(line);
+  }
+  return [...made, ...left].join('\n');
 }
+
+/** Runs a program with an interpreter, as a file of this name in the program's directory. */
+export const runFile =
+  (command: string, name: string, parameters: readonly string[] = []): RunSource =>
+  async (source, cwd, env) => {
+    await writeFile(join(cwd, name), source);
+    return runProgram(command, [...parameters, join(cwd, name)], { cwd, env });
+  };
+
+interface Compiler extends Pick<Language, 'clients' | 'runtime'> {
+  /** The text that pins the libraries. */
+  readonly pin: string;
+  /** Compiles the programs in a new directory, by their names. */
+  build(directory: string, sources: readonly (readonly [name: string, source: string])[]): Promise<unknown>;
+  /** The path of the compiled program in that directory. */
+  program(directory: string, name: string): string;
+}
+
+/** A language whose programs, with and without cure, are compiled once into the cache. */
+export const compiled = (name: string, { build, program, pin, ...language }: Compiler): Language => ({
+  ...{ name, ...language },
+  async prepare() {
+    const sources = language.clients.flatMap((client) => [client.program, cured(client)]);
+    const nameOf = (source: string) => `pull${sources.indexOf(source)}`;
+    const home = await toolCache(`${name.toLowerCase()}-clients`, [pin, ...sources], (directory) =>
+      build(
+        directory,
+        sources.map((source) => [nameOf(source), source]),
+      ),
+    );
+    return (source, cwd, env) => runProgram(program(home, nameOf(source)), [], { cwd, env });
+  },
+});

@@ -14,13 +14,8 @@ export async function startProbe() {
   const seen = new Map<string, Seen>();
   const of = (path = '') => {
     const [, client = ''] = /^\/(\w+)/.exec(path) ?? [];
-    const known = seen.get(client) ?? {
-      asks: false,
-      sendsToken: false,
-      follows: false,
-      forwardsToken: false,
-      asksForGzip: false,
-    };
+    const none = { asks: false, sendsToken: false, follows: false, forwardsToken: false, asksForGzip: false };
+    const known = seen.get(client) ?? none;
     seen.set(client, known);
     return known;
   };

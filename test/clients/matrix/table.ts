@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { anchorsOf } from '../../docs/markdown.ts';
 import type { Client } from './client.ts';
-import { changedLines, kindOf } from './cure.ts';
 
 /** The measurements of a client. A mark is `✓`, `✗`, or `?` if nobody has measured the value. */
 export interface Row {
   readonly name: string;
+  /** The reason why the unchanged program can't pull some reports, as the page says it. */
+  readonly why: string;
   /** The mark of `atOnce`, measured with an edge for downloads. */
   readonly withEdge: string;
   readonly atOnce: string;
@@ -16,7 +17,7 @@ export interface Row {
 }
 
 export const unmeasured = (name: string): Row => ({
-  ...{ name, withEdge: '?', atOnce: '?', after70s: '?', after300s: '?' },
+  ...{ name, why: '?', withEdge: '?', atOnce: '?', after70s: '?', after300s: '?' },
   ...{ gzip: '?', token: '?' },
 });
 
@@ -27,9 +28,35 @@ const COLUMNS = [
 
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** The part of a page of `docs/` that the test writes. */
-async function readMade(page: string) {
-  const file = new URL(`../../../docs/${page}`, import.meta.url);
+/** What a client needs to work: nothing, more options in its program, or a rewritten program. */
+type Kind = 'as it comes' | 'an option' | 'rewrite';
+
+/** Whether `after` is `before` plus text in one place. The text may replace one word, but not the first word. */
+function isExtended(before: string, after: string): boolean {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < before.length - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const replaced = before.slice(start, before.length - end);
+  return replaced === '' || (/^\w+$/.test(replaced) && before.slice(0, start).trim() !== '');
+}
+
+/** The kind of the client's cure. Options extend existing lines, or add one line. Any other cure is a rewrite. */
+function kindOf({ cure }: Client): Kind {
+  if (!cure) return 'as it comes';
+  const [removed = [], added = []] = ['-', '+'].map((sign) =>
+    cure.flatMap((line) => (line[0] === sign ? [line.slice(1)] : [])),
+  );
+  const isOption =
+    removed.length === 0
+      ? added.length === 1
+      : removed.length === added.length && removed.every((line, i) => isExtended(line, added[i] ?? ''));
+  return isOption ? 'an option' : 'rewrite';
+}
+
+/** The part of docs/clients.md that the test writes, and a function that writes it. */
+async function readTable() {
+  const file = new URL('../../../docs/clients.md', import.meta.url);
   const text = await readFile(file, 'utf8');
   const [begin, end] = ['<!-- Made by npm run test:clients. -->\n', '<!-- End of what it makes. -->\n'];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
@@ -39,13 +66,11 @@ async function readMade(page: string) {
   };
 }
 
-const readTable = () => readMade('clients.md');
-
-const rowOf = (cells: readonly string[]): Row => {
-  const [name = '', , , atOnce = '', withEdge = '', after70s = '', after300s = '', gzip = '', token = ''] =
-    cells;
-  return { name, atOnce, withEdge, after70s, after300s, gzip, token };
-};
+function rowOf(cells: readonly string[]): Row {
+  const [name = '', , why = '', atOnce = '', withEdge = '', after70s = '', after300s = ''] = cells;
+  const [gzip = '', token = ''] = cells.slice(7);
+  return { name, why, atOnce, withEdge, after70s, after300s, gzip, token };
+}
 
 export async function documentedRows(): Promise<ReadonlyMap<string, Row>> {
   const { made } = await readTable();
@@ -53,41 +78,25 @@ export async function documentedRows(): Promise<ReadonlyMap<string, Row>> {
   return new Map(rows.map(([, cells = '']) => rowOf(cells.split(' | '))).map((row) => [row.name, row]));
 }
 
-function cellsOf(client: Client, row: Row): string[] {
+function lineOf(client: Client, row: Row): string {
   const kind = kindOf(client);
   const [anchor] = anchorsOf(`# ${client.name}`);
-  const works = client.cures ? `[${kind}](programs/cures.md#${anchor})` : kind;
-  return [
-    ...[client.name, works, client.why ?? '', row.atOnce, row.withEdge],
-    ...[row.after70s, row.after300s, row.gzip, row.token],
-  ];
+  const works = client.cure ? `[${kind}](programs/cures.md#${anchor})` : kind;
+  const measured = [row.atOnce, row.withEdge, row.after70s, row.after300s, row.gzip, row.token];
+  return line([client.name, works, row.why, ...measured]);
 }
 
-const cureOf = (client: Client): string =>
-  [`## ${client.name}`, '```diff', ...changedLines(client), '```', ''].join('\n');
-
 /**
- * The generated parts of the guide and of its page of cures: the current texts, and the texts that they should have
- * with these rows. The row of a client that this machine does not have is not changed.
+ * The table of the guide: its current text, and the text that it should have with these rows. The row of a client that
+ * this machine does not have is not changed.
  */
 export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
-  const [table, cures] = await Promise.all([readTable(), readMade('programs/cures.md')]);
+  const { made, write } = await readTable();
   const known = new Map([...(await documentedRows()), ...measured.map((row) => [row.name, row] as const)]);
   const rows = clients.flatMap((client) => {
     const row = known.get(client.name);
-    return row ? [line(cellsOf(client, row))] : [];
+    return row ? [lineOf(client, row)] : [];
   });
-  const newTable = [line(COLUMNS), line(COLUMNS.map(() => '---')), ...rows, '\n'].join('\n');
-  const newCures = clients
-    .filter((client) => client.cures)
-    .map(cureOf)
-    .join('');
-  return {
-    says: table.made + cures.made,
-    shouldSay: newTable + newCures,
-    async write() {
-      await table.write(newTable);
-      await cures.write(newCures);
-    },
-  };
+  const shouldSay = [line(COLUMNS), line(COLUMNS.map(() => '---')), ...rows, '\n'].join('\n');
+  return { says: made, shouldSay, write: () => write(shouldSay) };
 }

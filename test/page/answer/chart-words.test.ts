@@ -3,19 +3,11 @@ import { addedUpWords, canBeUnsplit, leftOutWords, pointText } from '../../../pa
 import { pointsAlone } from '../../../page/src/answer/points-alone.ts';
 import type { ChartData } from '../../../page/src/reader/chart-data.ts';
 
-const run = {
-  report: 'advertiserperformance',
-  choice: { fields: ['Day', 'CampaignId', 'Impressions', 'Clicks'] },
-};
+const choice = { fields: ['Day', 'CampaignId', 'Impressions', 'Clicks'] };
+const run = { report: 'advertiserperformance', choice };
 const series = ['1', '2'].map((value) => ({ value, total: 1, points: [1] }));
 const chart = (is: Partial<ChartData>): ChartData => ({
-  metric: 'Clicks',
-  axis: 'time',
-  times: [],
-  by: 'CampaignId',
-  series,
-  isBars: true,
-  ...is,
+  ...{ metric: 'Clicks', axis: 'time', times: [], by: 'CampaignId', series, isBars: true, ...is },
 });
 
 describe('the words of a chart', () => {
@@ -44,34 +36,29 @@ describe('the words of a chart', () => {
   });
 });
 
-describe('a chart without a split', () => {
-  it.each<[string, Partial<ChartData>, boolean]>([
-    ['is offered if the drawn chart has no split', { by: undefined, isCompared: true }, true],
-    ['is offered if the chart has several times', { times: [0, 86_400] }, true],
-    ['is offered in a comparison', { isCompared: true }, true],
-    ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],
-    ['is not offered without time, because it would be a single figure', {}, false],
-  ])('%s', (_, is, expected) => {
-    expect(canBeUnsplit(chart(is))).toBe(expected);
-  });
+it.each<[string, Partial<ChartData>, boolean]>([
+  ['is offered if the drawn chart has no split', { by: undefined, isCompared: true }, true],
+  ['is offered if the chart has several times', { times: [0, 86_400] }, true],
+  ['is offered in a comparison', { isCompared: true }, true],
+  ['is not offered for a single day, because it would be a single figure', { times: [0] }, false],
+  ['is not offered without time, because it would be a single figure', {}, false],
+])('a chart without a split %s', (_, is, expected) => {
+  expect(canBeUnsplit(chart(is))).toBe(expected);
 });
 
 describe('addedUpWords', () => {
   const weekdays = (...dayCounts: number[]) => chart({ axis: 'weekdays', dayCounts });
+  const ONE_EACH = 'Added up by this page: 1 day with rows at each weekday';
   const pair = (before: string) => [{ day: '2026-03-10', before }];
 
   it.each([
     [chart({}), [], ''],
     [weekdays(2, 2, 2, 2, 2, 2, 2), [], 'Added up by this page: 2 days with rows at each weekday.'],
-    [
-      weekdays(1, 1, 2, 2, 1, 1, 0),
-      pair('2026-03-03'),
-      'Added up by this page: 1 day with rows at each weekday, but Wed 2, Thu 2, Sun 0.',
-    ],
+    [weekdays(1, 1, 2, 2, 1, 1, 0), pair('2026-03-03'), `${ONE_EACH}, but Wed 2, Thu 2, Sun 0.`],
     [
       weekdays(1, 1, 1, 1, 1, 1, 1),
       pair('2026-03-06'),
-      'Added up by this page: 1 day with rows at each weekday. The days before are drawn at the weekday of the day beside them.',
+      `${ONE_EACH}. The days before are drawn at the weekday of the day beside them.`,
     ],
   ])('says what the page has added up by itself: %#', (drawn, pairs, words) => {
     expect(addedUpWords(drawn, pairs)).toBe(words);

@@ -9,14 +9,19 @@ describe('failureWords', () => {
       const { sentence, cure } = failureWords({ ...document, status });
       expect(sentence).toMatch(/\.$/);
       expect(sentence).not.toBe(document.title);
-      if (status === 401) expect(cure).toBe('another token');
+      const again = 'run again';
+      const cures: Record<number, string> = {
+        400: 'change the question',
+        401: 'another token',
+        429: again,
+        503: again,
+      };
+      if (status in cures) expect(cure).toBe(cures[status]);
       if (status === 500)
-        expect({ sentence, cure }).toEqual({
-          sentence: 'The service failed while it made the report; the question is not at fault.',
-          cure: 'ask the operator',
-        });
-      if (status === 400) expect(cure).toBe('change the question');
-      if (status === 429 || status === 503) expect(cure).toBe('run again');
+        expect([sentence, cure]).toEqual([
+          'The service failed while it made the report; the question is not at fault.',
+          'ask the operator',
+        ]);
     },
   );
 
@@ -39,13 +44,11 @@ describe('waitingWords', () => {
   });
 });
 
-describe('retryWords', () => {
-  it.each([
-    [0, true, 'The page asks again by itself, 1 of 3 times.'],
-    [2, true, 'The page asks again by itself, 3 of 3 times.'],
-    [3, false, 'The page has asked again 3 times. The service can be asked again:'],
-    [0, false, 'The service can be asked again:'],
-  ])('tells after %d tries whether another one comes by itself (%s)', (retries, isAgain, words) => {
-    expect(retryWords(retries, isAgain)).toBe(words);
-  });
+it.each([
+  [0, true, 'The page asks again by itself, 1 of 3 times.'],
+  [2, true, 'The page asks again by itself, 3 of 3 times.'],
+  [3, false, 'The page has asked again 3 times. The service can be asked again:'],
+  [0, false, 'The service can be asked again:'],
+])('retryWords tells after %d tries whether another one comes by itself (%s)', (retries, isAgain, words) => {
+  expect(retryWords(retries, isAgain)).toBe(words);
 });

@@ -15,26 +15,12 @@ export const TUE_TO_FRI = { first: day(1), last: day(4) };
 export const CAMPAIGNS = { report: 'advertiserperformance', requestedFields: 'CampaignId,Spend' };
 
 /**
- * The spend of campaign 31, in millionths, by the day. From Tuesday to Friday it is 908; on the same weekdays before,
+ * The spend of campaign 31 on each of the days. From Tuesday to Friday it is 908; on the same weekdays before,
  * 1000; on the four days just before, Friday to Monday, 715.4.
  */
-const SPEND: Readonly<Record<number, bigint>> = {
-  [-7]: 240_000_000n,
-  [-6]: 250_000_000n,
-  [-5]: 250_000_000n,
-  [-4]: 250_000_000n,
-  [-3]: 250_000_000n,
-  [-2]: 100_000_000n,
-  [-1]: 115_400_000n,
-  0: 250_000_000n,
-  1: 227_000_000n,
-  2: 227_000_000n,
-  3: 227_000_000n,
-  4: 227_000_000n,
-  5: 90_000_000n,
-  6: 11_000_000n,
-};
-export const spent = (days: readonly number[]) => sumOf(days, (one) => SPEND[one] ?? 0n);
+const SPENT = [240, 250, 250, 250, 250, 100, 115.4, 250, 227, 227, 227, 227, 90, 11];
+const spendOn = (day: number): bigint => BigInt((SPENT[day + 7] ?? 0) * 1_000_000);
+export const spent = (days: readonly number[]) => sumOf(days, spendOn);
 /** Campaign 32 ended with the older week, 33 began with the newer one. */
 export const ENDED = 77_000_001n;
 export const BEGUN = 44_000_000n;
@@ -45,17 +31,9 @@ export const CONTAINER_OPENS = 500n;
 
 /** A placement id that no spreadsheet keeps as a number. */
 export const LONG_ID = 9_007_199_254_740_993n;
-export interface Hour {
-  readonly day: number;
-  readonly hour: number;
-  readonly placement: bigint;
-  readonly device: string;
-  readonly clicks: bigint;
-  readonly served: bigint;
-  readonly revenue: bigint;
-}
+type Hour = (typeof hours)[number];
 /** A record for each hour of each day and each of two placements, with clicks that tell all of them apart. */
-export const hours: readonly Hour[] = DAYS.flatMap((one) =>
+const hours = DAYS.flatMap((one) =>
   Array.from({ length: one === OPEN ? 10 : 24 }, (_, hour) =>
     [LONG_ID, 12n].map((placement) => ({
       day: one,
@@ -68,6 +46,13 @@ export const hours: readonly Hour[] = DAYS.flatMap((one) =>
     })),
   ),
 ).flat();
+
+/** The sum over all hours of these days, of both devices or of one. */
+export const hoursOf = (of: (hour: Hour) => bigint, days: readonly number[], device?: string): bigint =>
+  sumOf(
+    hours.filter((hour) => days.includes(hour.day) && (!device || hour.device === device)),
+    of,
+  );
 
 const at = (one: number, hour = 12) => `${day(one)}T${String(hour).padStart(2, '0')}:30:00.000Z`;
 const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };
@@ -92,12 +77,8 @@ export const analystWeeks: KnownEvents = {
   ],
   advertiser_events: DAYS.flatMap((one) =>
     [
-      { campaign_id: 31n, spend: amount(SPEND[one] ?? 0n) },
+      { campaign_id: 31n, spend: amount(spendOn(one)) },
       one < 0 ? { campaign_id: 32n, spend: amount(ENDED) } : { campaign_id: 33n, spend: amount(BEGUN) },
-    ].map((row) => ({
-      event_time: at(one),
-      advertiser_company_id: 2_000n,
-      ...row,
-    })),
+    ].map((row) => ({ event_time: at(one), advertiser_company_id: 2_000n, ...row })),
   ),
 };

@@ -1,50 +1,47 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { StackOptions } from '../../../local/stack.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
-import { type Service, startService } from '../../e2e/service.ts';
-import { openForm, openPage, startBrowser } from './open-page.ts';
+import { ownService, type Service } from '../../e2e/service.ts';
+import { type OpenOptions, openPage, ownBrowser, pressRun } from './open-page.ts';
 import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
-/** Starts the service. In both tables, only the newest day is open. */
-async function startAnswering(events: KnownEvents, openDay: string): Promise<Service> {
-  const service = await startService(events, {
-    lastDay: async () => openDay,
-    functionEnv: { CURRENCY: 'EUR', ACCESS_CONTACT: CONTACT },
-  });
+/** The part of the page's address that holds a question, from `#` on. */
+const hashOf = (question: Question): string => `#${new URLSearchParams(question).toString()}`;
+type Question = Readonly<Record<string, string>>;
+
+/**
+ * A service and a browser for the tests of a file. In both tables, only the newest day is open.
+ *
+ * @param openDay the newest day of the events
+ */
+export async function answering(
+  events: KnownEvents = weeksOfEvents,
+  openDay: string = OPEN_DAY,
+  options: Partial<StackOptions> = {},
+) {
+  const functionEnv = { CURRENCY: 'EUR', ACCESS_CONTACT: CONTACT, ...options.functionEnv };
+  const service = await ownService(events, { lastDay: async () => openDay, ...options, functionEnv });
   for (const table of ['publisher_events', 'advertiser_events']) {
     const days = join(service.eventsDirectory, table);
     for (const day of (await readdir(days)).sort().slice(0, -1))
       await writeFile(join(days, day, '_SUCCESS'), '');
   }
-  return service;
-}
-
-/**
- * Starts the service and a browser before the tests of a file, and closes both after the tests.
- *
- * @param openDay the newest day of the events
- */
-export function answering(events: KnownEvents = weeksOfEvents, openDay: string = OPEN_DAY) {
-  let service: Service;
-  let browser: Browser;
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([startAnswering(events, openDay), startBrowser()]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.close();
-  });
-  return {
-    service: () => service,
-    /** Opens the page with the question that `hash` holds. Runs `prepare` before the page loads. */
-    open: (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
-      openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare),
-  };
+  const browser = await ownBrowser();
+  /** Opens the page with a question. Runs `prepare` before the page loads. */
+  const open = (question: Question = {}, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>) =>
+    openPage(browser, `${service.gatewayUrl}/${hashOf(question)}`, options, prepare);
+  /** Opens the page with a question, and waits for its answer. */
+  async function ask(...given: Parameters<typeof open>): Promise<Page> {
+    const page = await open(...given);
+    await answered(page);
+    return page;
+  }
+  return { service, browser, open, ask };
 }
 
 /** Waits until the page has read the report. If the run fails, throws the page's words about the failure. */
@@ -54,15 +51,17 @@ export async function answered(page: Page): Promise<void> {
   if (!(await report.isVisible())) throw new Error(await page.locator('.failure').innerText());
 }
 
+/** The words of an answer whose question was changed since. */
+export const STALE = 'This is of the question before your last change.';
+
 /** Changes the address of an open page to another question, and runs it. Does not wait for the answer. */
-export async function askOtherwise(page: Page, hash: string): Promise<void> {
+export async function askOtherwise(page: Page, question: Question): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to;
-  }, hash);
-  await page.getByText('This is of the question before your last change.').waitFor();
-  await openForm(page);
-  await page.getByRole('button', { name: 'Run the report' }).click();
-  await page.getByText('This is of the question before your last change.').waitFor({ state: 'hidden' });
+  }, hashOf(question));
+  await page.getByText(STALE).waitFor();
+  await pressRun(page);
+  await page.getByText(STALE).waitFor({ state: 'hidden' });
 }
 
 /** The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. */
@@ -89,12 +88,6 @@ export async function tile(page: Page, metric: string): Promise<{ shown: string;
     .locator('.figure');
   return { shown: await figure.innerText(), exact: (await figure.getAttribute('title')) ?? '' };
 }
-
-/** The part of the page's address that holds a question, from `#` on. */
-export const hashOf = (parameters: Record<string, string>): string =>
-  `#${new URLSearchParams(parameters).toString()}`;
-
-export const POLL = { timeout: 20_000 };
 
 export const pre = (page: Page): Promise<string> => page.getByRole('tabpanel').locator('pre').innerText();
 

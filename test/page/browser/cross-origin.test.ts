@@ -1,12 +1,12 @@
 import { ListObjectsV2Command, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type Listener, serve } from '../../../local/serve.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../../e2e/service.ts';
-import { openPage, startBrowser } from './open-page.ts';
+import { ownService, queryOf } from '../../e2e/service.ts';
+import { openPage, ownBrowser } from './open-page.ts';
 
 const events = knownEvents(18, 300);
 const question = (hour: number) => ({
@@ -16,45 +16,37 @@ const question = (hour: number) => ({
 });
 
 /** Starts a web site that has an origin of its own. */
-const startSite = () =>
-  serve((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Performance reports</h1>'));
+async function startSite(): Promise<Listener> {
+  const site = await serve((_, response) =>
+    response.setHeader('content-type', 'text/html').end('<h1>Performance reports</h1>'),
+  );
+  afterAll(() => site.close());
+  return site;
+}
+const [partner, stranger] = [await startSite(), await startSite()];
+const browser = await ownBrowser();
+const openAt = (url: string, isAsDeployed = false) =>
+  openPage(browser, url, { isAsDeployed, mayComplain: true });
 
 describe.each([
   ['straight from the bucket', false],
   ['through the downloads edge', true],
-])('downloads %s', (_, hasDownloadsEdge) => {
-  let partner: Listener;
-  let stranger: Listener;
-  let service: Service;
-  let browser: Browser;
-  beforeAll(async () => {
-    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
-    service = await startService(events, {
-      corsOrigins: [partner.url],
-      hasDownloadsEdge,
-      functionEnv: { QUERY_WAIT_MS: '400' },
-    });
-  });
-  afterAll(async () => {
-    for (const each of [browser, service, partner, stranger]) await each.close();
-  });
+])('downloads %s', async (_, hasDownloadsEdge) => {
+  const functionEnv = { QUERY_WAIT_MS: '400' };
+  const service = await ownService(events, { corsOrigins: [partner.url], hasDownloadsEdge, functionEnv });
 
   /** Lets a script of the page send a request with a token. Resolves to the answer as the script sees it. */
-  const fetchIn = (page: Page, url: string, token = service.token) =>
+  const fetchIn = (page: Page, url: string) =>
     page.evaluate(
       async ({ url, token }) => {
         try {
           const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-          return {
-            status: response.status,
-            text: await response.text(),
-            type: response.headers.get('content-type'),
-          };
+          return { status: response.status, text: await response.text() };
         } catch (error) {
           return { failed: String(error) };
         }
       },
-      { url, token },
+      { url, token: service.token },
     );
 
   /** Records a page's requests with the headers that the browser really sends. Returns a function that lists them. */
@@ -88,90 +80,84 @@ describe.each([
   const urlFor = (hour: number) =>
     `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;
 
-  describe('a page of a partner’s own origin', () => {
-    it('gets the report with one fetch, which leads through the waiting room to the download', async () => {
-      const { page } = await openPage(browser, partner.url);
-      const sent = await sentBy(page);
-      service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
-      const answer = await fetchIn(page, urlFor(0));
-      service.stack.faults.set([]);
-      expect(answer).toMatchObject({
-        status: 200,
-        text: expectedReport('publisherperformance', events.publisher_events, question(0)),
-      });
-      // The browser reports the headers some time after the request.
-      const requests = () =>
-        sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
-      const download = () => requests().find(({ url }) => url.startsWith(downloadOrigin()));
-      // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
-      await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
-      expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
-      // A preflight to the same URL has no token. The request itself has one.
-      expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
-        origin: partner.url,
-      });
+  it('a page of a partner’s own origin gets the report with one fetch, which leads through the waiting room to the download', async () => {
+    const page = await openAt(partner.url);
+    const sent = await sentBy(page);
+    service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
+    const answer = await fetchIn(page, urlFor(0));
+    service.stack.faults.set([]);
+    expect(answer).toMatchObject({
+      status: 200,
+      text: expectedReport('publisherperformance', events.publisher_events, question(0)),
+    });
+    // The browser reports the headers some time after the request.
+    const requests = () =>
+      sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
+    const download = () => requests().find(({ url }) => url.startsWith(downloadOrigin()));
+    // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
+    await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
+    expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
+    // A preflight to the same URL has no token. The request itself has one.
+    expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
+      origin: partner.url,
     });
   });
 
-  describe('a page of another origin', () => {
-    it('can’t read a report', async () => {
-      const { page } = await openPage(browser, stranger.url);
-      expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
-    });
-
-    it('reads nothing of the lake, the register, the tickets, Athena, the faults and the tokens', async () => {
-      const { page } = await openPage(browser, stranger.url);
-      const { stack, gatewayUrl } = service;
-      const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
-        stack.environment;
-      const buckets = ['events', 'partners', 'results'].map((name) => `performance-reports-${name}`);
-      const listing = async (Bucket: string, credentials: S3ClientConfig['credentials'] & object) => {
-        const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
-        return getSignedUrl(s3, new ListObjectsV2Command({ Bucket }));
-      };
-      // The service's code names no credentials that storage takes.
-      const guessed = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
-      const form = `grant_type=client_credentials&client_id=house&client_secret=house-secret&scope=${stack.scope}`;
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-      const requests: [url: string, init?: object][] = [
-        ...(await Promise.all(buckets.map((bucket) => listing(bucket, guessed)))).map((url): [string] => [
-          url,
-        ]),
-        // Even with the right credentials: these buckets have no CORS rule.
-        [await listing('performance-reports-events', { accessKeyId, secretAccessKey })],
-        [await listing('performance-reports-partners', { accessKeyId, secretAccessKey })],
-        [stack.athenaUrl, { method: 'POST', body: '{}' }],
-        [stack.faultsUrl],
-        [stack.faultsUrl, { method: 'PUT', body: '[]' }],
-        [stack.tokenUrl, { method: 'POST', headers, body: form }],
-        [`${gatewayUrl}/.local/partners`],
-        [`${gatewayUrl}/.local/partners/house/token`, { method: 'POST' }],
-      ];
-      for (const request of requests) {
-        const read = await page.evaluate(
-          ([url, init]) =>
-            fetch(url, init)
-              .then((answer) => answer.text())
-              .catch(() => 'nothing'),
-          request,
-        );
-        // The bucket of the reports answers any origin, but not without a signature.
-        const isReports = request[0].includes('performance-reports-results');
-        expect(read, request[0]).toMatch(isReports ? /InvalidAccessKeyId/ : /^nothing$/);
-      }
-    });
+  it('a page of another origin can’t read a report', async () => {
+    const page = await openAt(stranger.url);
+    expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
   });
 
-  describe('the service’s own page', () => {
-    it('can read a download, although its origin is not one of the allowed origins', async () => {
-      const { page } = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
-      const sent = await sentBy(page);
-      expect(await fetchIn(page, urlFor(3))).toMatchObject({
-        status: 200,
-        text: expectedReport('publisherperformance', events.publisher_events, question(3)),
-      });
-      const download = () => sent().find(({ url }) => url.startsWith(downloadOrigin()));
-      await expect.poll(download).toMatchObject({ origin: service.gatewayUrl, isAuthorized: false });
+  it('a page of another origin reads nothing of the lake, the register, the tickets, Athena, the faults and the tokens', async () => {
+    const page = await openAt(stranger.url);
+    const { stack, gatewayUrl } = service;
+    const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+      stack.environment;
+    const buckets = ['events', 'partners', 'results'].map((name) => `performance-reports-${name}`);
+    const listing = async (Bucket: string, credentials: S3ClientConfig['credentials'] & object) => {
+      const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
+      return getSignedUrl(s3, new ListObjectsV2Command({ Bucket }));
+    };
+    // The service's code names no credentials that storage takes.
+    const guessed = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
+    const form = `grant_type=client_credentials&client_id=house&client_secret=house-secret&scope=${stack.scope}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const requests: [url: string, init?: object][] = [
+      ...(await Promise.all(
+        buckets.map(async (bucket): Promise<[string]> => [await listing(bucket, guessed)]),
+      )),
+      // Even with the right credentials: these buckets have no CORS rule.
+      [await listing('performance-reports-events', { accessKeyId, secretAccessKey })],
+      [await listing('performance-reports-partners', { accessKeyId, secretAccessKey })],
+      [stack.athenaUrl, { method: 'POST', body: '{}' }],
+      [stack.faultsUrl],
+      [stack.faultsUrl, { method: 'PUT', body: '[]' }],
+      [stack.tokenUrl, { method: 'POST', headers, body: form }],
+      [`${gatewayUrl}/.local/partners`],
+      [`${gatewayUrl}/.local/partners/house/token`, { method: 'POST' }],
+    ];
+    for (const request of requests) {
+      const read = await page.evaluate(
+        ([url, init]) =>
+          fetch(url, init)
+            .then((answer) => answer.text())
+            .catch(() => 'nothing'),
+        request,
+      );
+      // The bucket of the reports answers any origin, but not without a signature.
+      const isReports = request[0].includes('performance-reports-results');
+      expect(read, request[0]).toMatch(isReports ? /InvalidAccessKeyId/ : /^nothing$/);
+    }
+  });
+
+  it('the service’s own page can read a download, although its origin is not one of the allowed origins', async () => {
+    const page = await openAt(service.gatewayUrl, true);
+    const sent = await sentBy(page);
+    expect(await fetchIn(page, urlFor(3))).toMatchObject({
+      status: 200,
+      text: expectedReport('publisherperformance', events.publisher_events, question(3)),
     });
+    const download = () => sent().find(({ url }) => url.startsWith(downloadOrigin()));
+    await expect.poll(download).toMatchObject({ origin: service.gatewayUrl, isAuthorized: false });
   });
 });

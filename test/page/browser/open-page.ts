@@ -1,41 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Route } from 'playwright-core';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Service } from '../../e2e/service.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** Starts the machine's Chromium, with these further options. Throws if the machine has none. */
-export async function startBrowser(...options: readonly string[]): Promise<Browser> {
+/** Starts the machine's Chromium for all tests of a file. It is closed after the last. Throws if the machine has none. */
+export async function ownBrowser(): Promise<Browser> {
   const executablePath = await findBrowser();
   if (executablePath === undefined)
     throw new Error(
       'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
     );
   // Chromium's sandbox does not work as root in containers. The tests open only pages of this machine.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', ...options] });
-}
-
-/** A browser for all tests of a file, closed after the last. */
-export async function ownBrowser(): Promise<Browser> {
-  const browser = await startBrowser();
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   afterAll(() => browser.close());
   return browser;
-}
-
-/** An open page whose errors are recorded. */
-export interface WatchedPage {
-  readonly page: Page;
-  readonly hosts: ReadonlySet<string>;
-  /** Resolves to the number of clicks of the mouse. Presses of a key do not count. */
-  clicks(): Promise<number>;
-  /** Closes the page. Throws if it broke its content security policy, or threw or logged an error or a warning. */
-  close(): Promise<void>;
 }
 
 export interface OpenOptions extends BrowserContextOptions {
   /** Whether the service offers no sample partners. The page then asks nothing by itself. */
   readonly isAsDeployed?: boolean;
+  /** Whether the browser logs errors that the page handles, such as an answer 503. */
+  readonly mayComplain?: boolean;
 }
 
 declare global {
@@ -44,20 +31,20 @@ declare global {
 }
 
 /**
- * Opens an address in a browser context of its own, which holds nothing from another test.
+ * Opens an address in a browser context of its own, which holds nothing from another test. After the test, closes it; the
+ * test fails if the page broke its content security policy, or threw or logged an error or a warning.
  *
  * @param prepare runs before the page loads
  */
 export async function openPage(
   browser: Browser,
   url: string,
-  { isAsDeployed = false, ...options }: OpenOptions = {},
+  { isAsDeployed = false, mayComplain = false, ...options }: OpenOptions = {},
   prepare: (page: Page) => Promise<unknown> = async () => undefined,
-): Promise<WatchedPage> {
+): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
-  const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     const { url: from } = message.location();
@@ -65,10 +52,6 @@ export async function openPage(
     const isToldSo = /status of (4\d\d)/.test(message.text()) && /\/(days|reporting|\.local)/.test(from);
     if (['error', 'warning'].includes(message.type()) && !isToldSo)
       complaints.push(`${message.text()} ${from}`);
-  });
-  page.on('request', (request) => {
-    const { protocol, host } = new URL(request.url());
-    if (protocol.startsWith('http')) hosts.add(host);
   });
   await page.addInitScript(() => {
     globalThis.watched = { clicks: 0, violations: [] };
@@ -83,23 +66,27 @@ export async function openPage(
   await prepare(page);
   await page.goto(url);
   await page.getByRole('heading', { name: 'Performance reports' }).waitFor();
-  return {
-    page,
-    hosts,
-    clicks: () => page.evaluate(() => watched.clicks),
-    async close() {
-      const violations = page.isClosed() ? [] : await page.evaluate(() => watched.violations);
-      await context.close();
-      expect([...violations, ...complaints]).toEqual([]);
-    },
-  };
+  onTestFinished(async () => {
+    const violations = await page.evaluate(() => watched.violations);
+    await context.close();
+    expect([...violations, ...(mayComplain ? [] : complaints)]).toEqual([]);
+  });
+  return page;
 }
 
+/** The number of clicks of the mouse. Presses of a key do not count. */
+export const clicksOn = (page: Page): Promise<number> => page.evaluate(() => watched.clicks);
+
 /** Opens the page as deployed, and fills in a token. The page asks nothing by itself. */
-export async function openUnasked(browser: Browser, service: Service, hash: string): Promise<WatchedPage> {
-  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
-  await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
-  return watched;
+export async function openUnasked(
+  browser: Browser,
+  { gatewayUrl, token }: Service,
+  hash: string,
+  options: OpenOptions = {},
+): Promise<Page> {
+  const page = await openPage(browser, `${gatewayUrl}/${hash}`, { isAsDeployed: true, ...options });
+  await page.getByLabel('Access token', { exact: true }).fill(token);
+  return page;
 }
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -109,12 +96,9 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   // The test evaluates the script, because the page's content security policy refuses a script element.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(
-      document,
-      {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      },
-    );
+    const { axe } = globalThis as never as { axe: typeof import('axe-core') };
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run(document, { runOnly });
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
     );

@@ -1,17 +1,14 @@
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../local/serve.ts';
 import { expectedReport } from '../../e2e/expected-report.ts';
 import { knownEvents } from '../../e2e/known-events.ts';
-import { type Service, startService } from '../../e2e/service.ts';
 import { keptLog } from '../../kept-log.ts';
-import { tokenOf } from './answer-service.ts';
+import { answering, pre, tokenOf } from './answer-service.ts';
 import {
   addFilter,
+  clicksOn,
   downloaded,
-  type OpenOptions,
   openForm,
   openPage,
   openUnasked,
@@ -20,8 +17,6 @@ import {
   refuseReports,
   reportRead,
   runReport,
-  startBrowser,
-  type WatchedPage,
 } from './open-page.ts';
 
 const known = knownEvents(18, 3_000);
@@ -45,36 +40,20 @@ const logged: string[] = [];
 const linesOf = (message: string) =>
   logged.map((line) => JSON.parse(line)).filter((line) => line.message === message);
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([
-    startService(events, {
-      lastDay: async () => '2026-01-06',
-      // A request waits only one second for its query, so a slow query leads through the waiting room.
-      functionEnv: { QUERY_WAIT_MS: '1000', CURRENCY: 'EUR', FINAL_AFTER_HOURS: '6' },
-      log(text) {
-        logged.push(...text.trimEnd().split('\n'));
-        keptLog(text);
-      },
-    }),
-    startBrowser(),
-  ]);
-  const days = join(service.eventsDirectory, 'publisher_events');
-  for (const day of (await readdir(days)).sort().slice(0, -1))
-    await writeFile(join(days, day, '_SUCCESS'), '');
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
+const { service, browser, ask } = await answering(events, '2026-01-06', {
+  // A request waits only one second for its query, so a slow query leads through the waiting room.
+  functionEnv: { QUERY_WAIT_MS: '1000', FINAL_AFTER_HOURS: '6' },
+  log(text) {
+    logged.push(...text.trimEnd().split('\n'));
+    keptLog(text);
+  },
 });
 
 /** Opens the page, waits for its first report, which the page asks for by itself, and unfolds the form. */
-async function open(hash = '', options: OpenOptions = {}): Promise<WatchedPage> {
-  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, options);
-  await reportRead(watched.page);
-  await openForm(watched.page);
-  return watched;
+async function open(...given: Parameters<typeof ask>): Promise<Page> {
+  const page = await ask(...given);
+  await openForm(page);
+  return page;
 }
 
 const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
@@ -83,21 +62,22 @@ const openOrder = (page: Page) => page.getByText('Order of columns').click();
 
 /** Sends the request that the page shows, with a token of the partner. Resolves to the text that any client gets. */
 async function byUrl(page: Page, partner: string): Promise<string> {
-  const url = await page.getByRole('tabpanel').locator('pre').innerText();
-  const token = await tokenOf(service, partner);
-  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).text();
+  const headers = { Authorization: `Bearer ${await tokenOf(service, partner)}` };
+  return (await fetch(await pre(page), { headers })).text();
 }
 
 describe('the way from the open page to a correct CSV', () => {
   it('takes seven clicks, with requests only to the service and to the download store', async () => {
-    const watched = await open();
-    const { page, hosts, clicks } = watched;
+    const hosts = new Set<string>();
+    const page = await open({}, {}, async (page) => {
+      page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    });
     await page.getByLabel('Advertiser', { exact: true }).click();
     await field(page, 'CampaignId').click();
     for (const metric of ['Conversions', 'ConversionRevenue']) await field(page, metric).click();
     await pressRun(page);
     const { name, text } = await downloaded(page);
-    expect(await clicks()).toBe(7);
+    expect(await clicksOn(page)).toBe(7);
     expect(name).toMatch(/\.csv$/);
     expect(text).toBe(
       expectedReport('advertiserperformance', events.advertiser_events, {
@@ -109,12 +89,10 @@ describe('the way from the open page to a correct CSV', () => {
     expect([...hosts].sort()).toEqual(
       [service.gatewayUrl, service.stack.storageUrl].map((url) => new URL(url).host).sort(),
     );
-    await watched.close();
   });
 
   it('begins with a pasted token if there are no sample partners', async () => {
-    const watched = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
-    const { page } = watched;
+    const page = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
     const token = page.getByLabel('Access token', { exact: true });
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('Paste an access token.').waitFor();
@@ -126,23 +104,19 @@ describe('the way from the open page to a correct CSV', () => {
     await runReport(page);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
     expect(await page.getByText('publisher-one').count()).toBe(0);
-    await watched.close();
   });
 
   it('ends with a message if the sample partner gets no token', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.route('**/.local/partners/house/token', (route) => route.fulfill({ status: 404, body: '{}' }));
     await pressRun(page);
     await page.getByText('No token could be had for the sample partner.').waitFor();
-    await watched.close();
   });
 });
 
 describe('faults', () => {
   it('are shown at their inputs in the page’s words, and the page sends no request', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
     const days = page.getByRole('region', { name: /^Days/ });
     expect(await days.getByRole('alert').innerText()).toBe(
@@ -175,12 +149,10 @@ describe('faults', () => {
       expect.stringMatching(/^The window is longer than 32 days\. Send/),
       '"1x" is not an integer in decimal digits.',
     ]);
-    await watched.close();
   });
 
   it('that only the service finds are also shown at their inputs', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     const errors = [{ parameter: 'endExclusive', detail: 'Not on a Sunday.' }];
     const problem = { title: 'Invalid request', detail: 'The request has a fault.', status: 400 };
     await refuseReports(page, { ...problem, instance: 'urn:uuid:1', errors });
@@ -192,7 +164,6 @@ describe('faults', () => {
     );
     await page.getByText('Last month', { exact: true }).click();
     expect(await page.getByText('Not on a Sunday.').count()).toBe(1);
-    await watched.close();
   });
 
   it.each([
@@ -200,8 +171,7 @@ describe('faults', () => {
     ['it has characters that no token has', 'eyJ…', /characters that no token has/],
     ['it gives no access', () => tokenOf(service, 'nobody'), /Not authorized to this endpoint/],
   ])('of the token are shown at its input: %s', async (_, token, words) => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.getByText('Use a token of your own').click();
     await page
       .getByLabel('Access token', { exact: true })
@@ -213,14 +183,12 @@ describe('faults', () => {
     await page.getByRole('button', { name: 'Change the question' }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token');
     expect(await page.getByRole('group', { name: 'Ask as' }).getByRole('alert').innerText()).toMatch(words);
-    await watched.close();
   });
 });
 
 describe('a run', () => {
   it('shows that it is under way, can be cancelled, and leads through the waiting room', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await field(page, 'ContainerId').check();
     service.stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
     await pressRun(page);
@@ -235,16 +203,16 @@ describe('a run', () => {
     service.stack.faults.set([]);
     await reportRead(page);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
-    await watched.close();
   });
 
   it('asks again if the browser follows no more redirects, and joins the query that still runs', async () => {
-    const watched = await openUnasked(
+    const page = await openUnasked(
       browser,
       service,
       '#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03',
+      // The browser's own error about too many redirects.
+      { mayComplain: true },
     );
-    const { page } = watched;
     logged.length = 0;
     // The query takes longer than twenty waiting hops of one second each.
     service.stack.faults.set([{ on: 'query', delayMs: 24_000 }]);
@@ -256,33 +224,25 @@ describe('a run', () => {
       status === 303 && hop === undefined;
     expect(linesOf('request').filter(isFirst)).toHaveLength(2);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
-    // Does not call `watched.close`, which would report the browser's own error about too many redirects.
-    await page.context().close();
   }, 120_000);
 
   it.each([
     ['ends in the middle of a row', '"Day","Clicks"\n"2026-01-0', 'The file ends in the middle of a row.'],
     ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
   ])('fails with a reason and without a download if the file %s', async (_, body, words) => {
-    const watched = await openUnasked(
-      browser,
-      service,
-      '#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02',
-    );
-    const { page } = watched;
+    const hash = '#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02';
+    const page = await openUnasked(browser, service, hash);
     await page.route(REPORTS, (route) => route.fulfill({ body, contentType: 'text/csv' }));
     await pressRun(page);
     await page.getByText('There is no report.').waitFor();
     expect(await page.getByRole('alert').getByText(words).innerText()).toBe(`${words} Run the report again.`);
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
-    await watched.close();
   });
 });
 
 describe('the page’s address', () => {
   it('holds every choice, but neither the caller nor a token', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.getByLabel('Advertiser', { exact: true }).check();
     await field(page, 'DemandOrigin').check();
     await openOrder(page);
@@ -293,7 +253,7 @@ describe('the page’s address', () => {
     await page.getByLabel('house').check();
     await page.getByText('Use a token of your own').click();
     await page.getByLabel('Access token', { exact: true }).fill('eyJsecret');
-    const request = await page.getByRole('tabpanel').locator('pre').innerText();
+    const request = await pre(page);
     const address = page.url();
     expect(address).not.toMatch(/house|eyJ/);
     // The browser keeps the versions of the days that were seen, and nothing else.
@@ -302,26 +262,20 @@ describe('the page’s address', () => {
     expect(kept).not.toContain('eyJ');
 
     const again = await openPage(browser, address);
-    expect(await again.page.getByRole('tabpanel').locator('pre').innerText()).toBe(request);
-    expect(await again.page.getByLabel('Access token', { exact: true }).inputValue()).toBe('');
-    await again.close();
-    await watched.close();
+    expect(await pre(again)).toBe(request);
+    expect(await again.getByLabel('Access token', { exact: true }).inputValue()).toBe('');
   });
 
   it('may have a stage in its path, which the page keeps in its requests', async () => {
-    const watched = await openBehind('/dev');
-    const { page } = watched;
+    const page = await openBehind('/dev');
     await reportRead(page);
     await runReport(page);
-    expect(await page.getByRole('tabpanel').locator('pre').innerText()).toContain(
-      '/dev/reporting/publisherperformance?',
-    );
-    await watched.close();
+    expect(await pre(page)).toContain('/dev/reporting/publisherperformance?');
   });
 });
 
 /** Opens the page behind a gateway with a stage: every path begins with the stage. */
-async function openBehind(stage: string): Promise<WatchedPage> {
+async function openBehind(stage: string): Promise<Page> {
   const { url, close } = await serve(async ({ url = '', method = 'GET', headers }, response) => {
     if (!url.startsWith(stage)) return response.writeHead(403).end();
     const { host: _, connection: __, ...sent } = headers as Record<string, string>;
@@ -332,25 +286,22 @@ async function openBehind(stage: string): Promise<WatchedPage> {
     const location = kept['location']?.startsWith('/') ? { location: stage + kept['location'] } : {};
     return response.writeHead(answer.status, { ...kept, ...location }).end(body);
   });
-  const watched = await openPage(browser, `${url}${stage}/`);
-  return { ...watched, close: () => watched.close().finally(close) };
+  onTestFinished(close);
+  return openPage(browser, `${url}${stage}/`);
 }
 
 describe('the days of the window', () => {
   it('show the states that the service reports', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.getByText('5 days final').waitFor();
     expect(await page.locator('.day-words').innerText()).toBe(
       '5 days final\n1 day open: more events may come: 2026-01-06 (late since 2026-01-07 06:00 UTC)\n1 day without events: 2026-01-04',
     );
     expect(await page.locator('.day-strip .day').count()).toBe(7);
-    await watched.close();
   });
 
   it('are hidden for a report whose table is missing, and shown for another report', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const page = await open();
     await page.route('**/advertiserperformance/days?**', (route) =>
       route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{}' }),
     );
@@ -361,6 +312,5 @@ describe('the days of the window', () => {
     await expect.poll(() => page.locator('.day-strip').count()).toBe(0);
     await page.getByLabel('Publisher', { exact: true }).check();
     await page.getByText('5 days final').waitFor();
-    await watched.close();
   });
 });

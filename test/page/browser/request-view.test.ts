@@ -1,27 +1,21 @@
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { knownEvents } from '../../e2e/known-events.ts';
 import { ownService } from '../../e2e/service.ts';
-import { accessibilityFindings, openPage, ownBrowser, type WatchedPage } from './open-page.ts';
+import { accessibilityFindings, openPage, ownBrowser } from './open-page.ts';
 
 const CONTACT = 'reports@example.com';
 
 const service = await ownService(knownEvents(18, 100), { functionEnv: { ACCESS_CONTACT: CONTACT } });
 const browser = await ownBrowser();
-let watched: WatchedPage;
 let page: Page;
 beforeEach(async () => {
-  const permissions = ['clipboard-read', 'clipboard-write'];
-  watched = await openPage(browser, `${service.gatewayUrl}/?from=mail#report=advertiserperformance`, {
-    permissions,
-  });
-  page = watched.page;
   // Without sample partners, as in a deployed service, the form is open and the page asks nothing by itself.
-  await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
-  await page.reload();
+  page = await openPage(browser, `${service.gatewayUrl}/?from=mail#report=advertiserperformance`, {
+    ...{ isAsDeployed: true, permissions: ['clipboard-read', 'clipboard-write'] },
+  });
   await page.getByLabel('Access token', { exact: true }).fill('the.own.token');
 });
-afterEach(() => watched.close());
 
 const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
@@ -31,10 +25,8 @@ describe('the view of the request', () => {
     // The page has read where tokens come from.
     await page.getByRole('tabpanel').filter({ hasText: '/token' }).waitFor();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^Copied$/ })
-      .waitFor();
+    const copies = page.getByRole('status').filter({ hasText: /^Copied$/ });
+    await copies.waitFor();
     expect(await copied()).toBe(await page.getByRole('tabpanel').locator('pre').innerText());
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByRole('status').filter({ hasText: 'Link copied' }).waitFor();
@@ -55,15 +47,10 @@ describe('the view of the request', () => {
   });
 
   it('says in each tab where a token comes from, as the service reports it', async () => {
+    const words = `It comes from ${service.stack.tokenUrl} for a client id and secret, and those from ${CONTACT}.`;
     for (const tab of await page.getByRole('tab').all()) {
       await tab.click();
-      await page
-        .getByRole('tabpanel')
-        .getByText(
-          `It comes from ${service.stack.tokenUrl} for a client id and secret, and those from ${CONTACT}.`,
-        )
-        .last()
-        .waitFor();
+      await page.getByRole('tabpanel').getByText(words).last().waitFor();
     }
   });
 });

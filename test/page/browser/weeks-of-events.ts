@@ -1,3 +1,4 @@
+import { money } from '../../e2e/expected-report.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
 
 /** Events whose sums the tests can compute: two weeks in both tables, and one day with thousands of rows. */
@@ -16,11 +17,7 @@ export const FULL_DAY = daysBack(40);
 
 const at = (day: string) => `${day}T12:00:00.000Z`;
 
-/** The digits of an amount in millionths: `2500000` becomes `2.500000`. */
-export function amount(micros: bigint): string {
-  const digits = String(micros < 0n ? -micros : micros).padStart(7, '0');
-  return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-}
+export { money as amount };
 
 /** Groups digits with commas, as the page shows them. */
 export function withCommas(digits: string | bigint): string {
@@ -32,15 +29,6 @@ export function withCommas(digits: string | bigint): string {
 export const sumOf = <T>(rows: readonly T[], of: (row: T) => bigint): bigint =>
   rows.reduce((sum, row) => sum + of(row), 0n);
 
-export interface DeviceDay {
-  readonly back: number;
-  readonly device: string;
-  readonly placement: bigint;
-  readonly served: bigint;
-  readonly clicks: bigint;
-  readonly revenue: bigint;
-}
-
 /** The devices, the one with the most served ads first. The last one has clicks but no served ads. */
 export const DEVICES = [
   ...['Mobile', 'Desktop', 'Tablet', 'Television', 'Console', 'Watch', 'Kiosk', 'Car'],
@@ -48,7 +36,7 @@ export const DEVICES = [
 ];
 
 /** A row for each day of the two weeks, each device and each of three placements. */
-export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, back) =>
+export const deviceDays = Array.from({ length: 14 }, (_, back) =>
   DEVICES.flatMap((device, rank) =>
     [11n, 12n, 13n].map((placement) => ({
       back,
@@ -61,13 +49,16 @@ export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, b
   ),
 ).flat();
 
-export interface FullRow {
-  readonly placement: bigint;
-  readonly clicks: bigint;
-}
+type DeviceDay = (typeof deviceDays)[number];
+/** The sum over the last seven days, of all devices or of one. */
+export const weekOf = (of: (row: DeviceDay) => bigint, device?: string): bigint =>
+  sumOf(
+    deviceDays.filter((row) => row.back < 7 && (!device || row.device === device)),
+    of,
+  );
 
 /** Among the last three rows, two ids and two clicks differ but are the same as JavaScript numbers. */
-export const fullDay: readonly FullRow[] = [
+export const fullDay: readonly Pick<DeviceDay, 'placement' | 'clicks'>[] = [
   ...Array.from({ length: 4_000 }, (_, index) => ({
     placement: BigInt(index + 1),
     clicks: BigInt((index * 1_237) % 4_001),
@@ -88,7 +79,7 @@ export const weeksOfEvents: KnownEvents = {
       device_or_proxy: device,
       served_ads: served,
       clicks,
-      revenue: amount(revenue),
+      revenue: money(revenue),
     })),
     ...fullDay.map(({ placement, clicks }) => ({
       event_time: at(FULL_DAY),

@@ -21,30 +21,22 @@ const LAST = addDays(FIRST, MAX_WINDOW_DAYS - 1);
 
 describe('faultWords', () => {
   const good = { first: '2026-02-01', last: '2026-02-07' };
-  it.each<[string, readonly string[], Days, readonly (readonly [string, string])[]]>([
+  const FORM = 'Write it as YYYY-MM-DD.';
+  type Row = [string, readonly string[], Days, readonly (readonly [string, string])[]];
+  it.each<Row>([
     ['no fault', ['Day'], good, []],
     ['no field', [], good, [['Choose at least one field.', '']]],
     // The page has no words of its own for this fault, so it shows the service's words.
     ['an unknown field', ['Click'], good, [['Unknown field "Click". Did you mean "Clicks"?', '']]],
     ['no first day', ['Day'], { ...good, first: '' }, [['Choose the first day.', 'first']]],
     ['no last day', ['Day'], { ...good, last: '' }, [['Choose the last day.', 'last']]],
-    [
-      'a first day that does not exist',
-      ['Day'],
-      { ...good, first: '2026-02-30' },
-      [['2026-02-30 is no day.', 'first']],
-    ],
-    [
-      'a last day that does not exist',
-      ['Day'],
-      { ...good, last: '2026-13-01' },
-      [['2026-13-01 is no day.', 'last']],
-    ],
+    ['no such first day', ['Day'], { ...good, first: '2026-02-30' }, [['2026-02-30 is no day.', 'first']]],
+    ['no such last day', ['Day'], { ...good, last: '2026-13-01' }, [['2026-13-01 is no day.', 'last']]],
     [
       'a day in another form',
       ['Day'],
       { ...good, last: '7.2.2026' },
-      [['7.2.2026 is no day. Write it as YYYY-MM-DD.', 'last']],
+      [[`7.2.2026 is no day. ${FORM}`, 'last']],
     ],
     [
       'a missing first day and a last day that can’t be read',
@@ -52,22 +44,18 @@ describe('faultWords', () => {
       { first: '', last: 'x' },
       [
         ['Choose the first day.', 'first'],
-        ['x is no day. Write it as YYYY-MM-DD.', 'last'],
+        [`x is no day. ${FORM}`, 'last'],
       ],
     ],
-    [
-      'a window that ends before it begins',
-      ['Day'],
-      { first: '2026-02-07', last: '2026-02-01' },
-      [['The last day is before the first day.', 'first last']],
-    ],
-    // In the request, this window ends at the instant at which it starts. The page compares the days, not the instants.
-    [
-      'a window that ends the day before it begins',
-      ['Day'],
-      { first: '2026-02-07', last: '2026-02-06' },
-      [['The last day is before the first day.', 'first last']],
-    ],
+    // The second window ends in the request at the instant at which it starts. The page compares the days.
+    ...['2026-02-01', '2026-02-06'].map(
+      (last): Row => [
+        `a window that ends before it begins, on ${last}`,
+        ['Day'],
+        { first: '2026-02-07', last },
+        [['The last day is before the first day.', 'first last']],
+      ],
+    ),
     ['the longest window', ['Day'], { first: FIRST, last: LAST }, []],
     [
       'a window that is one day too long',

@@ -76,15 +76,12 @@ describe('days', () => {
   });
 
   it('are listed up to a limit, or not at all if one is no day or the last is before the first', () => {
-    expect(daysBetween({ first: '2026-02-27', last: '2026-03-01' }, 32)).toEqual([
-      '2026-02-27',
-      '2026-02-28',
-      '2026-03-01',
-    ]);
-    expect(daysBetween({ first: '2026-01-01', last: '2026-12-31' }, 33)).toHaveLength(33);
-    expect(daysBetween({ first: '2026-01-02', last: '2026-01-01' }, 33)).toEqual([]);
-    expect(daysBetween({ first: '', last: '2026-01-01' }, 33)).toEqual([]);
-    expect(daysBetween({ first: '2026-02-30', last: '2026-03-02' }, 33)).toEqual([]);
-    expect(daysBetween({ first: '2026-02-27', last: '2026-02-30' }, 33)).toEqual([]);
+    const between = (first: string, last: string) => daysBetween({ first, last }, 33);
+    expect(between('2026-02-27', '2026-03-01')).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
+    expect(between('2026-01-01', '2026-12-31')).toHaveLength(33);
+    expect(between('2026-01-02', '2026-01-01')).toEqual([]);
+    expect(between('', '2026-01-01')).toEqual([]);
+    expect(between('2026-02-30', '2026-03-02')).toEqual([]);
+    expect(between('2026-02-27', '2026-02-30')).toEqual([]);
   });
 });

@@ -19,12 +19,11 @@ describe('the request of a choice', () => {
   });
 
   it('has faults in the words of the service', () => {
-    const choice = {
-      ...firstChoice(),
-      fields: ['Click'],
-      filters: [{ field: 'PlacementId', values: ['1', 'x'] }],
-    };
-    const parameters = parametersOf(choice, { first: '2026-01-01', last: '2026-12-31' });
+    const wrong = { fields: ['Click'], filters: [{ field: 'PlacementId', values: ['1', 'x'] }] };
+    const parameters = parametersOf(
+      { ...firstChoice(), ...wrong },
+      { first: '2026-01-01', last: '2026-12-31' },
+    );
     expect(faultsOf(publisherReport, parameters)).toEqual([
       { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
       { parameter: 'endExclusive', detail: expect.stringMatching(/^The window is longer than \d+ days\./) },
@@ -34,11 +33,8 @@ describe('the request of a choice', () => {
 
   it('leaves out what is not chosen, and each missing parameter is a fault', () => {
     const parameters = parametersOf({ ...firstChoice(), fields: [] }, { first: '', last: '' });
-    expect(faultsOf(publisherReport, parameters).map(({ parameter }) => parameter)).toEqual([
-      'requestedFields',
-      'startInclusive',
-      'endExclusive',
-    ]);
+    const missing = faultsOf(publisherReport, parameters).map(({ parameter }) => parameter);
+    expect(missing).toEqual(['requestedFields', 'startInclusive', 'endExclusive']);
   });
 });
 
@@ -52,20 +48,14 @@ it('sends a text that is no day as it is, so that its fault is not a missing par
 
 describe('the URL', () => {
   const awkward = [`O'Brien" OR 1=1 --`, 'a&b=c#d', '日本語 🦊', '$(id) `id` \\', '100%', '+'];
-  const parameters = parametersOf(
-    { ...firstChoice(), filters: [{ field: 'DeviceOrProxy', values: awkward }] },
-    days,
-  );
+  const filters = [{ field: 'DeviceOrProxy', values: awkward }];
+  const parameters = parametersOf({ ...firstChoice(), filters }, days);
   const url = urlOf('https://api.example/dev/', publisherReport, parameters);
 
-  it('begins with the service’s address and stage, and holds every parameter', () => {
-    expect(url).toMatch(
-      /^https:\/\/api\.example\/dev\/reporting\/publisherperformance\?requestedFields=Day,/,
-    );
+  it('begins with the service’s address, holds every parameter, and can stand in a shell’s single quotes', () => {
+    const page = 'https://api.example/dev/reporting/publisherperformance';
+    expect(url.startsWith(`${page}?requestedFields=Day,`)).toBe(true);
     expect([...new URL(url).searchParams]).toEqual(parameters);
-  });
-
-  it('can stand in single quotes in a shell', () => {
     expect(url).not.toMatch(/['\\\s]/);
   });
 });

@@ -4,12 +4,8 @@ import { type ValuesQuestion, valuesCache } from '../../../page/src/question/val
 const january = { first: '2026-01-01', last: '2026-01-31' };
 const march = { first: '2026-03-01', last: '2026-03-31' };
 const caller = (key: string) => ({ key, id: key, token: async () => '' });
-const question: ValuesQuestion = {
-  caller: caller('a'),
-  report: 'publisherperformance',
-  dimension: 'DeviceOrProxy',
-  days: january,
-};
+const report = 'publisherperformance';
+const question: ValuesQuestion = { caller: caller('a'), report, dimension: 'DeviceOrProxy', days: january };
 
 /** A cache, and the list of the questions that it has asked. */
 function watched(versions: { now: string | undefined }, fails: { now: boolean } = { now: false }) {

@@ -10,34 +10,34 @@ const now = stored(
   FIELDS,
   rowsOf("5 d1 9007199254740993 Phone 1.000000; 6 d2 - - 12345678901234.000001; 7 d2 3 '' 0.000000"),
 );
+const [FIRST, SECOND] = [day(1, 1), day(2, 1)];
 const before = storedBefore(
   now,
-  [
-    ['1', day(1, 1), '9007199254740992', 'Phone', '4.000000'],
-    ['4', day(1, 1), '9007199254740993', 'Phone', '3.000000'],
-    ['0', day(2, 1), '3', '', '-2.000000'],
-    ['9', day(2, 1), '3', null, '0.000001'],
-    ['2', day(2, 1), null, null, '12345678901234.000000'],
-  ],
+  rowsOf(
+    `1 ${FIRST} 9007199254740992 Phone 4.000000; 4 ${FIRST} 9007199254740993 Phone 3.000000; ` +
+      `0 ${SECOND} 3 '' -2.000000; 9 ${SECOND} 3 - 0.000001; 2 ${SECOND} - - 12345678901234.000000`,
+  ),
   { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-02' },
 );
 const table = tableFor(now, before);
 
 describe('a comparison', () => {
   it('has the dimensions first, and then each metric with its value before and its changes', () => {
-    expect(table.columns.map(({ shown }) => shown)).toEqual([
-      { id: 'Day', kind: 'dimension', of: 'Day' },
-      { id: 'PlacementId', kind: 'dimension', of: 'PlacementId' },
-      { id: 'DeviceOrProxy', kind: 'dimension', of: 'DeviceOrProxy' },
-      { id: 'Clicks', kind: 'metric', of: 'Clicks' },
-      { id: 'Clicks before', kind: 'before', of: 'Clicks' },
-      { id: 'Clicks change', kind: 'change', of: 'Clicks' },
-      { id: 'Clicks change %', kind: 'percent', of: 'Clicks' },
-      { id: 'Revenue', kind: 'metric', of: 'Revenue' },
-      { id: 'Revenue before', kind: 'before', of: 'Revenue' },
-      { id: 'Revenue change', kind: 'change', of: 'Revenue' },
-      { id: 'Revenue change %', kind: 'percent', of: 'Revenue' },
-      { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
+    const metric = (of: string) => [`metric ${of}`, `before ${of}`, `change ${of}`, `percent ${of}`];
+    const dimensions = ['dimension Day', 'dimension PlacementId', 'dimension DeviceOrProxy'];
+    expect(table.columns.map(({ shown: { kind, of } }) => `${kind} ${of}`)).toEqual([
+      ...[...dimensions, ...metric('Clicks'), ...metric('Revenue'), 'ratio Revenue per click'],
+    ]);
+    const idsOf = (of: string) => [of, `${of} before`, `${of} change`, `${of} change %`];
+    expect(table.columns.map(({ shown }) => shown.id)).toEqual([
+      ...[
+        'Day',
+        'PlacementId',
+        'DeviceOrProxy',
+        ...idsOf('Clicks'),
+        ...idsOf('Revenue'),
+        'Revenue per click',
+      ],
     ]);
   });
 
@@ -93,33 +93,20 @@ describe('a comparison', () => {
       ...['12345678901235.000001', '12345678901239.000001', '-4.000000', '0.00'],
       '685871050068.611111',
     ]);
+    const [sum, before] = ['12345678901235.000001', '12345678901239.000001'];
+    const [perClick, beforeClick] = ['685871050068.611111', '771604931327.437500'];
+    const change = { change: '-85733881258.826389', percent: '-11.11' };
     expect(totalsOf(table)).toEqual([
       { of: 'Clicks', kind: 'metric', sum: '18', before: '16', change: '2', percent: '12.50' },
-      {
-        of: 'Revenue',
-        kind: 'metric',
-        sum: '12345678901235.000001',
-        before: '12345678901239.000001',
-        change: '-4.000000',
-        percent: '0.00',
-      },
-      {
-        of: 'Revenue per click',
-        kind: 'ratio',
-        sum: '685871050068.611111',
-        before: '771604931327.437500',
-        change: '-85733881258.826389',
-        percent: '-11.11',
-      },
+      { of: 'Revenue', kind: 'metric', sum, before, change: '-4.000000', percent: '0.00' },
+      { of: 'Revenue per click', kind: 'ratio', sum: perClick, before: beforeClick, ...change },
     ]);
-  });
-
-  it('has no change if the period before has no rows', () => {
+    // If the period before has no rows, there is no change.
     const none = { before: null, change: null, percent: null };
     expect(totalsOf(tableFor(now, storedBefore(now, [])))).toEqual([
       { of: 'Clicks', kind: 'metric', sum: '18', ...none },
-      { of: 'Revenue', kind: 'metric', sum: '12345678901235.000001', ...none },
-      { of: 'Revenue per click', kind: 'ratio', sum: '685871050068.611111', ...none },
+      { of: 'Revenue', kind: 'metric', sum, ...none },
+      { of: 'Revenue per click', kind: 'ratio', sum: perClick, ...none },
     ]);
   });
 
@@ -134,19 +121,12 @@ describe('a comparison', () => {
     const rows = () => {
       const all = Array.from({ length: 3_000 }, () => [
         pick('2026-02-01T05:00:00Z', '2026-02-01T06:00:00Z', '2026-02-02T05:00:00Z'),
-        pick(
-          null,
-          String(Math.floor(random() * 500)),
-          `90071992547409${90 + Math.floor(random() * 9)}`,
-          '-1',
-        ),
-        pick(null, '', 'Phone', '🦊'),
-        '1',
+        pick(null, `${Math.floor(random() * 500)}`, `90071992547409${90 + Math.floor(random() * 9)}`, '-1'),
+        ...[pick(null, '', 'Phone', '🦊'), '1'],
       ]);
       return [...new Map(all.map((row) => [JSON.stringify(row), row])).values()];
     };
-    const ours = rows();
-    const theirs = rows();
+    const [ours, theirs] = [rows(), rows()];
     const store = stored('DateTime PlacementId DeviceOrProxy Clicks', ours);
     const joined = joinRows(store, storedBefore(store, theirs));
     const places = new Map(theirs.map((row, index) => [JSON.stringify(row), index]));
@@ -162,15 +142,8 @@ describe('a comparison', () => {
 
   it('keeps both rows if two rows of the period before match the same row', () => {
     const one = stored('Day Clicks', [[day(1), '3']]);
-    const two = storedBefore(
-      one,
-      [
-        [day(1, 1), '1'],
-        [day(2, 1), '2'],
-        [day(3, 1), '4'],
-      ],
-      { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-01' },
-    );
+    const rows = rowsOf(`${FIRST} 1; ${SECOND} 2; ${day(3, 1)} 4`);
+    const two = storedBefore(one, rows, { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-01' });
     // If a day of the period before is not compared with any day, it keeps its date.
     expect(textsOf(rowsIn(tableFor(one, two)))).toEqual([
       'd1 3 1 2 200.00',

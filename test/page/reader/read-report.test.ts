@@ -3,7 +3,7 @@ import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
 import { FailedFile, type ReadRequest, readReport } from '../../../page/src/reader/read-report.ts';
 import type { ReaderAnswer } from '../../../page/src/reader/reader-messages.ts';
 import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
-import { day, PUBLISHER } from './stored.ts';
+import { day, PUBLISHER, rowsOf } from './stored.ts';
 
 const STORE = 'https://downloads.example/reports';
 const request: ReadRequest = {
@@ -49,6 +49,11 @@ async function read(asked: ReadRequest, answers: Readonly<Record<string, () => R
   return { told, report, kinds: told.map(({ kind }) => kind) };
 }
 
+const rowsIn = (told: readonly ReaderAnswer[]) =>
+  told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []));
+/** A file of 1,500 rows. */
+const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+
 describe('reading a report', () => {
   it('sends the file’s name and first rows, and keeps the file’s bytes', async () => {
     const text = csv([day(1), 3], [day(2), 4]);
@@ -56,10 +61,7 @@ describe('reading a report', () => {
       now: () => download('publisher', [text.slice(0, 30), text.slice(30, 50), text.slice(50)], text.length),
     });
     expect(told[0]).toEqual({ kind: 'began' });
-    expect(told.slice(1).flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toEqual([
-      [day(1), '3'],
-      [day(2), '4'],
-    ]);
+    expect(rowsIn(told)).toEqual(rowsOf('d1 3; d2 4'));
     expect(report?.reading).toEqual({ rowCount: 2, bytes: text.length, totalBytes: text.length });
     expect(await report?.file.text()).toBe(text);
     expect(report?.file.type).toBe('text/csv;charset=utf-8');
@@ -68,17 +70,15 @@ describe('reading a report', () => {
   });
 
   it('sends at most a thousand rows', async () => {
-    const rows = Array.from({ length: 2_500 }, (_, index): [string, number] => [day(1), index]);
     const { told, report } = await read(request, {
-      now: () => download('x', [HEADER, csv(...rows).slice(HEADER.length)]),
+      now: () => download('x', [HEADER, many.slice(HEADER.length)]),
     });
-    expect(told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toHaveLength(1_000);
-    expect(report?.now.rowCount).toBe(2_500);
+    expect(rowsIn(told)).toHaveLength(1_000);
+    expect(report?.now.rowCount).toBe(1_500);
   });
 
   it('also reads the period before, and moves it to the days that it is compared with', async () => {
-    const nowText = csv([day(1), 3]);
-    const beforeText = csv([day(1, 1), 2]);
+    const [nowText, beforeText] = [csv([day(1), 3]), csv([day(1, 1), 2])];
     const { told, report } = await read(comparing, {
       now: () => download('now', [nowText], nowText.length),
       before: () => download('before', [beforeText], beforeText.length),
@@ -88,23 +88,15 @@ describe('reading a report', () => {
     expect(await report?.file.text()).toBe(nowText);
     if (!report) throw new Error('There is a report.');
     const { done, answer } = reportAnswers(PUBLISHER, report, { view: { search: '' }, chart: {} });
-    expect(done.columns.map(({ id }) => id)).toEqual([
-      'Day',
-      'Clicks',
-      'Clicks before',
-      'Clicks change',
-      'Clicks change %',
-    ]);
+    const ids = ['Day', 'Clicks', 'Clicks before', 'Clicks change', 'Clicks change %'];
+    expect(done.columns.map(({ id }) => id)).toEqual(ids);
+    const rows = rowsOf('d1 3 2 1 50.00');
     expect(answer({ kind: 'rows', from: 0, to: 10 })).toEqual({
-      kind: 'view-rows',
-      view: { search: '' },
-      from: 0,
-      rows: [[day(1), '3', '2', '1', '50.00']],
+      ...{ kind: 'view-rows', view: { search: '' }, from: 0, rows },
     });
   });
 
   it('ends if both files together are too large, and keeps neither file', async () => {
-    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
     const cancelled: string[] = [];
     const { told, report, kinds } = await read(comparing, {
       now: () => download('now', [many, '"x', '"y'], 156_000_000, () => cancelled.push('now')),
@@ -114,7 +106,7 @@ describe('reading a report', () => {
     expect(kinds.filter((kind) => kind === 'too-large')).toHaveLength(1);
     expect(kinds.at(-1)).toBe('too-large');
     expect(cancelled).toContain('now');
-    expect(told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toHaveLength(1_000);
+    expect(rowsIn(told)).toHaveLength(1_000);
     expect(told.at(-1)).toMatchObject({
       reading: { totalBytes: 256_000_001 },
       downloadUrl: `${STORE}/now.csv?signature=1`,
@@ -122,16 +114,12 @@ describe('reading a report', () => {
   });
 
   it('reports no failure after it has reported that the files are too large', async () => {
-    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
     const told: ReaderAnswer[] = [];
-    let fail = (_: Error) => {};
-    const failing = new Promise<Response>((_, reject) => {
-      fail = reject;
-    });
-    const ask = async (url: string) => (url === 'now' ? download('now', [many], 256_000_001) : failing);
+    const { promise, reject } = Promise.withResolvers<Response>();
+    const ask = async (url: string) => (url === 'now' ? download('now', [many], 256_000_001) : promise);
     const report = await readReport(comparing, ask, (answer) => {
       told.push(answer);
-      if (answer.kind === 'too-large') fail(new Error('The connection broke.'));
+      if (answer.kind === 'too-large') reject(new Error('The connection broke.'));
     });
     expect(report).toBeUndefined();
     expect(told.at(-1)?.kind).toBe('too-large');
@@ -145,35 +133,19 @@ describe('reading a report', () => {
     expect(report?.before?.rowCount).toBe(1);
   });
 
-  it.each<[string, Record<string, () => Response>, boolean, unknown]>([
-    ['the service has no report', { before: () => download('b', [HEADER]) }, false, Error],
-    [
-      'the file is another report',
-      { now: () => download('n', ['"Day"\n']), before: () => download('b', [HEADER]) },
-      false,
-      BrokenCsv,
-    ],
-    [
-      'the file ends in the middle of a row',
-      { now: () => download('n', [HEADER, '"x']), before: () => download('b', [HEADER]) },
-      false,
-      BrokenCsv,
-    ],
-    [
-      'a metric of the file is no number',
-      { now: () => download('n', [HEADER, '"x",y\n']), before: () => download('b', [HEADER]) },
-      false,
-      BrokenCsv,
-    ],
-    ['the service has no report of the period before', { now: () => download('n', [HEADER]) }, true, Error],
-    [
-      'the file of the period before ends in the middle of a row',
-      { now: () => download('n', [HEADER]), before: () => download('b', ['"Day']) },
-      true,
-      BrokenCsv,
-    ],
-  ])('rejects, and says which file failed: %s', async (_, answers, isBefore, cause) => {
-    const failure = await read(comparing, answers).catch((error) => error);
+  // Each row has the pieces of the file and of the file of the period before. Without pieces, the service has no report.
+  it.each<[string, string[] | undefined, string[] | undefined, boolean, unknown]>([
+    ['the service has no report', undefined, [HEADER], false, Error],
+    ['the file is another report', ['"Day"\n'], [HEADER], false, BrokenCsv],
+    ['the file ends in the middle of a row', [HEADER, '"x'], [HEADER], false, BrokenCsv],
+    ['a metric of the file is no number', [HEADER, '"x",y\n'], [HEADER], false, BrokenCsv],
+    ['the service has no report of the period before', [HEADER], undefined, true, Error],
+    ['the file of the period before ends in the middle of a row', [HEADER], ['"Day'], true, BrokenCsv],
+  ])('rejects, and says which file failed: %s', async (_, now, before, isBefore, cause) => {
+    const failure = await read(comparing, {
+      ...(now && { now: () => download('n', now) }),
+      ...(before && { before: () => download('b', before) }),
+    }).catch((error) => error);
     expect(failure).toBeInstanceOf(FailedFile);
     expect(failure.isBefore).toBe(isBefore);
     expect(failure.cause).toBeInstanceOf(cause);

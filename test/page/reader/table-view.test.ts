@@ -22,15 +22,10 @@ describe('the rows of a view', () => {
         rowsOf("3 d1 Phone 8 12345678901234.000001; 0 d1 '' 0 -0.000001; 1 d2 - 3 2.000000"),
       ),
     );
-    expect(table.columns.map(({ shown }) => shown)).toEqual([
-      { id: 'Clicks', kind: 'metric', of: 'Clicks' },
-      { id: 'Day', kind: 'dimension', of: 'Day' },
-      { id: 'DeviceOrProxy', kind: 'dimension', of: 'DeviceOrProxy' },
-      { id: 'ServedAds', kind: 'metric', of: 'ServedAds' },
-      { id: 'Revenue', kind: 'metric', of: 'Revenue' },
-      { id: 'CTR', kind: 'ratio', of: 'CTR' },
-      { id: 'eCPM', kind: 'ratio', of: 'eCPM' },
-      { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
+    expect(table.columns.map(({ shown: { id, kind, of } }) => `${kind} ${id}, of ${of}`)).toEqual([
+      ...['metric Clicks, of Clicks', 'dimension Day, of Day', 'dimension DeviceOrProxy, of DeviceOrProxy'],
+      ...['metric ServedAds, of ServedAds', 'metric Revenue, of Revenue', 'ratio CTR, of CTR'],
+      ...['ratio eCPM, of eCPM', 'ratio Revenue per click, of Revenue per click'],
     ]);
     // In the first row, eCPM is 12345678901234.000001 / 8 * 1000, and the revenue per click is that revenue / 3.
     expect(rowsIn(table)).toEqual(
@@ -68,13 +63,10 @@ describe('the rows of a view', () => {
     expect(columnIn(table, column, sorted(column, true))).toEqual(descending);
   });
 
-  it.each([false, true])(
-    'keep the file’s order if their values are equal (descending: %s)',
-    (isDescending) => {
-      const table = tableOfColumn('Clicks', ['1', null, '1', '1', null]);
-      expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending)).join('')).toBe('02314');
-    },
-  );
+  it.each([false, true])('keep the file’s order if values are equal (descending: %s)', (isDescending) => {
+    const table = tableOfColumn('Clicks', ['1', null, '1', '1', null]);
+    expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending)).join('')).toBe('02314');
+  });
 
   it('are sorted exactly by thousands of integers of any size', () => {
     const random = randomNumbers(7);
@@ -91,24 +83,13 @@ describe('the rows of a view', () => {
   });
 
   it('are sorted by a ratio, with zero denominators last', () => {
-    const table = tableFor(
-      stored(
-        'CampaignId Spend ConversionRevenue',
-        [
-          ['zero', '0.000000', '5.000000'],
-          ['more', '0.999999', '999999999999009.000000'],
-          ['least', '1.000001', '999999999999000.000000'],
-          ['half', '2.000000', '1.000000'],
-          ['less', '0.999999', '999999999999000.000000'],
-          ['also half', '4.000000', '2.000000'],
-          ['debt', '-4.000000', '2.000000'],
-          ['zero too', '0.000000', '0.000000'],
-        ].map(([, spend = '', revenue = ''], index) => [String(index), spend, revenue]),
-        ADVERTISER,
-      ),
-      undefined,
-      ADVERTISER,
-    );
+    // In this order: zero, more, least, half, less, also half, debt, zero too.
+    const amounts =
+      '0.000000 5.000000; 0.999999 999999999999009.000000; 1.000001 999999999999000.000000; 2.000000 1.000000; ' +
+      '0.999999 999999999999000.000000; 4.000000 2.000000; -4.000000 2.000000; 0.000000 0.000000';
+    const rows = rowsOf(amounts).map((row, index) => [String(index), ...row]);
+    const store = stored('CampaignId Spend ConversionRevenue', rows, ADVERTISER);
+    const table = tableFor(store, undefined, ADVERTISER);
     expect(columnIn(table, 'CampaignId', sorted('ROAS')).join('')).toBe('63524107');
     expect(columnIn(table, 'CampaignId', sorted('ROAS', true)).join('')).toBe('14235607');
   });
@@ -176,32 +157,20 @@ describe('the rows of a view', () => {
   });
 });
 
-describe('the totals of a view', () => {
-  it('are the exact sums of the rows in view, and the ratios of these sums', () => {
-    const table = tableFor(
-      stored(
-        'DeviceOrProxy ServedAds Clicks Revenue',
-        rowsOf(
-          'a 10 1 12345678901234.000001; b 30 0 0.000001; a 9007199254740993 2 -1.000000; c 0 - 0.000000',
-        ),
-      ),
-    );
-    const totals = (search: string) => viewOf(table, { search }).result.totals;
-    // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.
-    const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
-    expect(totals('a')).toEqual([
-      null,
-      '9007199254741003',
-      '3',
-      '12345678901233.000001',
-      '0.000000',
-      `${whole / 1_000_000n}.${whole % 1_000_000n}`,
-      // Revenue per click is 12345678901233.000001 / 3.
-      '4115226300411.000000',
-    ]);
-    expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);
-    expect(totals('c')).toEqual([null, '0', '0', '0.000000', null, null, null]);
-    expect(totals('none')).toEqual([null, '0', '0', '0.000000', null, null, null]);
-    expect(totals('')[3]).toBe('12345678901233.000002');
-  });
+it('the totals of a view are the exact sums of the rows in view, and the ratios of these sums', () => {
+  const rows =
+    'a 10 1 12345678901234.000001; b 30 0 0.000001; a 9007199254740993 2 -1.000000; c 0 - 0.000000';
+  const table = tableFor(stored('DeviceOrProxy ServedAds Clicks Revenue', rowsOf(rows)));
+  const totals = (search: string) => viewOf(table, { search }).result.totals;
+  // CTR is 300 / 9007199254741003, rounded to zero. eCPM is 1000 * 12345678901233.000001 / 9007199254741003.
+  const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
+  expect(totals('a')).toEqual([
+    ...[null, '9007199254741003', '3', '12345678901233.000001', '0.000000'],
+    // Revenue per click is 12345678901233.000001 / 3.
+    ...[`${whole / 1_000_000n}.${whole % 1_000_000n}`, '4115226300411.000000'],
+  ]);
+  expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);
+  expect(totals('c')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+  expect(totals('none')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+  expect(totals('')[3]).toBe('12345678901233.000002');
 });
