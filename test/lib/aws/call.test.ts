@@ -104,10 +104,7 @@ describe('call', () => {
     ['a denied request', ofS3(403, 'AccessDenied')],
     ['a status just under 500', ofS3(499)],
     ['a refusal of Athena', new InvalidRequestException({ message: 'x', ...answered(400) })],
-    [
-      'an error that only has the name of a throttling',
-      Object.assign(named('ThrottlingException'), answered(400)),
-    ],
+    ['an error with a throttling’s name', Object.assign(named('ThrottlingException'), answered(400))],
     ['a refusal that has a socket code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
     ['an error in our code', new TypeError('x')],
     ['an error of ours whose error code is in lower case', ofSocket('lower')],
