@@ -1,5 +1,6 @@
 import type { DeliveryFacts, DeliveryTerms, Job, Wait, Wanted } from '../../../lib/delivery/delivery.ts';
 import { makeJob } from '../../../lib/delivery/delivery.ts';
+import type { Publication } from '../../../lib/delivery/publication.ts';
 import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
@@ -28,10 +29,7 @@ export const PARAMETERS = {
 };
 
 export const wanted: Wanted = {
-  request: parseRequest(publisherReport, {
-    accept: undefined,
-    parameters: PARAMETERS,
-  }),
+  request: parseRequest(publisherReport, { accept: undefined, parameters: PARAMETERS }),
   entitlement: 'every-company',
   client: 'client-1',
 };
@@ -69,11 +67,7 @@ export function setting(...plans: Plan[]) {
   };
   const backends = { lake, results, queries };
   return {
-    clock,
-    lake,
-    results,
-    queries,
-    backends,
+    ...{ clock, lake, results, queries, backends },
     /** The facts that the request noted for the log. */
     facts,
     /** For each query that was counted in the metrics: how it ended. */
@@ -121,12 +115,19 @@ const both = { plain: 10, gzip: 5 };
 export const doneRecord = like<RecordIn<'done'>>({ ...ended, state: 'done', isOfVersion: true, files: both });
 
 export const publishingRecord = like<RecordIn<'publishing'>>({
-  ...ended,
-  state: 'publishing',
-  isOfVersion: true,
-  files: {},
-  location: 's3://results/athena/q1.csv',
+  ...{ ...ended, state: 'publishing', isOfVersion: true, files: {}, location: 's3://results/athena/q1.csv' },
 });
+
+/** The request to publish the result of that record. */
+export const publication = {
+  form: 1,
+  ...{ executionId: 'q1', location: 's3://results/athena/q1.csv', key: 'reports/q1/report.csv' },
+  ...{ fileName: 'report.csv', dataVersion: 'v1', record: 'jobs/job-1.json', partner: 'first-partner' },
+  columns: [
+    { name: 'Day', type: 'datetime' },
+    { name: 'Clicks', type: 'integer' },
+  ],
+} as const satisfies Publication;
 
 export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
   like<RecordIn<'failed'>>({

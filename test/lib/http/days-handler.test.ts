@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
 import { daysHandler } from '../../../lib/http/days-handler.ts';
-import { Unauthenticated } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 import { START } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+import { BY_CLAIMS, functionSetting, request, tokenOf } from './setting.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START, toFake: ['Date'] });
@@ -17,38 +16,18 @@ const PARAMETERS = {
   endExclusive: ['2026-02-03T00:00:00Z'],
   'api-version': ['1.0'],
 };
-const CLAIMED = {
-  ENTITLEMENTS: 'claims',
-  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
-  EVERY_COMPANY_VALUE: 'all',
-};
 
 function service({ env = {}, claims = {} as Claims } = {}) {
   const made = functionSetting(env);
-  const listed: { start: string; maxAgeMs: number }[] = [];
-  const list = made.lake.list.bind(made.lake);
-  made.lake.list = async (report, window, maxAgeMs) => {
-    expect(report).toBe(publisherReport);
-    listed.push({ start: new Date(window.start).toISOString(), maxAgeMs });
-    return list(report, window, maxAgeMs);
-  };
-  const handler = daysHandler(publisherReport, {
-    ...made.dependencies,
-    verifyToken: async (authorization) => {
-      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
-      return claims;
-    },
-  });
+  const list = vi.spyOn(made.lake, 'list');
+  const handler = daysHandler(publisherReport, { ...made.dependencies, verifyToken: tokenOf(claims) });
   const ask = (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) =>
-    invoke(
-      handler,
-      requestEvent({
-        path: '/reporting/publisherperformance/days',
-        headers,
-        ...(parameters && { parameters }),
-      }),
-    );
-  return { ...made, listed, ask };
+    request(handler, {
+      path: '/reporting/publisherperformance/days',
+      headers,
+      ...(parameters && { parameters }),
+    });
+  return { ...made, list, ask };
 }
 
 describe('the days of a report', () => {
@@ -80,30 +59,27 @@ describe('the days of a report', () => {
       { day: '2026-02-01', startInclusive: '2026-02-01T00:00:00Z', state: 'open' },
       { day: '2026-02-02', endExclusive: '2026-02-03T00:00:00Z', state: 'final' },
     ]);
-    expect(made.lines).toMatchObject([
-      {
-        level: 'info',
-        facts: {
-          status: 200,
-          report: 'publisherperformance',
-          client: 'first-partner',
-          companies: 'every-company',
-        },
-      },
-    ]);
+    const facts = {
+      status: 200,
+      report: 'publisherperformance',
+      client: 'first-partner',
+      companies: 'every-company',
+    };
+    expect(made.lines).toMatchObject([{ level: 'info', facts }]);
     // It is listed again for each request. The month before the window shows whether this lake marks complete days.
-    expect(made.listed).toEqual([{ start: '2026-01-01T12:00:00.000Z', maxAgeMs: 0 }]);
+    const listed = expect.objectContaining({ start: Date.parse('2026-01-01T12:00:00Z') });
+    expect(made.list.mock.calls).toEqual([[publisherReport, listed, 0]]);
     expect(made.untils).toEqual([START + 27_500]);
   });
 
   it('are refused with 401, before the lake is listed, if no valid token gives access to rows of the report', async () => {
     const stranger = service();
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
-    const entitledToNothing = service({ env: CLAIMED });
+    const entitledToNothing = service({ env: BY_CLAIMS });
     expect((await entitledToNothing.ask()).statusCode).toBe(401);
     // A caller without rights learns nothing about its parameters.
     expect((await entitledToNothing.ask({})).statusCode).toBe(401);
-    expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
+    for (const { list } of [stranger, entitledToNothing]) expect(list).not.toHaveBeenCalled();
   });
 
   it('are refused with 400, and every fault is listed, if the request has no parameters', async () => {
@@ -116,12 +92,8 @@ describe('the days of a report', () => {
     const made = service();
     made.lake.objects = undefined;
     expect((await made.ask()).statusCode).toBe(500);
-    expect(made.lines).toMatchObject([
-      {
-        level: 'error',
-        facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
-      },
-    ]);
+    const error = { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) };
+    expect(made.lines).toMatchObject([{ level: 'error', facts: { error } }]);
     // No failed report is counted.
     expect(made.metrics).toEqual({});
   });

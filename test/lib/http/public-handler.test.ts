@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { publicHandler, readPageFiles } from '../../../lib/http/public-handler.ts';
 import { openApiDocument } from '../../../lib/openapi/document.ts';
 import { describeFields } from '../../../lib/openapi/fields.ts';
+import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 const files = {
@@ -24,23 +25,16 @@ type Asked = Partial<Parameters<typeof requestEvent>[0]> & {
   readonly context?: { readonly domainName?: string | undefined; readonly path?: string };
 };
 
-async function ask(path: string, { env, method = 'GET', context, ...more }: Asked = {}) {
+async function ask(path: string, { env, method: httpMethod = 'GET', context, ...more }: Asked = {}) {
   const { dependencies, lines } = functionSetting(env);
   const event = requestEvent({ path, ...more });
-  const { body, ...answer } = await invoke(publicHandler({ ...dependencies, files, downloadOrigins }), {
-    ...event,
-    httpMethod: method,
-    requestContext: { ...event.requestContext, ...context },
-  } as typeof event);
-  return { ...answer, body, lines, config: dependencies.config };
+  const requestContext = { ...event.requestContext, ...context };
+  const handler = publicHandler({ ...dependencies, files, downloadOrigins });
+  const answer = await invoke(handler, { ...event, httpMethod, requestContext } as typeof event);
+  return { ...answer, lines, config: dependencies.config };
 }
 
-const COMMON = {
-  'Service-Version': 'unknown',
-  'X-Content-Type-Options': 'nosniff',
-  'Strict-Transport-Security': 'max-age=31536000',
-  Vary: 'Accept-Encoding',
-};
+const COMMON = { 'Service-Version': 'unknown', ...COMMON_HEADERS, Vary: 'Accept-Encoding' };
 
 describe('GET /openapi.json', () => {
   it.each([
@@ -52,10 +46,8 @@ describe('GET /openapi.json', () => {
     });
     const document = openApiDocument(url, 'api://reports/.default', config);
     expect(body === JSON.stringify(document)).toBe(true);
-    expect([statusCode, headers]).toEqual([
-      200,
-      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'private, max-age=300' },
-    ]);
+    const cache = { 'Content-Type': 'application/json', 'Cache-Control': 'private, max-age=300' };
+    expect([statusCode, headers]).toEqual([200, { ...COMMON, ...cache }]);
     expect(lines).toMatchObject([{ level: 'info', facts: { status: 200 } }]);
   });
 });
@@ -77,10 +69,8 @@ describe('GET /reporting/fields', () => {
       access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
       limits: { longestReportSeconds: 2, requestsPerSecond: 20.25 },
     });
-    expect([statusCode, headers]).toEqual([
-      200,
-      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' },
-    ]);
+    const cache = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
+    expect([statusCode, headers]).toEqual([200, { ...COMMON, ...cache }]);
   });
 });
 
@@ -124,13 +114,11 @@ describe('GET /page/{file}', () => {
     ['revalidated before reuse if another version was requested', 'old', 'no-cache'],
     ['revalidated before reuse if no version was requested', undefined, 'no-cache'],
   ])('gives the file as it was built, with the page’s policy, %s', async (_, v, expected) => {
+    const policy = expect.stringContaining("default-src 'none'");
+    const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': expected };
     expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject({
       body: 'run("{{base}}")',
-      headers: {
-        'Content-Type': 'text/javascript',
-        'Cache-Control': expected,
-        'Content-Security-Policy': expect.stringContaining("default-src 'none'"),
-      },
+      headers: { ...headers, 'Content-Security-Policy': policy },
     });
   });
 
@@ -146,12 +134,9 @@ describe('all else', () => {
     ['/reporting/fields', { method: 'OPTIONS' }],
   ])('is answered with a 404 and a problem document: %s %j', async (path, more) => {
     const { statusCode, headers, body } = await ask(path, more);
+    const problem = { status: 404, title: 'Not found', instance: 'urn:uuid:request-1' };
     expect([statusCode, headers?.['Content-Type']]).toEqual([404, 'application/problem+json']);
-    expect(JSON.parse(body)).toMatchObject({
-      status: 404,
-      title: 'Not found',
-      instance: 'urn:uuid:request-1',
-    });
+    expect(JSON.parse(body)).toMatchObject(problem);
   });
 
   it('leads from /docs/ to /docs, on every base path', async () => {
