@@ -12,24 +12,16 @@ const blocks = runbookBlocks();
  * Runs shell.sh and then a script, in a shell with a fake `aws`. The fake answers a call with the first of `answers`
  * whose name is a part of the call. All other calls succeed without output.
  */
-function run(
-  script: string,
-  { answers = {}, stage = 'prod' }: { answers?: Record<string, string>; stage?: string } = {},
-) {
+function run(script: string, { answers = {}, stage = 'prod' }: { answers?: object; stage?: string } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'runbook-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const cases = Object.entries(answers).map(([call, answer]) => `*'${call}'*) printf '${answer}' ;;`);
   const aws = `#!/bin/sh\necho "$*" >> '${folder}/calls'\ncase "$*" in\n${cases.join('\n')}\nesac\n`;
   writeFileSync(join(folder, 'aws'), aws, { mode: 0o755 });
   writeFileSync(join(folder, 'calls'), '');
-  const { status, stdout, stderr } = spawnSync(
-    'bash',
-    ['--norc', '-euc', `${blocks.get('shell.sh')}\n${script}`],
-    {
-      env: { PATH: `${folder}:${process.env['PATH']}`, ...(stage && { STAGE: stage }) },
-      encoding: 'utf8',
-    },
-  );
+  const shell = ['--norc', '-euc', `${blocks.get('shell.sh')}\n${script}`];
+  const env = { PATH: `${folder}:${process.env['PATH']}`, ...(stage && { STAGE: stage }) };
+  const { status, stdout, stderr } = spawnSync('bash', shell, { env, encoding: 'utf8' });
   return { status, stdout, stderr, calls: readFileSync(join(folder, 'calls'), 'utf8').split('\n') };
 }
 
@@ -41,12 +33,11 @@ describe('the shell of the runbook', () => {
     expect(calls).toEqual(['']);
   });
 
+  const many =
+    'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n';
   it.each([
     [9_999, ''],
-    [
-      10_000,
-      'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
-    ],
+    [10_000, many],
   ])('prints found log lines; if there are %i lines, the error output is %j', (lines, said) => {
     const answers = {
       'list-stack-resources': 'one\\n',

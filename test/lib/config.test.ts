@@ -50,10 +50,8 @@ describe('readConfig', () => {
   it('reads the shortest and the longest wait, which leave time to answer, and the longest query, which may wait as long', () => {
     for (const queryWaitMs of [100, 25_000])
       expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
-    expect(readConfig({ ...env, LONGEST_QUERY_MS: '4000' })).toMatchObject({
-      longestQueryMs: 4_000,
-      longestQueueMs: 4_000,
-    });
+    const limits = { longestQueryMs: 4_000, longestQueueMs: 4_000 };
+    expect(readConfig({ ...env, LONGEST_QUERY_MS: '4000' })).toMatchObject(limits);
   });
 
   it('reads the place of the lake, the highest age of its listing, and the scan limit', () => {
@@ -67,10 +65,8 @@ describe('readConfig', () => {
   });
 
   it('treats 0 as no limit, both for the bytes that a query may scan and for the queries of a partner', () => {
-    expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject({
-      scanLimit: undefined,
-      queriesPerPartner: undefined,
-    });
+    const unlimited = { scanLimit: undefined, queriesPerPartner: undefined };
+    expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject(unlimited);
     expect(readConfig({ ...env, QUERIES_PER_PARTNER: '5' }).queriesPerPartner).toBe(5);
   });
 
@@ -89,10 +85,8 @@ describe('readConfig', () => {
 
   it('reads the claim that a token must carry beside the scope, and refuses one of its two variables without the other', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
-    expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
-      name: 'roles',
-      value: 'Reports.Read',
-    });
+    const requiredClaim = { name: 'roles', value: 'Reports.Read' };
+    expect(readConfig({ ...env, ...claim }).token).toMatchObject({ requiredClaim });
     for (const name of Object.keys(claim))
       expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(
         'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.',

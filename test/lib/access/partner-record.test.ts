@@ -20,10 +20,7 @@ describe('readPartner', () => {
 
   it.each<[string, object]>([
     ['every company', { publisherCompanies: 'every-company' }],
-    [
-      'the lowest and the highest id',
-      { publisherCompanies: ['-9223372036854775808', '9223372036854775807'] },
-    ],
+    ['the lowest and highest id', { publisherCompanies: ['-9223372036854775808', '9223372036854775807'] }],
     ['no company at all', { publisherCompanies: [] }],
     ['a name of one letter', { name: 'a' }],
     ['the longest possible name, of digits and hyphens', { name: `${'1-'.repeat(31)}23` }],
@@ -63,10 +60,7 @@ describe('readPartner', () => {
     ['another format version', { ...record, form: 2 }],
     ['another client', { ...record, client: 'client-2' }],
     ['a company that is a number', { ...record, publisherCompanies: [7] }],
-    [
-      'a company id that is too large for a signed 64-bit integer',
-      { ...record, publisherCompanies: ['9223372036854775808'] },
-    ],
+    ['a company id beyond 64 bits', { ...record, publisherCompanies: ['9223372036854775808'] }],
     ['a company that is no id, among valid ids', { ...record, publisherCompanies: ['7', 'x'] }],
     ['a star for every company', { ...record, publisherCompanies: '*' }],
     ['the word every-company within a list', { ...record, publisherCompanies: ['every-company'] }],
@@ -91,12 +85,8 @@ describe('readPartner', () => {
 
 describe('annotations', () => {
   it('never affect access, even if they have the names of members that do', () => {
-    const annotations = {
-      active: 'false',
-      publisherCompanies: 'every-company',
-      form: '2',
-      until: '2026-02-01',
-    };
+    const restrictions = { active: 'false', publisherCompanies: 'every-company', form: '2' };
+    const annotations = { ...restrictions, until: '2026-02-01' };
     const annotated = read({ ...record, annotations });
     expect(annotated).toEqual({ ...record, annotations });
     for (const report of [publisherReport, advertiserReport])

@@ -1,14 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { StackAnswer } from '../../../lib/aws/release-calls.ts';
-import {
-  fetchFromVersions,
-  type GateEvent,
-  releaseChecker,
-  releaseGate,
-} from '../../../lib/probe/release-gate.ts';
+import * as gates from '../../../lib/probe/release-gate.ts';
 import { NoRecords, problemResponse } from '../../../lib/problems/problem.ts';
 
+const { fetchFromVersions, releaseChecker, releaseGate } = gates;
+type GateEvent = gates.GateEvent;
 const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
 
