@@ -40,21 +40,16 @@ describe('the shell of the runbook', () => {
     [10_000, many],
   ])('prints found log lines; if there are %i lines, the error output is %j', (lines, said) => {
     const answers = {
-      'list-stack-resources': 'one\\n',
-      'start-query': 'query-1',
-      '--query status': 'Complete',
-      'length(results)': String(lines),
-      'results[*]': 'a line\\n',
+      ...{ 'list-stack-resources': 'one\\n', 'start-query': 'query-1', '--query status': 'Complete' },
+      ...{ 'length(results)': String(lines), 'results[*]': 'a line\\n' },
     };
     expect(run('ask pattern', { answers })).toMatchObject({ status: 0, stdout: 'a line\n', stderr: said });
   });
 
   it('gives each function the reservation of the deployed template when the service starts again', () => {
-    const answers = {
-      'list-stack-resources': 'publish1 stage-publish\\nreports2 stage-reports\\n',
-      'Resources.publish1.': '7\\n',
-      'Resources.reports2.': 'None\\n',
-    };
+    const resources = 'publish1 stage-publish\\nreports2 stage-reports\\n';
+    const reserved = { 'Resources.publish1.': '7\\n', 'Resources.reports2.': 'None\\n' };
+    const answers = { 'list-stack-resources': resources, ...reserved };
     const { status, calls } = run(blocks.get('start-again.sh') ?? '', { answers });
     expect(status).toBe(0);
     expect(calls.filter((call) => /^lambda|^athena/.test(call))).toEqual([

@@ -35,10 +35,8 @@ export const grownAccount = {
     everyCompanyValue: 'every-company',
   },
   events: {
-    bucket: 'example-events',
-    prefix: 'warehouse/',
+    ...{ bucket: 'example-events', prefix: 'warehouse/', firstDay: '2020-02-29' },
     kmsKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555',
-    firstDay: '2020-02-29',
   },
   alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
   probe: { everyMinutes: 5, secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf' },

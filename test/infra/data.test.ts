@@ -23,10 +23,10 @@ describe('the tables', () => {
         TableType: 'EXTERNAL_TABLE',
         PartitionKeys: [{ Name: 'day', Type: 'string' }],
         StorageDescriptor: {
-          Columns: columns.map(({ name, type, meaning }) => ({
-            Name: name,
-            Type: HIVE_TYPE[type] ?? type,
-            Comment: meaning,
+          Columns: columns.map((of) => ({
+            Name: of.name,
+            Type: HIVE_TYPE[of.type] ?? of.type,
+            Comment: of.meaning,
           })),
           InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
           OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
@@ -104,10 +104,9 @@ describe('the buckets', () => {
   it('notify EventBridge of new objects in the results bucket, and of no others', () => {
     const telling = buckets.filter(({ Properties }) => Properties['NotificationConfiguration']);
     expect(telling).toEqual([named(made, 'Results2')[1], named(kept, 'Results2')[1]]);
+    const EventBridgeConfiguration = { EventBridgeEnabled: true };
     for (const { Properties } of telling)
-      expect(Properties['NotificationConfiguration']).toEqual({
-        EventBridgeConfiguration: { EventBridgeEnabled: true },
-      });
+      expect(Properties['NotificationConfiguration']).toEqual({ EventBridgeConfiguration });
   });
 
   it('let nobody overwrite a report’s file', () => {
@@ -134,13 +133,8 @@ describe('the buckets', () => {
   it('let web pages of any origin read a download, and no web page read the events', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { methods, allowedHeaders, exposedHeaders, maxAgeSeconds } = DOWNLOAD_CORS;
-    const rule = {
-      AllowedOrigins: ['*'],
-      AllowedMethods: methods,
-      AllowedHeaders: allowedHeaders,
-      ExposedHeaders: exposedHeaders,
-      MaxAge: maxAgeSeconds,
-    };
+    const allowed = { AllowedOrigins: ['*'], AllowedMethods: methods, AllowedHeaders: allowedHeaders };
+    const rule = { ...allowed, ExposedHeaders: exposedHeaders, MaxAge: maxAgeSeconds };
     expect(Properties['CorsConfiguration']).toEqual({ CorsRules: [rule] });
     expect(named(made, 'EventsD')[1].Properties['CorsConfiguration']).toBeUndefined();
   });
@@ -156,14 +150,11 @@ describe('the buckets', () => {
 describe('the register of partners', () => {
   it('is backed up every day, and each backup is kept for 35 days, if the stage keeps its data', () => {
     const [bucket] = named(kept, 'PartnersD');
+    const TargetBackupVault = expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/);
     expect(resolved(ofType(kept, 'AWS::Backup::BackupPlan')[0]?.Properties)).toMatchObject({
       BackupPlan: {
         BackupPlanRule: [
-          {
-            ScheduleExpression: 'cron(0 3 * * ? *)',
-            Lifecycle: { DeleteAfterDays: 35 },
-            TargetBackupVault: expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/),
-          },
+          { ScheduleExpression: 'cron(0 3 * * ? *)', Lifecycle: { DeleteAfterDays: 35 }, TargetBackupVault },
         ],
         // With ACLs, a copy could not be restored into the bucket, which has none.
         AdvancedBackupSettings: [{ ResourceType: 'S3', BackupOptions: { BackupACLs: 'disabled' } }],

@@ -6,11 +6,8 @@ const rules = firewallRules({ maxRequestsPerAddress: 500, isForPages: false });
 
 describe('the firewall', () => {
   it('limits each address, then applies the core rules, then the rules for known bad inputs', () => {
-    expect(rules.map(({ name, priority }) => [name, priority])).toEqual([
-      ['requests-per-address', 0],
-      ['core', 1],
-      ['known-bad-inputs', 2],
-    ]);
+    const names = rules.map(({ name, priority }) => `${priority} ${name}`);
+    expect(names).toEqual(['0 requests-per-address', '1 core', '2 known-bad-inputs']);
     expect(rules[0]).toMatchObject({
       statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: 500, evaluationWindowSec: 300 } },
       action: {
@@ -29,9 +26,7 @@ describe('the firewall', () => {
     });
     for (const [index, set] of ['Common', 'KnownBadInputs'].entries())
       expect(rules[index + 1]).toMatchObject({
-        statement: {
-          managedRuleGroupStatement: { vendorName: 'AWS', name: `AWSManagedRules${set}RuleSet` },
-        },
+        statement: { managedRuleGroupStatement: { vendorName: 'AWS', name: `AWSManagedRules${set}RuleSet` } },
         overrideAction: { none: {} },
       });
   });

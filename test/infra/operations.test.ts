@@ -29,6 +29,8 @@ const metricsOf = (name: string) =>
     const { Namespace, MetricName, Dimensions } = MetricStat.Metric as Record<string, { Value: string }[]>;
     return [`${Namespace} ${MetricName} ${Dimensions?.map(({ Value }) => Value)} ${MetricStat.Stat}`];
   });
+/** The name of a metric of this stage in full: `Lambda` is `AWS/Lambda`, and `*` the service. */
+const inFull = (metric: string) => `AWS/${metric.replace('*', 'performance-reports-test')}`;
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const problems = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 
@@ -140,12 +142,8 @@ describe('the alarms', () => {
     ['probe-gets-no-report', 'ProbePulled'],
     ['no-data-came', 'ProbeRows'],
   ])('let no good pull of the same period hide a bad one (%s)', (name, MetricName) => {
-    expect(named(name)).toMatchObject({
-      MetricName,
-      Statistic: 'Minimum',
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
-    });
+    const least = { Statistic: 'Minimum', ComparisonOperator: 'LessThanThreshold', Threshold: 1 };
+    expect(named(name)).toMatchObject({ MetricName, ...least });
   });
 
   it('tell of a day that is later than the operator promises, if the operator promises anything', () => {
@@ -185,10 +183,8 @@ describe('the alarms', () => {
 
   it('fire if a large report is given up, and if callers are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
-    expect(metricsOf('large-reports-fail')).toEqual([
-      'AWS/Lambda AsyncEventsDropped performance-reports-test-publish Sum',
-      'AWS/Lambda Invocations performance-reports-test-abandon Sum',
-    ]);
+    const failed = ['Lambda AsyncEventsDropped *-publish Sum', 'Lambda Invocations *-abandon Sum'];
+    expect(metricsOf('large-reports-fail')).toEqual(failed.map(inFull));
     expect(mathOf('callers-are-refused')).toMatchObject({
       part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
     });
@@ -218,10 +214,10 @@ describe('the alarms', () => {
   });
 
   it('stay quiet without requests, but fire if the probe sends no metrics', () => {
-    for (const alarm of metricAlarms)
-      expect(alarm).toMatchObject({
-        TreatMissingData: /probe|no-data/.test(String(alarm['AlarmName'])) ? 'breaching' : 'notBreaching',
-      });
+    for (const { AlarmName, TreatMissingData } of metricAlarms) {
+      const isProbe = /probe|no-data/.test(String(AlarmName));
+      expect(TreatMissingData).toBe(isProbe ? 'breaching' : 'notBreaching');
+    }
   });
 
   it('notify a topic, and an address if the stage has one', () => {
@@ -230,10 +226,8 @@ describe('the alarms', () => {
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
     expect(ofType(resources, 'AWS::SNS::Subscription')).toEqual([]);
     const grown = resourcesOf(buildStacks(grownAccount).operations);
-    expect(ofType(grown, 'AWS::SNS::Subscription')[0]?.Properties).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'operator@example.com',
-    });
+    const address = { Protocol: 'email', Endpoint: 'operator@example.com' };
+    expect(ofType(grown, 'AWS::SNS::Subscription')[0]?.Properties).toMatchObject(address);
   });
 
   it('watch functions, an API, a stage and a log that the API stack really has', () => {

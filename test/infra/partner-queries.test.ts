@@ -14,25 +14,20 @@ vi.mock('node:timers/promises', () => import('../fake-timers-promises.ts'));
 async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {
   vi.useFakeTimers({ now: START });
   const made = functionSetting(env, plan);
-  const report = reportHandler(publisherReport, {
-    ...made.dependencies,
-    verifyToken: async () => ({ ...claims }),
-  });
+  const verifyToken = async () => ({ ...claims });
+  const report = reportHandler(publisherReport, { ...made.dependencies, verifyToken });
   const answer = async (handler: unknown, event: Parameters<typeof requestEvent>[0]) => {
     const answering = invoke(handler, requestEvent(event));
     await vi.advanceTimersByTimeAsync(60_000);
     return answering;
   };
-  const { headers } = await answer(report, {
-    path: '/reporting/publisherperformance',
-    parameters: PARAMETERS,
-  });
+  const path = '/reporting/publisherperformance';
+  const { headers } = await answer(report, { path, parameters: PARAMETERS });
   const [, ticket, hop] = /downloads\/([^/]+)\/(\d+)$/.exec(String(headers?.['Location'])) ?? [];
-  if (ticket !== undefined && hop !== undefined)
-    await answer(downloadsHandler(made.dependencies), {
-      path: downloadPath(ticket, Number(hop)),
-      pathParameters: { ticket, hop },
-    });
+  if (ticket !== undefined && hop !== undefined) {
+    const waits = { path: downloadPath(ticket, Number(hop)), pathParameters: { ticket, hop } };
+    await answer(downloadsHandler(made.dependencies), waits);
+  }
   vi.useRealTimers();
   return made.lines.flatMap(({ facts }) => Object.keys(facts));
 }

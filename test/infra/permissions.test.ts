@@ -102,9 +102,7 @@ describe('public access', () => {
     for (const policy of policies)
       expect(statementsIn(policy).slice(0, 2)).toMatchObject([
         {
-          Effect: 'Deny',
-          Action: 's3:*',
-          Principal: { AWS: '*' },
+          ...{ Effect: 'Deny', Action: 's3:*', Principal: { AWS: '*' } },
           Condition: { Bool: { 'aws:SecureTransport': 'false' } },
         },
         { Effect: 'Deny', Action: 's3:*', Condition: { NumericLessThan: { 's3:TlsVersion': 1.2 } } },
@@ -180,10 +178,10 @@ describe('a function', () => {
   });
 
   it('can use only its folders of the results, which the lists of parts and these few functions name', () => {
-    const results = (name: string) =>
-      ['s3:GetObject', 's3:PutObject']
-        .flatMap((action) => resources(name, action))
-        .filter((resource) => resource.startsWith('made-results/'));
+    const results = (name: string) => [
+      ...resources(name, 's3:GetObject'),
+      ...resources(name, 's3:PutObject'),
+    ];
     const without = ['public', 'probe', 'release-check'];
     expect(without.flatMap(results)).toEqual([]);
   });

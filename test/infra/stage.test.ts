@@ -44,12 +44,8 @@ describe('the operator’s own stages', () => {
   });
 
   it('come from another file with `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual([
-      'pool',
-      'claims',
-      'shipped',
-      'kept',
-    ]);
+    const names = Object.keys(await ownStages('test/deployed/stages.ts'));
+    expect(names).toEqual(['pool', 'claims', 'shipped', 'kept']);
   });
 
   it.each([

@@ -68,11 +68,8 @@ const KINDS: readonly Kind[] = [
     await selected('once.parquet', publisherRecord({ clicks: '11::BIGINT' }))();
     await copyFile(at('once.parquet'), path);
   }),
-  inDay(
-    '_temporary/0/a.parquet',
-    WARNS,
-    /are left out/,
-    selected('_temporary/0/a.parquet', publisherRecord()),
+  inDay('_temporary/0/a.parquet', WARNS, /are left out/, () =>
+    writer.file(`${DAY}/_temporary/0/a.parquet`, publisherRecord()),
   ),
   odd('event_time', undefined, WRONG, 'no record has an hour'),
   odd('event_time', 'NULL::TIMESTAMP', WRONG, '1 record without a time'),
@@ -270,9 +267,11 @@ describe('npm run lake -- check, on single records', () => {
     ),
     counts: [
       ...['-5', '-1', 'NULL'].map((clicks) => ({ clicks: `${clicks}::BIGINT` })),
-      { placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' },
-      COARSER,
-      { container_opens: '3::BIGINT' },
+      ...[
+        { placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' },
+        COARSER,
+        { container_opens: '3::BIGINT' },
+      ],
     ],
   };
 

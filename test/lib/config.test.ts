@@ -35,16 +35,11 @@ describe('readConfig', () => {
   it('reads the bucket of the register of partners, or which claim gives access to which report', () => {
     const register = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
     expect(register.entitlements).toEqual({ by: 'partners', bucket: 'register' });
-    const { entitlements } = readConfig({
-      ...env,
-      ENTITLEMENTS: 'claims',
-      COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}',
-      EVERY_COMPANY_VALUE: 'all',
-    });
-    expect(entitlements).toEqual({
-      by: 'claims',
-      rules: { publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' } },
-    });
+    const COMPANY_CLAIMS = '{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}';
+    const claims = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS, EVERY_COMPANY_VALUE: 'all' };
+    const { entitlements } = readConfig({ ...env, ...claims });
+    const rule = { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' };
+    expect(entitlements).toEqual({ by: 'claims', rules: { publisherCompanies: rule } });
   });
 
   it('reads the shortest and the longest wait, which leave time to answer, and the longest query, which may wait as long', () => {
@@ -56,11 +51,9 @@ describe('readConfig', () => {
 
   it('reads the place of the lake, the highest age of its listing, and the scan limit', () => {
     const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
-    expect(readConfig({ ...env, ...lake })).toMatchObject({
-      lake: { bucket: 'events', prefix: '' },
-      listingMs: 60_000,
-      scanLimit: 10_000_000_000,
-    });
+    const place = { bucket: 'events', prefix: '' };
+    const limits = { listingMs: 60_000, scanLimit: 10_000_000_000 };
+    expect(readConfig({ ...env, ...lake })).toMatchObject({ lake: place, ...limits });
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 

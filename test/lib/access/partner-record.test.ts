@@ -95,11 +95,7 @@ describe('annotations', () => {
 });
 
 describe('companiesOf', () => {
-  const both: PartnerRecord = {
-    ...record,
-    publisherCompanies: ['9', '-3', '10', '9'],
-    advertiserCompanies: ['8'],
-  };
+  const both = { ...record, publisherCompanies: ['9', '-3', '10', '9'], advertiserCompanies: ['8'] };
 
   it('gives the companies that can own rows of the report, as numbers, each once, in ascending order', () => {
     expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);

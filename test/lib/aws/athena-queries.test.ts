@@ -56,15 +56,9 @@ describe('start', () => {
   ])('starts a query in the database and the workgroup, under its token: %j', async (query, parameters) => {
     const { queries, inputs } = athenaOf({ command, answer: { QueryExecutionId: 'q1' } });
     expect(await queries.start(query, TOKEN)).toBe('q1');
-    expect(inputs).toEqual([
-      {
-        QueryString: query.sql,
-        QueryExecutionContext: { Database: 'reports' },
-        WorkGroup: 'service',
-        ClientRequestToken: TOKEN,
-        ...parameters,
-      },
-    ]);
+    const started = { QueryString: query.sql, ClientRequestToken: TOKEN, ...parameters };
+    const place = { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'service' };
+    expect(inputs).toEqual([{ ...started, ...place }]);
   });
 
   it('resolves to undefined if Athena has seen the token with another query', async () => {
@@ -161,10 +155,8 @@ describe('executionOf', () => {
     'reads a success that names no place for its result as a failure (%j)',
     (location) => {
       const given = { Status: { ...Status, State: 'SUCCEEDED' as const }, Statistics, ...location };
-      expect(executionOf('q1', given, OBSERVED_AT)).toEqual({
-        ...failed,
-        reason: 'SUCCEEDED without a result',
-      });
+      const reason = 'SUCCEEDED without a result';
+      expect(executionOf('q1', given, OBSERVED_AT)).toEqual({ ...failed, reason });
     },
   );
 

@@ -141,6 +141,12 @@ describe('the write of a document whose answer is lost', () => {
 describe('a call to an S3 that does not answer', () => {
   const file = { fileName: 'report.csv', metadata: {} };
   const LOCATION = 's3://results/athena/q1.csv';
+  /** Its calls end only when their signal aborts them. */
+  const silent = {
+    send: (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) =>
+      new Promise((_, reject) => abortSignal.addEventListener('abort', () => reject(abortSignal.reason))),
+  } as unknown as S3Client;
+  const soon = () => Date.now() + 50;
   const write = (bucket: ResultsBucket) => bucket.writeFile('reports/q1/report.csv', file, Buffer.from('a'));
 
   it.each<[string, string, (bucket: ResultsBucket) => Promise<unknown>]>([
@@ -150,23 +156,11 @@ describe('a call to an S3 that does not answer', () => {
     ['replace', 'PutObject', (bucket) => bucket.replace(was, 'jobs/1.json', {})],
     ['readResult', 'GetObject', (bucket) => bucket.readResult(LOCATION, 9)],
     ['writeFile', 'PutObject', write],
-    [
-      'openResult',
-      'GetObject',
-      () => s3LargeFiles(server.clients.s3, 'results', Date.now() + 50).openResult(LOCATION),
-    ],
-  ])(
-    'is aborted when its time is up: %s, and the error names %s',
-    { timeout: 5_000 },
-    async (_, operation, make) => {
-      const aborted = new Promise((resolve) => {
-        server.answer = (_, response) => response.on('close', resolve);
-      });
-      const failure = { constructor: Overloaded, cause: { operation: `S3 ${operation}` } };
-      await expect(make(results(50))).rejects.toMatchObject(failure);
-      await aborted;
-    },
-  );
+    ['openResult', 'GetObject', () => s3LargeFiles(silent, 'results', soon()).openResult(LOCATION)],
+  ])('is aborted when its time is up: %s, and the error names %s', async (_, operation, make) => {
+    const failure = { constructor: Overloaded, cause: { operation: `S3 ${operation}` } };
+    await expect(make(s3ResultsBucket(silent, 'results', soon()))).rejects.toMatchObject(failure);
+  });
 
   it.each<[string, (bucket: ResultsBucket) => Promise<unknown>]>([
     ['readResult', (bucket) => bucket.readResult(LOCATION, 9)],

@@ -1,9 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, vi } from 'vitest';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
 import { startObjectStore } from '../../../local/object-store/object-store.ts';
-import { ownFolder } from '../../own-folder.ts';
 
 export const Bucket = 'results';
 export const MIB = 2 ** 20;
@@ -14,32 +16,44 @@ export const location = (key: string) => `s3://${Bucket}/${key}`;
 /** The file name and the metadata that a report's file is stored with. */
 export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
 
-/**
- * The one-machine S3 with a results bucket, for all tests of a file; each begins without faults. The environment leads
- * the functions' clients to it. `put`, `get` and `head` go to objects beside the code under test.
- */
-export async function resultsStore(makeClient: () => S3Client) {
+/** Starts the one-machine S3 with a results bucket, and sets the environment so that the functions' clients use it. */
+export async function startResultsStore() {
   const faults: Faults = createFaults();
-  const buckets = { buckets: [Bucket], createOnlyPrefixes: ['reports/'] };
-  const store = await startObjectStore({ directory: await ownFolder(), ...buckets, faults });
+  const directory = await mkdtemp(join(tmpdir(), 'results-store-'));
+  const store = await startObjectStore({
+    directory,
+    buckets: [Bucket],
+    createOnlyPrefixes: ['reports/'],
+    faults,
+  });
   // As on Lambda, the environment gives region, credentials and endpoints.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);
   vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', store.credentials.secretAccessKey);
+  const close = async () => {
+    vi.unstubAllEnvs();
+    await store.close();
+    await rm(directory, { recursive: true });
+  };
+  // `struck` tells how often each fault has struck.
+  return { url: store.url, faults, struck: () => faults.current().map(({ struck: times }) => times), close };
+}
+
+/** A store for all tests of a file, each of which begins without faults, and ways to its objects beside the code. */
+export async function resultsStore(makeClient: () => S3Client) {
+  const store = await startResultsStore();
   const s3 = makeClient();
   afterEach(() => {
-    faults.set([]);
+    store.faults.set([]);
     vi.restoreAllMocks();
   });
   afterAll(async () => {
     s3.destroy();
-    vi.unstubAllEnvs();
     await store.close();
   });
   return {
-    // How often each fault has struck.
-    store: { url: store.url, faults, struck: () => faults.current().map(({ struck: times }) => times) },
+    store,
     s3,
     put: (Key: string, text: string) =>
       s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),

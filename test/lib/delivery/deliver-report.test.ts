@@ -162,10 +162,8 @@ describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (querie
     expect(await got()).toEqual(next);
     expect(of.queries.started.length > before).toBe(next === CSV && outcome !== CSV);
     const { executionId, follows } = of.record();
-    expect([of.facts.queryExecutionId, follows !== undefined]).toEqual([
-      executionId,
-      of.queries.started.length > 1,
-    ]);
+    const isRepeated = of.queries.started.length > 1;
+    expect([of.facts.queryExecutionId, follows !== undefined]).toEqual([executionId, isRepeated]);
     if (outcome !== CSV) expect(of.facts.engineMs).toBe(7);
   });
 
@@ -252,10 +250,8 @@ describe('a client that has as many queries under way as slots', () => {
 
   it('takes a slot of its own to start the query of an attempt that it takes over', async () => {
     const of = setting(soon);
-    await recorded(
-      of,
-      startingRecord({ attempt: crypto.randomUUID(), leaseMs: undefined, slot: 'of-another' }),
-    );
+    const attempt = crypto.randomUUID();
+    await recorded(of, startingRecord({ attempt, leaseMs: undefined, slot: 'of-another' }));
     full(of);
     const first = await ask(of, one);
     expect([first.status, of.queries.started]).toEqual(['waiting', []]);
@@ -316,11 +312,8 @@ describe('a large result', () => {
     const { key } = await publication(of);
     expect([mine.key, mine.status, mine.ms < 5_000]).toEqual([key + first, 'miss', true]);
     // Who takes gzip takes the plain file if that is there first.
-    expect([joined.key, joined.status, joined.ms > 14_000]).toEqual([
-      key + second,
-      'collapsed',
-      one === 'gzip',
-    ]);
+    expect([joined.key, joined.status]).toEqual([key + second, 'collapsed']);
+    expect(joined.ms > 14_000).toBe(one === 'gzip');
     expect(of.record()).toMatchObject({ state: 'done', rows: 1, files: { gzip: expect.any(Number) } });
     expect([of.results.callsOf('writeFile'), of.finished]).toEqual([[], ['succeeded']]);
   });
@@ -343,12 +336,8 @@ describe('a request that can’t go on', () => {
     const of = setting(plan);
     vi.spyOn(of.results, call).mockRejectedValueOnce(late);
     const answer = await follow(of);
-    expect([answer.text, answer.status, answer.hops, of.finished]).toEqual([
-      CSV,
-      'miss',
-      hops,
-      ['succeeded'],
-    ]);
+    expect([answer.text, answer.status, answer.hops]).toEqual([CSV, 'miss', hops]);
+    expect(of.finished).toEqual(['succeeded']);
   });
 
   it('gives up its lease if the result does not appear within its time', async () => {

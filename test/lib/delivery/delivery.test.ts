@@ -3,13 +3,9 @@ import { makeJob } from '../../../lib/delivery/delivery.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { parametersOf } from '../report/parameters.ts';
 
-const usual = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-02-01T12:30:45Z'],
-  'api-version': ['1.0'],
-};
+const usual = parametersOf('2026-01-01/2026-02-01T12:30:45Z', 'Day,Clicks');
 const all = 'every-company' as Entitlement;
 const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1', fingerprint = 'f' } = {}) => {
   const request = parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } });

@@ -95,8 +95,7 @@ describe('publishLarge', () => {
     expect(results.document(RECORD)).toEqual({
       ...published,
       location,
-      state: 'done',
-      endedForMs: 0,
+      ...{ state: 'done', endedForMs: 0 },
       ...more,
     });
   });

@@ -5,6 +5,7 @@ import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
+import { parametersOf } from '../report/parameters.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
@@ -21,18 +22,10 @@ export const LARGE = 16 * 1024 * 1024 + 1;
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** The query parameters of the usual request. */
-export const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
+export const PARAMETERS = parametersOf('2026-01-01/2026-01-03', 'Day,Clicks');
 
-export const wanted: Wanted = {
-  request: parseRequest(publisherReport, { accept: undefined, parameters: PARAMETERS }),
-  entitlement: 'every-company',
-  client: 'client-1',
-};
+const usual = parseRequest(publisherReport, { accept: undefined, parameters: PARAMETERS });
+export const wanted: Wanted = { request: usual, entitlement: 'every-company', client: 'client-1' };
 
 /** The report that the service makes from the usual result of the engine in memory. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
@@ -88,14 +81,8 @@ export function setting(...plans: Plan[]) {
 
 export type Setting = ReturnType<typeof setting>;
 
-const every = {
-  form: 2,
-  writer: 'writer-1',
-  attempt: 'attempt-1',
-  attempts: 1,
-  isRetry: false,
-  fingerprint: 'f1',
-} as const;
+const attempt = { attempt: 'attempt-1', attempts: 1, isRetry: false } as const;
+const every = { form: 2, writer: 'writer-1', fingerprint: 'f1', ...attempt } as const;
 
 /** What is recorded of a query that ended when the fake clock began. */
 const times = { submittedAt: START - 100, completedAt: START, bytesScanned: 1_000, engineMs: 7 };

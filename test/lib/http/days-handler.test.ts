@@ -4,6 +4,7 @@ import { daysHandler } from '../../../lib/http/days-handler.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 import { START } from '../delivery/setting.ts';
+import { parametersOf } from '../report/parameters.ts';
 import { BY_CLAIMS, functionSetting, request, tokenOf } from './setting.ts';
 
 beforeEach(() => {
@@ -11,22 +12,16 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const PARAMETERS = {
-  startInclusive: ['2026-02-01T12:00:00Z'],
-  endExclusive: ['2026-02-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
+const PARAMETERS = parametersOf('2026-02-01T12:00:00Z/2026-02-03');
+
+const PATH = '/reporting/publisherperformance';
 
 function service({ env = {}, claims = {} as Claims } = {}) {
   const made = functionSetting(env);
   const list = vi.spyOn(made.lake, 'list');
   const handler = daysHandler(publisherReport, { ...made.dependencies, verifyToken: tokenOf(claims) });
   const ask = (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) =>
-    request(handler, {
-      path: '/reporting/publisherperformance/days',
-      headers,
-      ...(parameters && { parameters }),
-    });
+    request(handler, { path: `${PATH}/days`, headers, ...(parameters && { parameters }) });
   return { ...made, list, ask };
 }
 
@@ -35,11 +30,9 @@ describe('the days of a report', () => {
     const { lake, ask } = service();
     Object.assign(lake, { objects: [], isTableMissing: true });
     const { statusCode, body } = await ask();
-    expect({ statusCode, ...JSON.parse(body) }).toMatchObject({
-      statusCode: 404,
-      type: expect.stringMatching(/:no-records$/),
-      detail: expect.stringContaining('publisher performance report'),
-    });
+    const detail = expect.stringContaining('publisher performance report');
+    expect(statusCode).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({ type: expect.stringMatching(/:no-records$/), detail });
   });
 
   it('come with Cache-Control: no-store, and the log names the caller', async () => {
@@ -48,10 +41,8 @@ describe('the days of a report', () => {
       (path) => lakeObject(`publisher_events/day=${path}`),
     );
     const answer = await made.ask();
-    expect(answer).toMatchObject({
-      statusCode: 200,
-      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-    });
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    expect(answer).toMatchObject({ statusCode: 200, headers });
     const { startInclusive, days } = JSON.parse(answer.body);
     expect([startInclusive, ...days]).toMatchObject([
       '2026-02-01T12:00:00Z',
@@ -59,12 +50,8 @@ describe('the days of a report', () => {
       { day: '2026-02-01', startInclusive: '2026-02-01T00:00:00Z', state: 'open' },
       { day: '2026-02-02', endExclusive: '2026-02-03T00:00:00Z', state: 'final' },
     ]);
-    const facts = {
-      status: 200,
-      report: 'publisherperformance',
-      client: 'first-partner',
-      companies: 'every-company',
-    };
+    const caller = { client: 'first-partner', companies: 'every-company' };
+    const facts = { status: 200, report: 'publisherperformance', ...caller };
     expect(made.lines).toMatchObject([{ level: 'info', facts }]);
     // It is listed again for each request. The month before the window shows whether this lake marks complete days.
     const listed = expect.objectContaining({ start: Date.parse('2026-01-01T12:00:00Z') });

@@ -10,26 +10,16 @@ import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { PARAMETERS, START, wanted } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
-import {
-  BY_REGISTER,
-  FAILED_LISTINGS,
-  functionSetting,
-  PARTNER,
-  request,
-  SECRET,
-  slowRegister,
-} from './setting.ts';
+import * as settings from './setting.ts';
+
+const { BY_REGISTER, FAILED_LISTINGS, functionSetting, PARTNER, request, SECRET } = settings;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
 useFakeTime();
 
-const WAITS_FOR_ATTEMPT: Progress = {
-  waitsFor: 'attempt',
-  data: { version: 'v1', fingerprint: 'f1', isListed: true },
-  cacheStatus: 'collapsed',
-  dataChanges: 0,
-};
+const data = { version: 'v1', fingerprint: 'f1', isListed: true };
+const WAITS_FOR_ATTEMPT: Progress = { waitsFor: 'attempt', data, cacheStatus: 'collapsed', dataChanges: 0 };
 const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
 const TICKET = 'A'.repeat(43);
 
@@ -52,13 +42,8 @@ interface Room {
   readonly waitedMs?: number;
 }
 
-async function waitingRoom({
-  plans = [{}],
-  env = {},
-  asks = {},
-  progress = WAITS_FOR_ATTEMPT,
-  waitedMs = 1_000,
-}: Room = {}) {
+async function waitingRoom(room: Room = {}) {
+  const { plans = [{}], env = {}, asks = {}, progress = WAITS_FOR_ATTEMPT, waitedMs = 1_000 } = room;
   const made = functionSetting({ QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000', ...env }, ...plans);
   const id = await issueTicket(made.results, { ...wanted, ...asks }, PARAMETERS, { progress, waitedMs });
   made.results.calls.splice(0);
@@ -79,13 +64,8 @@ describe('the waiting room', () => {
     const answer = await room.get();
     expect(answer.statusCode).toBe(303);
     expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
-    const facts = {
-      report: 'publisherperformance',
-      client: 'client-1',
-      hop: 1,
-      isReady: true,
-      queryExecutionId: 'q1',
-    };
+    const caller = { report: 'publisherperformance', client: 'client-1' };
+    const facts = { ...caller, hop: 1, isReady: true, queryExecutionId: 'q1' };
     expect(room.lines).toMatchObject([
       { message: 'download', facts: { client: 'client-1', partner: 'client-1' } },
       { level: 'info', facts },
@@ -248,7 +228,7 @@ describe('the listing of the lake', () => {
 
   it('is made while the register is read if the caller waits for a slot', async () => {
     const made = await room({ progress: WAITS_FOR_SLOT });
-    const looks = slowRegister(made);
+    const looks = settings.slowRegister(made);
     expect((await made.get()).statusCode).toBe(303);
     expect(looks).toEqual([1]);
   });
@@ -259,10 +239,8 @@ it.each(FAILED_LISTINGS)(
   async ({ status, fail }) => {
     const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
     fail(made);
-    expect(await made.get()).toMatchObject({
-      statusCode: 404,
-      body: expect.stringContaining('no-such-download'),
-    });
+    const unknown = { statusCode: 404, body: expect.stringContaining('no-such-download') };
+    expect(await made.get()).toMatchObject(unknown);
     made.partners.set('client-1', PARTNER);
     const partner = await made.get();
     expect(partner.statusCode).toBe(status === 503 ? 303 : status);

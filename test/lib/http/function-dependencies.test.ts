@@ -1,16 +1,13 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
-import {
-  AthenaClient,
-  AthenaServiceException,
-  InternalServerException,
-  TooManyRequestsException,
-} from '@aws-sdk/client-athena';
+import * as athena from '@aws-sdk/client-athena';
 import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { functionDependencies } from '../../../lib/http/function-dependencies.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+
+const { AthenaClient, AthenaServiceException, InternalServerException, TooManyRequestsException } = athena;
 
 const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREFIX: 'warehouse/' };
 const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };

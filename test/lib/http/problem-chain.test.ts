@@ -83,13 +83,8 @@ describe('problemChain, around every route', () => {
     const { lines, answer } = await throwing(error, { report: 'publisherperformance' });
     expect(answer.statusCode).toBe(500);
     expect(answer.body).not.toContain('S3');
-    const facts = {
-      requestId: 'request-1',
-      status: 500,
-      durationMs: 7,
-      report: 'publisherperformance',
-      error,
-    };
+    const outcome = { requestId: 'request-1', status: 500, durationMs: 7, error };
+    const facts = { ...outcome, report: 'publisherperformance' };
     expect(lines).toEqual([{ level: 'error', message: 'request', facts }]);
   });
 

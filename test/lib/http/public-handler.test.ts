@@ -84,10 +84,8 @@ describe('GET /', () => {
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
   ])('gives a page that loads its files from the address of the service: %s', async (path, src) => {
-    expect(await ask('/', { context: { path } })).toMatchObject({
-      statusCode: 200,
-      body: `<script src="${src}">`,
-    });
+    const body = `<script src="${src}">`;
+    expect(await ask('/', { context: { path } })).toMatchObject({ statusCode: 200, body });
   });
 
   it('allows connections only to its own host and the hosts of downloads, and must be revalidated before reuse', async () => {
@@ -116,10 +114,8 @@ describe('GET /page/{file}', () => {
   ])('gives the file as it was built, with the page’s policy, %s', async (_, v, expected) => {
     const policy = expect.stringContaining("default-src 'none'");
     const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': expected };
-    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject({
-      body: 'run("{{base}}")',
-      headers: { ...headers, 'Content-Security-Policy': policy },
-    });
+    const answer = { body: 'run("{{base}}")', headers: { ...headers, 'Content-Security-Policy': policy } };
+    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject(answer);
   });
 
   it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (name) => {

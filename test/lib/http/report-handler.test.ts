@@ -59,22 +59,12 @@ describe('a report route', () => {
     const file = { requestedFields: 'Day,Clicks', companies: '7,9', bytes: expect.any(Number) };
     const ran = { bytesScanned: 1_000, queryMs: 0 };
     const ends = { ends: [{ state: 'succeeded', ...ran }], endedQueries: 1, endedBytes: 1_000 };
-    const query = {
-      queryExecutionId: 'q1',
-      job: expect.stringMatching(/^[0-9a-f]{64}$/),
-      ...ran,
-      engineMs: 7,
-    };
-    const outcome = {
-      status: 303,
-      durationMs: expect.any(Number),
-      cacheStatus: 'miss',
-      isReady: true,
-      companies: 2,
-    };
+    const job = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const query = { queryExecutionId: 'q1', job, ...ran, engineMs: 7 };
+    const outcome = { status: 303, durationMs: expect.any(Number), cacheStatus: 'miss', isReady: true };
     expect(made.lines).toEqual([
       { level: 'info', message: 'download', facts: { ...every, ...window, ...file } },
-      { level: 'info', message: 'request', facts: { ...every, ...query, ...ends, ...outcome } },
+      { level: 'info', message: 'request', facts: { ...every, ...query, ...ends, ...outcome, companies: 2 } },
     ]);
     for (const secret of [SECRET, 'partner.example'])
       expect(JSON.stringify(made.lines)).not.toContain(secret);
@@ -82,12 +72,8 @@ describe('a report route', () => {
   });
 
   it('takes its times and limits from the configuration', async () => {
-    const env = {
-      DOWNLOAD_URL_SECONDS: '60',
-      QUERY_WAIT_MS: '5000',
-      MAX_BYTES_SCANNED: '5',
-      LISTING_SECONDS: '9',
-    };
+    const times = { DOWNLOAD_URL_SECONDS: '60', QUERY_WAIT_MS: '5000', LISTING_SECONDS: '9' };
+    const env = { ...times, MAX_BYTES_SCANNED: '5' };
     const made = service({ env, plans: [{ ends: 'scan-limit-exceeded' }] });
     expect((await made.ask()).statusCode).toBe(400);
     expect(made.lake.looks[0]).toBe(9_000);

@@ -16,18 +16,14 @@ const counted = (facts: LoggedFacts, status: number | undefined, endsReport = tr
 const figures = { bytesScanned: 123, queryMs: 45 };
 const ended = (state: QueryEnd['state'], of = figures) => ({ state, ...of });
 const none = { bytesScanned: 0, queryMs: 0 };
+const REPORT = 'Reports 1 Count';
 const QUERY = ['BytesScanned 123 Bytes', 'QueryDuration 45 Milliseconds'];
 
 describe('countAnswer', () => {
   // CloudWatch sums and counts all values under one name: each ended query adds one value.
   it.each<[string, LoggedFacts, number | undefined, string[]]>([
-    ['a report', { isReady: true, cacheStatus: 'hit', finishedQueries: [] }, 303, ['Reports 1 Count']],
-    [
-      'its query',
-      { isReady: true, finishedQueries: [ended('succeeded')] },
-      303,
-      [...QUERY, 'Reports 1 Count'],
-    ],
+    ['a report', { isReady: true, cacheStatus: 'hit', finishedQueries: [] }, 303, [REPORT]],
+    ['its query', { isReady: true, finishedQueries: [ended('succeeded')] }, 303, [...QUERY, REPORT]],
     ['a query over the scan limit', { finishedQueries: [ended('scan-limit-exceeded')] }, 400, QUERY],
     [
       'a failed query, with zeros if Athena gave no figures',

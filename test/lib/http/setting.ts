@@ -58,11 +58,8 @@ export const SECRET = 'secret-of-the-caller';
 export const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
 
 /** The settings of a stage in which a claim says whose rows a caller sees. */
-export const BY_CLAIMS = {
-  ENTITLEMENTS: 'claims',
-  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
-  EVERY_COMPANY_VALUE: 'all',
-};
+const COMPANY_CLAIMS = '{"publisherCompanies":{"claim":"companies"}}';
+export const BY_CLAIMS = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS, EVERY_COMPANY_VALUE: 'all' };
 
 /** A verifier that takes the token SECRET, with these claims, and refuses every other. */
 export const tokenOf = (claims: Claims) => async (authorization: string | undefined) => {
@@ -105,9 +102,7 @@ export const requestEvent = (more: Request): APIGatewayProxyEvent =>
     multiValueQueryStringParameters: more.parameters ?? null,
     pathParameters: more.pathParameters ?? null,
     requestContext: {
-      requestId: 'request-1',
-      path: `/prod${more.path}`,
-      domainName: 'api.example',
+      ...{ requestId: 'request-1', path: `/prod${more.path}`, domainName: 'api.example' },
       requestTimeEpoch: more.requestTimeEpoch ?? Date.now(),
     },
   }) as unknown as APIGatewayProxyEvent;

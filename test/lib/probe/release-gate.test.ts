@@ -80,11 +80,10 @@ async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env
   return { answer: put[0], asked, fetched, lines };
 }
 
-const refused = (fault: RegExp) => ({
-  Status: 'FAILED',
-  Reason: expect.stringMatching(RegExp(`^${RELEASE} is refused, and no alias has moved: ${fault.source}`)),
-  Data: {},
-});
+const refused = (fault: RegExp) => {
+  const reason = RegExp(`^${RELEASE} is refused, and no alias has moved: ${fault.source}`);
+  return { Status: 'FAILED', Reason: expect.stringMatching(reason), Data: {} };
+};
 const passed = (Outcome: string) => ({ Status: 'SUCCESS', Reason: Outcome, Data: { Outcome } });
 
 describe('the gate of a release', () => {
@@ -135,11 +134,7 @@ describe('the gate of a release', () => {
     ['answers 500', { [REPORT]: answering(500) }, /The report's request ends with 500/],
     ['answers another 404', { [REPORT]: answering(404, '{"type":"x:not-found"}') }, /The report's .* 404/],
     ['can’t start', { [REPORT]: undefined }, /arn:publisherperformance:8 fails/],
-    [
-      'leads to no version',
-      { [REPORT]: seeOther('/prod/reporting/fields') },
-      /There is no version of public/,
-    ],
+    ['leads nowhere', { [REPORT]: seeOther('/prod/reporting/fields') }, /There is no version of public/],
     ['leads to no report', { [REPORT]: seeOther(TOKEN_URL) }, /The answer is not the report/],
   ])('refuses a release that %s', async (_, answers, fault) => {
     expect((await pass(update, { ...delivering, ...answers })).answer).toEqual(refused(fault));
@@ -196,12 +191,9 @@ describe('a fetch from the versions of a release', () => {
     ['https://reports.example/prod', '-results/report.csv', 'network'],
     ['https://reports.example', '.other.example/reporting/fields', 'network'],
   ])('of the service %s: a URL that goes on with %s is answered by the %s', async (serviceUrl, rest, by) => {
-    const ask = fetchFromVersions({
-      serviceUrl,
-      versions: { public: 'arn:public:3' },
-      invoke: async () => ({ statusCode: 200, body: 'version' }),
-      fetch: async () => new Response('network'),
-    });
+    const [network, answer] = [new Response('network'), { statusCode: 200, body: 'version' }];
+    const versions = { serviceUrl, versions: { public: 'arn:public:3' }, invoke: async () => answer };
+    const ask = fetchFromVersions({ ...versions, fetch: async () => network });
     expect(await (await ask(serviceUrl + rest, {})).text()).toBe(by);
   });
 });

@@ -2,33 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { TooManyCompanies } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
-import {
-  type Entitlement,
-  entitlementTo,
-  fitIntoQuery,
-  LONGEST_COMPANIES,
-  LONGEST_SQL,
-  storedEntitlement,
-} from '../../../lib/report/entitlement.ts';
+import * as entitlements from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { formatUtcTime, patternOf, UTC_TIME_FORM } from '../../../lib/report/utc-time.ts';
+import { parametersOf } from './parameters.ts';
+
+const { entitlementTo, fitIntoQuery, LONGEST_COMPANIES, LONGEST_SQL, storedEntitlement } = entitlements;
 
 const compile = (
   report: Report,
   fields: string,
   rest: Record<string, string[]> = {},
-  entitlement: Entitlement = 'every-company',
+  entitlement: entitlements.Entitlement = 'every-company',
 ) =>
   compileQuery(
     parseRequest(report, {
-      parameters: {
-        requestedFields: [fields],
-        startInclusive: ['2026-01-01T00:00:00Z'],
-        endExclusive: ['2026-02-01T00:00:00Z'],
-        'api-version': ['1.0'],
-        ...rest,
-      },
+      parameters: { ...parametersOf('2026-01-01/2026-02-01', fields), ...rest },
       accept: undefined,
     }),
     entitlement,
@@ -82,10 +72,8 @@ describe('compileQuery', () => {
     });
   });
 
-  const [FROM, TO] = [
-    "event_time >= TIMESTAMP '2026-01-01 10:30:00'",
-    "event_time < TIMESTAMP '2026-01-03 00:00:01'",
-  ];
+  const FROM = "event_time >= TIMESTAMP '2026-01-01 10:30:00'";
+  const TO = "event_time < TIMESTAMP '2026-01-03 00:00:01'";
   it.each([
     ['whole days', '01T00:00:00', '03T00:00:00', "BETWEEN '2026-01-01' AND '2026-01-02'"],
     ['a cut first day', '01T10:30:00', '03T00:00:00', `BETWEEN '2026-01-01' AND '2026-01-02' AND ${FROM}`],
@@ -116,10 +104,8 @@ describe('compileQuery', () => {
   });
 
   it('has one placeholder for each parameter', () => {
-    const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', {
-      'filter[PlacementId]': ['1', '2'],
-      'filter[DeviceOrProxy]': ['a'],
-    });
+    const filters = { 'filter[PlacementId]': ['1', '2'], 'filter[DeviceOrProxy]': ['a'] };
+    const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', filters);
     expect(sql.split('?').length - 1).toBe(parameters.length);
     expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
   });
@@ -171,11 +157,12 @@ describe('the SQL of a report', () => {
   const isPlaced = ' AND placement_id IS NOT NULL';
   const containers = { 'filter[ContainerId]': ['1'] };
   const days = { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] };
+  const IN_CONTAINER = ' AND container_id IN (?)';
   const totals = [') AS report'];
   it.each<Row>([
     ['neither groups nor orders totals', 'Opens,Clicks', {}, `${opens}, ${clicks}`],
     [
-      'by placement, counts only placement-level opens',
+      'by placement, counts placement-level opens',
       'PlacementId,Opens',
       {},
       placements,
@@ -190,25 +177,10 @@ describe('the SQL of a report', () => {
       'counts container records for Opens, but for no other metric, if it is filtered by placement',
       ...(['Opens,Clicks', BY_PLACEMENT, `${opens}, ${placedClicks}`, ` AND ${inContainers}`] as const),
     ],
-    [
-      'looks up no containers for a filter on placements without Opens',
-      'Clicks',
-      BY_PLACEMENT,
-      clicks,
-      PLACED,
-    ],
-    [
-      'looks up no containers for a filter on another dimension',
-      ...(['Opens,Clicks', containers, `${opens}, ${clicks}`, ' AND container_id IN (?)'] as const),
-    ],
-    [
-      'looks up no containers in the advertiser report',
-      ...(['Clicks', BY_PLACEMENT, clicks, PLACED, totals, advertiserReport] as const),
-    ],
-    [
-      'names the days of a filter in a fixed order, and does not read event_time',
-      ...(['Clicks', days, clicks, " AND day IN ('2026-01-05', '2026-01-06')"] as const),
-    ],
+    ['looks up no containers without Opens', 'Clicks', BY_PLACEMENT, clicks, PLACED],
+    ['looks up none for another dimension', 'Opens,Clicks', containers, `${opens}, ${clicks}`, IN_CONTAINER],
+    ['looks up none for advertisers', 'Clicks', BY_PLACEMENT, clicks, PLACED, totals, advertiserReport],
+    ['orders the days of a filter', 'Clicks', days, clicks, " AND day IN ('2026-01-05', '2026-01-06')"],
   ])('%s', (...[, fields, filters, selects, where = '', end = totals, report = publisherReport]) => {
     const names = fields.split(',').map((name) => `"${name}"`);
     const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selects}`, `FROM ${report.table}`];

@@ -10,17 +10,13 @@ import {
 } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { formatUtcTime, MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
+import { parametersOf } from './parameters.ts';
 
 const DAY_MS = 86_400_000;
 /** The end of the longest window that begins with 2026. */
 const longest = formatUtcTime(Date.UTC(2026, 0, 1) + MAX_WINDOW_DAYS * DAY_MS);
 
-const good = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-02-01T00:00:00Z'],
-  'api-version': ['1.0'],
-};
+const good = parametersOf('2026-01-01/2026-02-01', 'Day,Clicks');
 type Parameters = Record<string, string[] | undefined>;
 
 const parse = (changes: Parameters, accept?: string, report: Report = publisherReport) => {
@@ -164,11 +160,7 @@ describe('parseRequest', () => {
     [{ 'filter[DeviceOrProxy][0]x': ['a'] }, NO_FILTER],
     [{ 'x.filter[DeviceOrProxy]': ['a'] }, UNKNOWN],
     [{ 'xfilter[DeviceOrProxy]': ['a'] }, UNKNOWN],
-    [
-      { requestedFields: undefined, 'requestedFields[]': ['Day'] },
-      once('requestedFields'),
-      'requestedFields[]',
-    ],
+    [{ requestedFields: undefined, 'requestedFields[]': [''] }, once('requestedFields'), 'requestedFields[]'],
     [{ 'groupBy[0]': ['Day'] }, once('groupBy')],
     [{ requestedFields: ['Day', 'Clicks'] }, 'Given 2 times: give it once, its names separated by commas.'],
     [{ 'filter[PlacementId]': ['1,2'] }, `${noInteger('1,2')} ${REPEAT}`],

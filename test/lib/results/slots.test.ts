@@ -9,12 +9,9 @@ import { settled, useFakeTime } from '../delivery/settled.ts';
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 useFakeTime();
 
-const slot = (job: string, more: Partial<Slot> = {}): Slot => ({
-  id: `slot-${job}`,
-  record: `jobs/${job}`,
-  heldMs: 0,
-  ...more,
-});
+const slot = (job: string, more: Partial<Slot> = {}): Slot => {
+  return { id: `slot-${job}`, record: `jobs/${job}`, heldMs: 0, ...more };
+};
 const [a, b, wanted] = [slot('a'), slot('b'), slot('wanted')];
 const mine = slot('wanted', { id: 'earlier', heldMs: 20_000 });
 const earlier = { slot: 'earlier' };
@@ -141,6 +138,7 @@ describe('takeSlot', () => {
 
   const slot1 = { slot: 'slot-1' };
   const left = underWayRecord({ ...slot1, leaseMs: 1 });
+  const oldRun = { state: 'under-way', executionId: 'q1' };
   it.each<[string, object | undefined, number, boolean, boolean]>([
     ['a query runs, and a request asks about it', underWayRecord(slot1), 0, true, false],
     ['a query runs, and nobody asks about it', left, 9_000, false, false],
@@ -150,13 +148,7 @@ describe('takeSlot', () => {
     ['the query has ended', doneRecord(slot1), 0, false, true],
     ['a slot was taken long ago for nothing', undefined, 30_000, false, true],
     ['the query of another release has ended', { ...slot1, state: 'succeeded' }, 0, false, true],
-    [
-      'the query of another release runs',
-      { ...slot1, state: 'under-way', executionId: 'q1' },
-      0,
-      false,
-      false,
-    ],
+    ['the query of another release runs', { ...slot1, ...oldRun }, 0, false, false],
     ['the record can’t be read', { slot: 7 }, 30_000, false, true],
   ])('of a full client is free or not: %s', async (_, record, ageMs, isThere, isFree) => {
     hold(record, ageMs);

@@ -9,12 +9,8 @@ import { useFakeTime } from '../delivery/settled.ts';
 
 useFakeTime();
 
-const progress: Progress = {
-  waitsFor: 'attempt',
-  dataChanges: 0,
-  data: { version: 'v1', fingerprint: 'f1', isListed: true },
-  cacheStatus: 'collapsed',
-};
+const data = { version: 'v1', fingerprint: 'f1', isListed: true };
+const progress: Progress = { waitsFor: 'attempt', dataChanges: 0, data, cacheStatus: 'collapsed' };
 const slotProgress: Progress = { waitsFor: 'slot', dataChanges: 2 };
 const companies = [9_223_372_036_854_775_807n] as const;
 const ID = 'A'.repeat(43);

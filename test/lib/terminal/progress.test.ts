@@ -19,12 +19,8 @@ function shownBy(terminal: { isTTY?: boolean; columns?: number }, steps: string)
 describe('progress in a log', () => {
   it('is a line at the start, one every ten seconds, and one at the end', () => {
     const steps = Array.from({ length: 31 }, (_, second) => `${second} Days ${second}/30`).join();
-    expect(shownBy({}, steps)).toEqual([
-      'Days: 0/30\n',
-      'Days: 10/30, about 20 s left\n',
-      'Days: 20/30, about 10 s left\n',
-      'Days: 30/30, took 30 s\n',
-    ]);
+    const later = ['10/30, about 20 s left', '20/30, about 10 s left', '30/30, took 30 s'];
+    expect(shownBy({}, steps)).toEqual(['0/30', ...later].map((line) => `Days: ${line}\n`));
   });
 
   it.each<[string, string, string[]]>([
@@ -67,11 +63,8 @@ describe('repeatedProgress', () => {
       vi.advanceTimersByTime(20_000);
     }
     vi.advanceTimersByTime(60_000);
-    expect(written).toEqual([
-      'Records: 0/2\n',
-      'Records: 1/2, about 10 s left\n',
-      'Records: 1/2, about 20 s left\n',
-    ]);
+    const lines = ['0/2', '1/2, about 10 s left', '1/2, about 20 s left'];
+    expect(written).toEqual(lines.map((line) => `Records: ${line}\n`));
   });
 });
 
