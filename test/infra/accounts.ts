@@ -30,9 +30,8 @@ export const grownAccount = {
     tokenUrl: 'https://login.example/tenant/token',
   },
   entitlements: {
-    by: 'claims',
+    ...{ by: 'claims', everyCompanyValue: 'every-company' },
     publisherCompanies: { claim: 'roles', prefix: 'publisher-company:' },
-    everyCompanyValue: 'every-company',
   },
   events: {
     ...{ bucket: 'example-events', prefix: 'warehouse/', firstDay: '2020-02-29' },

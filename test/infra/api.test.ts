@@ -20,13 +20,10 @@ const grown = resourcesOf(buildStacks(grownAccount).api);
 /** A stage with open web pages, an edge for downloads on standby, and its own words on tokens. */
 const open = resourcesOf(buildStacks(keptWithCognito).api);
 
-const environment = ({ Properties }: Resource): Record<string, string> =>
-  JSON.parse(
-    JSON.stringify(resolved(Properties['Environment'])).replaceAll(
-      /<EdgeForDownloads\w+\.DomainName>/g,
-      'd1.cloudfront.net',
-    ),
-  ).Variables;
+const environment = ({ Properties }: Resource): Record<string, string> => {
+  const text = JSON.stringify(resolved(Properties['Environment']));
+  return JSON.parse(text.replaceAll(/<EdgeForDownloads\w+\.DomainName>/g, 'd1.cloudfront.net')).Variables;
+};
 
 /** Matches a reference to the live alias of this function. */
 const live = (name: string) => expect.stringMatching(RegExp(`^<${name}live\\w+>$`));
@@ -47,14 +44,9 @@ const functionOf = (resources: typeof made, name: string) =>
   ) as Resource;
 
 /** Every path and all its parent paths. */
-const NODES = [
-  ...new Set(
-    routes.flatMap(({ path }) =>
-      path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/'),
-    ),
-  ),
-  '/{proxy+}',
-];
+const above = (path: string) =>
+  path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/') || '/');
+const NODES = [...new Set(routes.flatMap(({ path }) => above(path))), '/{proxy+}'];
 
 /** The path of the resource to which the reference `<logical id>` leads. */
 function pathOf(resources: typeof made, reference: string): string {
@@ -106,15 +98,10 @@ describe('the functions', () => {
       const { token, ...config } = readConfig(environment(each));
       expect(token.apiScope).toBe('api://performance-reports');
       expect(config).toMatchObject({
-        commit: '0123456789ab-c0ffee',
-        entitlements: { by: 'partners', bucket: 'made-partners' },
-        athenaDatabase: 'performance_reports_test',
-        athenaWorkgroup: 'performance-reports-test',
-        resultsBucket: 'made-results',
-        queriesPerPartner: 5,
-        queryWaitMs: 25_000,
-        longestQueryMs: 600_000,
-        downloadUrlSeconds: 300,
+        ...{ commit: '0123456789ab-c0ffee', entitlements: { by: 'partners', bucket: 'made-partners' } },
+        ...{ athenaDatabase: 'performance_reports_test', athenaWorkgroup: 'performance-reports-test' },
+        ...{ resultsBucket: 'made-results', queriesPerPartner: 5, queryWaitMs: 25_000 },
+        ...{ longestQueryMs: 600_000, downloadUrlSeconds: 300 },
       });
       expect(environment(each)['POWERTOOLS_SERVICE_NAME']).toBe('performance-reports-test');
     }
@@ -162,13 +149,10 @@ describe('the functions', () => {
   const threeTries = { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 3_600 };
 
   it('publish large results on request, try each three times, and call `abandon` after the last failure', () => {
-    expect(resolved(requested?.[1].Properties)).toMatchObject({
-      EventPattern: {
-        ...{ source: ['aws.s3'], 'detail-type': ['Object Created'] },
-        detail: { bucket: { name: ['made-results'] }, object: { key: [{ prefix: 'publications/' }] } },
-      },
-      Targets: [{ Arn: live('publish'), RetryPolicy: { ...threeTries, MaximumRetryAttempts: 20 } }],
-    });
+    const made = { bucket: { name: ['made-results'] }, object: { key: [{ prefix: 'publications/' }] } };
+    const EventPattern = { source: ['aws.s3'], 'detail-type': ['Object Created'], detail: made };
+    const Targets = [{ Arn: live('publish'), RetryPolicy: { ...threeTries, MaximumRetryAttempts: 20 } }];
+    expect(resolved(requested?.[1].Properties)).toMatchObject({ EventPattern, Targets });
     const DestinationConfig = { OnFailure: { Destination: live('abandon') } };
     expect(resolved(invokedLater('publish'))).toMatchObject({ ...threeTries, DestinationConfig });
   });
@@ -187,17 +171,18 @@ describe('the functions', () => {
   it('have a queue of lost events whose policy lets only the publication rule send, only over TLS', () => {
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
-    expect(resolved(policy?.Properties['PolicyDocument'])).toMatchObject({
-      Statement: [
-        { Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-        {
-          Effect: 'Allow',
-          Action: 'sqs:SendMessage',
-          Principal: { Service: 'events.amazonaws.com' },
-          Condition: { ArnEquals: { 'aws:SourceArn': `<${requested?.[0]}.Arn>` } },
-        },
-      ],
-    });
+    const everybody = { Effect: 'Deny', Principal: { AWS: '*' } };
+    const events = {
+      Effect: 'Allow',
+      Action: 'sqs:SendMessage',
+      Principal: { Service: 'events.amazonaws.com' },
+    };
+    const ofRule = { ArnEquals: { 'aws:SourceArn': `<${requested?.[0]}.Arn>` } };
+    const Statement = [
+      { ...everybody, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+      { ...events, Condition: ofRule },
+    ];
+    expect(resolved(policy?.Properties['PolicyDocument'])).toMatchObject({ Statement });
   });
 
   it('have no reserved concurrency, except publish if the stage reserves some', () => {
@@ -309,12 +294,10 @@ describe('the firewall', () => {
   });
 
   it('shows no token and no query value in its samples', () => {
-    expect(acl['DataProtectionConfig']).toEqual({
-      DataProtections: [
-        { Action: 'SUBSTITUTION', Field: { FieldType: 'SINGLE_HEADER', FieldKeys: ['authorization'] } },
-        { Action: 'SUBSTITUTION', Field: { FieldType: 'QUERY_STRING' } },
-      ],
-    });
+    const ofField = (Field: object) => ({ Action: 'SUBSTITUTION', Field });
+    const token = ofField({ FieldType: 'SINGLE_HEADER', FieldKeys: ['authorization'] });
+    const DataProtections = [token, ofField({ FieldType: 'QUERY_STRING' })];
+    expect(acl['DataProtectionConfig']).toEqual({ DataProtections });
   });
 });
 
@@ -426,26 +409,18 @@ describe('the API', () => {
   it('answers with problem documents, like the service, when the gateway itself answers', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
-      'MISSING_AUTHENTICATION_TOKEN 404',
-      'THROTTLED 429',
-      'INTEGRATION_FAILURE 502',
-      'INTEGRATION_TIMEOUT 504',
-      'INVALID_SIGNATURE 404',
-      'EXPIRED_TOKEN 404',
-      'WAF_FILTERED 403',
-      'DEFAULT_4XX 400',
-      'DEFAULT_5XX 500',
+      ...['MISSING_AUTHENTICATION_TOKEN 404', 'THROTTLED 429', 'INTEGRATION_FAILURE 502'],
+      ...['INTEGRATION_TIMEOUT 504', 'INVALID_SIGNATURE 404', 'EXPIRED_TOKEN 404', 'WAF_FILTERED 403'],
+      ...['DEFAULT_4XX 400', 'DEFAULT_5XX 500'],
     ]);
     for (const { ResponseParameters, ResponseTemplates, StatusCode } of answers) {
-      expect(ResponseParameters).toEqual({
-        'gatewayresponse.header.Content-Type': "'application/problem+json'",
-        'gatewayresponse.header.Cache-Control': "'no-store'",
-        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
-        'gatewayresponse.header.Strict-Transport-Security': "'max-age=31536000'",
-        ...(StatusCode === '429' && {
-          'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
-        }),
-      });
+      const headers: Record<string, unknown> = {
+        ...{ 'Content-Type': "'application/problem+json'", 'Cache-Control': "'no-store'" },
+        ...{ 'X-Content-Type-Options': "'nosniff'", 'Strict-Transport-Security': "'max-age=31536000'" },
+        ...(StatusCode === '429' && { 'Retry-After': expect.stringMatching(/^'\d+'$/) }),
+      };
+      const named = Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value]);
+      expect(ResponseParameters).toEqual(Object.fromEntries(named));
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
       expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'help', 'instance']);
     }
@@ -550,11 +525,9 @@ describe('the edge for downloads', () => {
     expect(config).not.toHaveProperty('Logging');
     expect(config).not.toHaveProperty('DefaultCacheBehavior.OriginRequestPolicyId');
     const ParametersInCacheKeyAndForwardedToOrigin = {
-      QueryStringsConfig: { QueryStringBehavior: 'all' },
+      ...{ QueryStringsConfig: { QueryStringBehavior: 'all' }, CookiesConfig: { CookieBehavior: 'none' } },
       HeadersConfig: { HeaderBehavior: 'whitelist', Headers: DOWNLOADS_EDGE.key.headers },
-      CookiesConfig: { CookieBehavior: 'none' },
-      EnableAcceptEncodingGzip: false,
-      EnableAcceptEncodingBrotli: false,
+      ...{ EnableAcceptEncodingGzip: false, EnableAcceptEncodingBrotli: false },
     };
     const policy = { MinTTL: 0, DefaultTTL: 0, MaxTTL: 1, ParametersInCacheKeyAndForwardedToOrigin };
     const made = propertiesOf(grown, 'AWS::CloudFront::CachePolicy');

@@ -7,6 +7,7 @@ import { buildStacks, named, ofType, propertiesOf, resolved, resourcesOf } from 
 const made = resourcesOf(buildStacks(newAccount).data);
 const kept = resourcesOf(buildStacks(grownAccount).data);
 
+const HIVE = 'org.apache.hadoop.hive.ql.io.parquet';
 const HIVE_TYPE: Record<string, string> = { varchar: 'string' };
 
 /** The Glue table with this name, with its references resolved. */
@@ -23,14 +24,12 @@ describe('the tables', () => {
         TableType: 'EXTERNAL_TABLE',
         PartitionKeys: [{ Name: 'day', Type: 'string' }],
         StorageDescriptor: {
-          Columns: columns.map((of) => ({
-            Name: of.name,
-            Type: HIVE_TYPE[of.type] ?? of.type,
-            Comment: of.meaning,
-          })),
-          InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
-          OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
-          SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
+          Columns: columns.map(({ name: Name, type, meaning: Comment }) => {
+            return { Name, Type: HIVE_TYPE[type] ?? type, Comment };
+          }),
+          InputFormat: `${HIVE}.MapredParquetInputFormat`,
+          OutputFormat: `${HIVE}.MapredParquetOutputFormat`,
+          SerdeInfo: { SerializationLibrary: `${HIVE}.serde.ParquetHiveSerDe` },
         },
       });
     },
@@ -112,14 +111,13 @@ describe('the buckets', () => {
   it('let nobody overwrite a report’s file', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
-    expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
-      Sid: 'ReportsAreWrittenOnce',
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: 's3:PutObject',
-      Resource: expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/),
-      Condition: { Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
-    });
+    const Condition = {
+      ...{ Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
+    };
+    const denied = { Sid: 'ReportsAreWrittenOnce', Effect: 'Deny', Principal: { AWS: '*' }, Condition };
+    const Resource = expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/);
+    const found = resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'));
+    expect(found).toEqual({ ...denied, Action: 's3:PutObject', Resource });
   });
 
   it('keep earlier versions of the register of partners', () => {
@@ -160,12 +158,10 @@ describe('the register of partners', () => {
         AdvancedBackupSettings: [{ ResourceType: 'S3', BackupOptions: { BackupACLs: 'disabled' } }],
       },
     });
-    expect(resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties)).toMatchObject({
-      BackupSelection: {
-        Resources: [`<${bucket}.Arn>`],
-        IamRoleArn: expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/),
-      },
-    });
+    const IamRoleArn = expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/);
+    const BackupSelection = { Resources: [`<${bucket}.Arn>`], IamRoleArn };
+    const selection = resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties);
+    expect(selection).toMatchObject({ BackupSelection });
     expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
   });
 

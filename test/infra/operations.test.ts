@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reportingFunctions } from '../../infra/api/service-functions.ts';
 import { reports } from '../../lib/report/catalogue.ts';
+import { anchorsOf } from '../docs/markdown.ts';
 import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
 import { buildStacks, ofType, propertiesOf, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
@@ -80,12 +81,7 @@ describe('the alarms', () => {
   });
 
   it('describe what partners notice, and link to an entry of the runbook', () => {
-    const anchors = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9 -]/g, '')
-        .replaceAll(' ', '-'),
-    );
+    const anchors = anchorsOf(runbook);
     for (const { AlarmDescription } of alarms) {
       const link =
         /^\[(?:page|ticket)\] .{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
@@ -95,23 +91,20 @@ describe('the alarms', () => {
   });
 
   it('fire if so many reports fail, in both windows, that a month’s error budget lasts only days', () => {
-    expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
-      ['fast', 'slowly'].map((speed) =>
-        expect.stringMatching(
-          new RegExp(`^\\(ALARM\\("<reportsfail${speed}in\\d+minutes\\w+.Arn>"\\) AND ALARM\\(.*\\)\\)$`),
-        ),
-      ),
+    const rules = ['fast', 'slowly'].map((speed) =>
+      RegExp(`^\\(ALARM\\("<reportsfail${speed}in\\d+minutes\\w+.Arn>"\\) AND ALARM\\(.*\\)\\)$`),
     );
+    const found = composite.map(({ AlarmRule }) => resolved(AlarmRule));
+    expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)));
     const windows = metricAlarms.filter(isWindow);
     const thresholds = windows.map(({ Threshold }) => Number(Threshold).toFixed(3));
     expect(thresholds).toEqual(['0.072', '0.072', '0.030', '0.030']);
     for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
+    const failing = [...reports.map(({ name }) => name), 'downloads'];
+    const ofFunction = (name: string) => [`Lambda Errors *-${name} Sum`, `Lambda Throttles *-${name} Sum`];
     const failures = [
       'PerformanceReports FailedReports performance-reports-test Sum',
-      ...[...reports.map(({ name }) => name), 'downloads'].flatMap((name) => [
-        `AWS/Lambda Errors performance-reports-test-${name} Sum`,
-        `AWS/Lambda Throttles performance-reports-test-${name} Sum`,
-      ]),
+      ...failing.flatMap(ofFunction).map(inFull),
     ];
     expect(metricsOf('reports-fail-fast-in-60-minutes')).toEqual([
       'PerformanceReports Reports performance-reports-test Sum',
@@ -163,21 +156,14 @@ describe('the alarms', () => {
   it('fire for the bytes that the workgroup scans in an hour, including those of failed queries', () => {
     const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
     expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
-    expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
-      ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'].map((state) => ({
-        Metric: {
-          Namespace: 'AWS/Athena',
-          MetricName: 'ProcessedBytes',
-          Dimensions: [
-            { Name: 'QueryState', Value: state },
-            { Name: 'QueryType', Value: 'DML' },
-            { Name: 'WorkGroup', Value: 'performance-reports-test' },
-          ],
-        },
-        Period: 3_600,
-        Stat: 'Sum',
-      })),
-    );
+    const metricOf = (state: string) => {
+      const dimensions = { QueryState: state, QueryType: 'DML', WorkGroup: 'performance-reports-test' };
+      const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+      const Metric = { Namespace: 'AWS/Athena', MetricName: 'ProcessedBytes', Dimensions };
+      return { MetricStat: { Metric, Period: 3_600, Stat: 'Sum' } };
+    };
+    const counted = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'].map(metricOf);
+    expect(Object.values(states)).toMatchObject(counted);
     expect(named('much-is-scanned')).toMatchObject({ Threshold: 20_000_000_000 });
   });
 
@@ -239,12 +225,12 @@ describe('the alarms', () => {
       expect(functionNames).toContain(functionName);
       expect(known).toContain(`"Value":"${functionName}"`);
     }
-    expect(named('reports-are-slow')).toMatchObject({
-      Dimensions: [
-        { Name: 'ApiName', Value: ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties['Name'] },
-        { Name: 'Stage', Value: ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties['StageName'] },
-      ],
-    });
+    const [rest, stage] = ['RestApi', 'Stage'].map(
+      (type) => ofType(made, `AWS::ApiGateway::${type}`)[0]?.Properties,
+    );
+    const ApiName = { Name: 'ApiName', Value: rest?.['Name'] };
+    const Dimensions = [ApiName, { Name: 'Stage', Value: stage?.['StageName'] }];
+    expect(named('reports-are-slow')).toMatchObject({ Dimensions });
     const logs = ofType(made, 'AWS::Logs::LogGroup').map(({ Properties }) => Properties['LogGroupName']);
     expect(logs).toContain(ofType(resources, 'AWS::Logs::MetricFilter')[0]?.Properties['LogGroupName']);
   });

@@ -72,12 +72,12 @@ describe('the values that stacks import from each other', () => {
 describe('the names of resources', () => {
   /** The most characters that AWS allows, by the type of the resource and the member that has its name. */
   const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-    'AWS::Backup::BackupVault': { BackupVaultName: 50 },
-    'AWS::Backup::BackupPlan': { BackupPlanName: 50 },
-    'AWS::Cognito::UserPoolDomain': { Domain: 63 },
-    'AWS::Events::Rule': { Name: 64 },
-    'AWS::Lambda::Function': { FunctionName: 64 },
-    'AWS::SQS::Queue': { QueueName: 80 },
+    ...{
+      'AWS::Backup::BackupVault': { BackupVaultName: 50 },
+      'AWS::Backup::BackupPlan': { BackupPlanName: 50 },
+    },
+    ...{ 'AWS::Cognito::UserPoolDomain': { Domain: 63 }, 'AWS::Events::Rule': { Name: 64 } },
+    ...{ 'AWS::Lambda::Function': { FunctionName: 64 }, 'AWS::SQS::Queue': { QueueName: 80 } },
   };
   const namesIn = (name: string) => {
     const { data, identity, api } = buildStacks(keptWithCognito, { name });
@@ -132,15 +132,10 @@ describe('a stage without an existing identity provider', () => {
 
   it('has only the probe’s client: operators add partners without a deployment, and nobody can sign up', () => {
     const clients = propertiesOf(resources, 'AWS::Cognito::UserPoolClient').map(resolved);
-    expect(clients).toEqual([
-      expect.objectContaining({
-        ClientName: 'probe',
-        GenerateSecret: true,
-        AllowedOAuthFlows: ['client_credentials'],
-        AllowedOAuthFlowsUserPoolClient: true,
-        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-      }),
-    ]);
+    const flows = { AllowedOAuthFlows: ['client_credentials'], AllowedOAuthFlowsUserPoolClient: true };
+    const AllowedOAuthScopes = [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)];
+    const client = { ClientName: 'probe', GenerateSecret: true, ...flows, AllowedOAuthScopes };
+    expect(clients).toEqual([expect.objectContaining(client)]);
     expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
     });

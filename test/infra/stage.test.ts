@@ -7,15 +7,17 @@ import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access/access-detai
 import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
+/** How the error begins that names the faults of a stage. */
+const incomplete = (stage: string) =>
+  `Stage "${stage}" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").`;
+
 describe('the stages that come with the product', () => {
   it('include dev, which is complete, and prod, which still needs an alarm address and a runbook URL', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
-      [
-        'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
+      `${incomplete('prod')}\n` +
+        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm\n' +
         'runbookUrl: expected the http or https URL where the person on call can read docs/runbook.md',
-      ].join('\n'),
     );
   });
 
@@ -165,9 +167,7 @@ describe('readStage', () => {
     ],
   ])('names the fault of a stage: %s', (fault, change) => {
     const input = Object.keys(change).length === 0 ? {} : { ...newAccount, ...change };
-    expect(() => readStage('test', input)).toThrow(
-      `Stage "test" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
-    );
+    expect(() => readStage('test', input)).toThrow(`${incomplete('test')}\n${fault}`);
   });
 
   it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
@@ -183,12 +183,9 @@ describe('readStage', () => {
   it('names every fault at once', () => {
     const { keepData: _, ...rest } = newAccount;
     expect(() => readStage('Test_1', { ...rest, maxRequestsPerAddress: 1 })).toThrow(
-      [
-        'Stage "Test_1" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'its name: expected at most 16 lower case letters, digits and hyphens',
-        'keepData: Invalid key: Expected "keepData" but received undefined',
+      `${incomplete('Test_1')}\nits name: expected at most 16 lower case letters, digits and hyphens\n` +
+        'keepData: Invalid key: Expected "keepData" but received undefined\n' +
         'maxRequestsPerAddress: Invalid value: Expected >=10 but received 1',
-      ].join('\n'),
     );
   });
 });

@@ -14,8 +14,6 @@ const bytes = (text: string): ArrayBuffer => new TextEncoder().encode(text).buff
 const tokenOf = (kid: string | undefined) => ({ header: { alg: 'ES256', ...(kid && { kid }) }, payload: {} });
 
 const SECOND = 1_000;
-const MINUTE = 60_000;
-const HOUR = 3_600_000;
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
@@ -47,126 +45,57 @@ function provider(keys: readonly Jwk[]) {
 }
 
 /**
- * One step of a case: its time since the first step, what the provider does from then on, and which key a caller asks
- * for.
+ * Steps: the second since the first step, which key a caller asks for, what it gets, and how often the key set has been
+ * read by then. `down` and `up` before a key are what the provider does from then on; `+second` and `-first` its keys.
  */
-interface Step {
-  readonly at: number;
-  readonly keys?: readonly Jwk[];
-  readonly isDown?: boolean;
-  readonly kid: string | undefined;
-  readonly gets: Outcome;
-  /** How often the key set has been read up to this step. */
-  readonly reads: number;
-}
-
-const CASES: readonly (readonly [string, readonly Step[]])[] = [
+const CASES: readonly (readonly [string, string])[] = [
   [
     'refuses an invented key without a read within ten seconds of the last read, and later only after one more read',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 1, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND - 1, kid: 'another', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND, kid: 'another', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND - 1, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND, kid: 'invented', gets: 'refused', reads: 3 },
-    ],
+    '0 first found 1, 0.001 invented refused 1, 9.999 another refused 1, 10 another refused 2, ' +
+      '19.999 invented refused 2, 20 invented refused 3',
   ],
   [
     'refuses an invented key after one read, even if that key comes first',
-    [
-      { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-    ],
+    '0 invented refused 1, 0 invented refused 1, 0 first found 1',
   ],
   [
     'finds a new key at once if the last read was at least ten seconds ago',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * SECOND, keys: [first, second], kid: 'second', gets: 'found', reads: 2 },
-      { at: 10 * SECOND, kid: 'first', gets: 'found', reads: 2 },
-    ],
+    '0 first found 1, 10 +second second found 2, 10 first found 2',
   ],
   [
     'finds a new key within ten seconds, even while tokens with invented keys keep coming',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * SECOND, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 10 * SECOND + 1, keys: [first, second], kid: 'second', gets: 'refused', reads: 2 },
-      { at: 15 * SECOND, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND, kid: 'second', gets: 'found', reads: 3 },
-    ],
+    '0 first found 1, 10 invented refused 2, 10.001 +second second refused 2, 15 invented refused 2, 20 second found 3',
   ],
-  [
-    'never reads for a token that names no key',
-    [
-      { at: 0, kid: undefined, gets: 'refused', reads: 0 },
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 11 * MINUTE, kid: undefined, gets: 'refused', reads: 1 },
-    ],
-  ],
+  ['never reads for a token that names no key', '0 no-key refused 0, 0 first found 1, 660 no-key refused 1'],
   [
     'reads again after ten minutes, and then refuses a withdrawn key',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * MINUTE - 1, keys: [second], kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * MINUTE, kid: 'first', gets: 'refused', reads: 2 },
-    ],
+    '0 first found 1, 599.999 -first first found 1, 600 first refused 2',
   ],
   [
     'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 9 * SECOND, isDown: true, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND, kid: 'invented', gets: 'unavailable', reads: 2 },
-      { at: 12 * SECOND - 1, kid: 'another', gets: 'unavailable', reads: 2 },
-      { at: 12 * SECOND - 1, kid: 'first', gets: 'found', reads: 2 },
-      { at: 12 * SECOND, kid: 'another', gets: 'unavailable', reads: 3 },
-      { at: 14 * SECOND, isDown: false, kid: 'another', gets: 'refused', reads: 4 },
-      { at: 15 * SECOND, kid: 'invented', gets: 'refused', reads: 4 },
-    ],
+    '0 first found 1, 9 down invented refused 1, 10 invented unavailable 2, 11.999 another unavailable 2, ' +
+      '11.999 first found 2, 12 another unavailable 3, 14 up another refused 4, 15 invented refused 4',
   ],
   [
     'is unavailable for every key if the provider is down from the beginning',
-    [
-      { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 2 * SECOND - 1, isDown: false, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 2 * SECOND, kid: 'first', gets: 'found', reads: 2 },
-    ],
+    '0 down first unavailable 1, 1.999 up first unavailable 1, 2 first found 2',
   ],
   [
     'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 30 * MINUTE, isDown: true, kid: 'first', gets: 'found', reads: 2 },
-      { at: 30 * MINUTE + 2 * SECOND - 1, kid: 'first', gets: 'found', reads: 2 },
-      { at: 60 * MINUTE - 1, kid: 'first', gets: 'found', reads: 3 },
-      { at: 60 * MINUTE, kid: 'first', gets: 'unavailable', reads: 3 },
-      { at: 60 * MINUTE + 2 * SECOND, isDown: false, kid: 'first', gets: 'found', reads: 4 },
-    ],
+    '0 first found 1, 1800 down first found 2, 1801.999 first found 2, 3599.999 first found 3, ' +
+      '3600 first unavailable 3, 3602 up first found 4',
   ],
   [
     'reads again after the clock was set back, and then refuses a withdrawn key',
-    [
-      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
-      { at: 0, keys: [second], kid: 'first', gets: 'refused', reads: 2 },
-      { at: 0, kid: 'second', gets: 'found', reads: 2 },
-    ],
+    '79200 first found 1, 0 -first first refused 2, 0 second found 2',
   ],
   [
     'counts a failed read for two seconds at most, even if the clock is set back',
-    [
-      { at: 22 * HOUR, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 0, isDown: false, kid: 'first', gets: 'found', reads: 2 },
-    ],
+    '79200 down first unavailable 1, 0 up first found 2',
   ],
   [
     'does not keep keys of an unknown age while the provider is down',
-    [
-      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
-      { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 2 },
-    ],
+    '79200 first found 1, 0 down first unavailable 2',
   ],
 ];
 
@@ -174,14 +103,20 @@ describe('the key set', () => {
   it.each(CASES)('%s', async (_, steps) => {
     const { state, finds } = provider([first]);
     const began = state.time;
-    const seen: Step[] = [];
-    for (const step of steps) {
-      state.time = began + step.at;
-      state.keys = step.keys ?? state.keys;
-      state.isDown = step.isDown ?? state.isDown;
-      seen.push({ ...step, gets: await finds(step.kid), reads: state.reads });
+    const changes: Record<string, object> = {
+      ...{ down: { isDown: true }, up: { isDown: false } },
+      ...{ '+second': { keys: [first, second] }, '-first': { keys: [second] } },
+    };
+    const seen: string[] = [];
+    for (const step of steps.split(', ')) {
+      const [at, ...words] = step.split(' ');
+      state.time = began + Number(at) * SECOND;
+      Object.assign(state, changes[words[0] ?? '']);
+      const key = words.at(-3);
+      const gets = await finds(key === 'no-key' ? undefined : key);
+      seen.push([at, ...words.slice(0, -2), gets, state.reads].join(' '));
     }
-    expect(seen).toEqual(steps);
+    expect(seen).toEqual(steps.split(', '));
   });
 
   it('is read once for many tokens that need it at the same time', async () => {

@@ -155,12 +155,9 @@ describe('call', () => {
     expect(ms).toBe(700);
     expect(error).toBeInstanceOf(Overloaded);
     expect(error).toBeInstanceOf(Unavailable);
-    expect(error).toMatchObject({
-      status: 503,
-      message: 'The service has more to do than it can. Request the report again later.',
-      headers: { 'Retry-After': '30' },
-      cause: { message: 'S3 HeadObject: SlowDown, status 503, request r1', httpStatus: 503 },
-    });
+    const message = 'The service has more to do than it can. Request the report again later.';
+    const cause = { message: 'S3 HeadObject: SlowDown, status 503, request r1', httpStatus: 503 };
+    expect(error).toMatchObject({ status: 503, message, headers: { 'Retry-After': '30' }, cause });
   });
 
   const slow = 'no answer';

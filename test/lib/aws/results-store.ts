@@ -20,12 +20,8 @@ export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 
 export async function startResultsStore() {
   const faults: Faults = createFaults();
   const directory = await mkdtemp(join(tmpdir(), 'results-store-'));
-  const store = await startObjectStore({
-    directory,
-    buckets: [Bucket],
-    createOnlyPrefixes: ['reports/'],
-    faults,
-  });
+  const prefixes = { buckets: [Bucket], createOnlyPrefixes: ['reports/'] };
+  const store = await startObjectStore({ directory, ...prefixes, faults });
   // As on Lambda, the environment gives region, credentials and endpoints.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);

@@ -15,12 +15,8 @@ const files = (day: string, count: number, folder = FOLDER) =>
     { length: count },
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
-const lakeOf = (
-  s3: S3Client,
-  cache: ListingCache = new Map(),
-  onListingUnavailable = (_: unknown) => {},
-  at = location,
-) => s3Lake(s3, at, { until: Date.now() + 60_000, cache, onListingUnavailable });
+const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onListingUnavailable = (_: unknown) => {}) =>
+  s3Lake(s3, location, { until: Date.now() + 60_000, cache, onListingUnavailable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, rounds, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -110,13 +106,13 @@ describe('a lake of many files', () => {
 
   it('is listed day by day if S3 answers with an empty page that is not the last', async () => {
     const keys = ['Live/publisher_events/day=2026-01-02/a', 'Live/publisher_events/day=2026-01-03/b'];
-    const s3 = {
-      send: async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) =>
-        StartAfter === undefined
-          ? { Contents: keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key, ETag: '"1"' })) }
-          : { NextContinuationToken: 'more' },
-    } as unknown as S3Client;
-    const lake = lakeOf(s3, new Map(), () => {}, { bucket: 'events', prefix: 'Live/' });
+    const send = async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) => {
+      const inPrefix = keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key, ETag: '"1"' }));
+      return StartAfter === undefined ? { Contents: inPrefix } : { NextContinuationToken: 'more' };
+    };
+    const s3 = { send } as unknown as S3Client;
+    const terms = { until: Date.now() + 60_000, cache: new Map(), onListingUnavailable: () => {} };
+    const lake = s3Lake(s3, { bucket: 'events', prefix: 'Live/' }, terms);
     const listing = await lake.list(publisherReport, window, 0);
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });

@@ -120,13 +120,7 @@ const limits: Row[] = [
   ['of no version, while the caller waited', tooLargeOnce, 6_000, waits, 'refuse'],
   ['of no version, before the caller came', tooLargeOnce, 6_001, waits, 'start 2'],
   ['of no version, seen by who takes over', { ...tooLargeOnce, seenAfterMs: 60_000 }, 0, waits, 'refuse'],
-  [
-    'under another limit, before the caller came',
-    { ...tooLarge, seenAfterMs: 60_000 },
-    0,
-    limited,
-    'start 2',
-  ],
+  ['under another limit, which came before', { ...tooLarge, seenAfterMs: 60_000 }, 0, limited, 'start 2'],
   ['under another limit, while the caller waited', tooLarge, 0, { ...waits, scanLimit: 9 }, 'refuse'],
 ];
 

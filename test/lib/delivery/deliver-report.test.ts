@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { watchRecord } from '../../../lib/delivery/deliver-report.ts';
-import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { publishLarge, readPublication } from '../../../lib/delivery/publication.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
@@ -44,10 +43,8 @@ describe('a report that nobody has requested before', () => {
     const of = setting({ afterMs: 500 });
     const answer = await ask(of);
     expect(answer.delivery).toEqual({
-      state: 'ready',
       key: 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv',
-      bytes: CSV.length,
-      cacheStatus: 'miss',
+      ...{ state: 'ready', bytes: CSV.length, cacheStatus: 'miss' },
       dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect([answer.text, answer.ms < 700]).toEqual([CSV, true]);
@@ -55,15 +52,11 @@ describe('a report that nobody has requested before', () => {
     const attempt = { attempt: of.queries.started[0]?.token, attempts: 1, isRetry: false, fingerprint };
     expect(of.record()).toMatchObject({ state: 'done', isOfVersion: true, rows: 1, ...attempt });
     expect(attempt.attempt).toMatch(UUID);
-    expect(of.facts).toEqual({
-      queryExecutionId: 'q1',
-      job: expect.stringMatching(/^[0-9a-f]{64}$/),
-      dataVersion: answer.version,
-      bytesScanned: 1_000,
-      engineMs: 7,
-      queryMs: 500,
-      finishedQueries: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 500 }],
-    });
+    const ran = { bytesScanned: 1_000, queryMs: 500 };
+    const job = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const finishedQueries = [{ state: 'succeeded', ...ran }];
+    const noted = { queryExecutionId: 'q1', job, dataVersion: answer.version, ...ran, engineMs: 7 };
+    expect(of.facts).toEqual({ ...noted, finishedQueries });
     const again = await ask(of, { acceptsGzip: true });
     const gzip = { key: `${answer.key}.gz`, bytes: of.results.objects.get(`${answer.key}.gz`)?.bytes };
     expect(again.delivery).toEqual({ ...answer.delivery, ...gzip, cacheStatus: 'hit' });
@@ -106,18 +99,6 @@ describe('a report that nobody has requested before', () => {
   });
 });
 
-it('a query that fails causes the error for who had joined it, however late the next request comes', async () => {
-  const of = setting({ ends: 'failed', afterMs: 9_000 });
-  const first = request(of);
-  await vi.advanceTimersByTimeAsync(1_000);
-  const askedAt = Date.now();
-  const joined = await ask(of, { waitUntil: askedAt + 2_000 });
-  await settled(first);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect((await ask(of, { askedAt }, joined.left)).error).toBeInstanceOf(QueryFailed);
-});
-
-// The plans of the queries; what the caller gets; the counted queries; what the next caller gets.
 it('says why a report has no rows, by the listing of the caller’s first request', async () => {
   const of = setting({ afterMs: 12_000, csv: '"Day","Clicks"\n' });
   const first = await ask(of, { waitUntil: START + 8_000 });
@@ -140,6 +121,7 @@ describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (querie
   const overLimit: Plan = { ...soon, ends: 'scan-limit-exceeded' };
   const failed = (id: string, why = 'FAILED: boom') => told(`query ${id} ${why}`);
 
+  // The plans of the queries; what the caller gets; the counted queries; what the next caller gets.
   it.each<[string, Plan[], unknown, string[], unknown]>([
     ['fails', [{ ...soon, ends: 'failed' }], failed('q1'), ['failed'], CSV],
     ['is repeated once', [retryable], CSV, ['failed', 'succeeded'], CSV],

@@ -27,11 +27,8 @@ it('a job is the same for an equal request for the same rows of the same data, a
   // A day that was only marked as complete has the same data under another fingerprint.
   expect(jobOf({}, { fingerprint: 'g' }).id).toBe(job.id);
   const others = [
-    jobOf({}, { version: 'v2' }),
-    jobOf({}, { rows: [7n] }),
-    jobOf({}, { of: advertiserReport }),
-    jobOf({ requestedFields: ['Day,Opens'] }),
-    jobOf({ requestedFields: ['Clicks,Day'] }),
+    ...[jobOf({}, { version: 'v2' }), jobOf({}, { rows: [7n] }), jobOf({}, { of: advertiserReport })],
+    ...[jobOf({ requestedFields: ['Day,Opens'] }), jobOf({ requestedFields: ['Clicks,Day'] })],
     jobOf({ endExclusive: ['2026-02-01T12:30:46Z'] }),
     ...[['1'], ['2'], ['1', '2']].map((values) => jobOf({ 'filter[PlacementId]': values })),
   ];

@@ -92,12 +92,8 @@ describe('publishLarge', () => {
     for (const key of were) results.putFile(key, 'file');
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.callsOf('uploadFile')).toEqual(now.map((key) => `uploadFile ${key}`));
-    expect(results.document(RECORD)).toEqual({
-      ...published,
-      location,
-      ...{ state: 'done', endedForMs: 0 },
-      ...more,
-    });
+    const done = { ...published, location, state: 'done', endedForMs: 0 };
+    expect(results.document(RECORD)).toEqual({ ...done, ...more });
   });
 
   it('records at once what an earlier run had written', async () => {

@@ -32,16 +32,10 @@ export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
 /** The terms of a caller's first request, if the request comes now. */
 export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
-  askedAt: Date.now(),
-  waitUntil: Date.now() + 25_000,
-  giveUpAt: Date.now() + 1_230_000,
-  publishUntil: Date.now() + 2_130_000,
-  longestQueryMs: 600_000,
-  longestQueueMs: 600_000,
-  listingMs: 0,
-  scanLimit: 10,
-  queriesPerPartner: undefined,
-  acceptsGzip: false,
+  ...{ askedAt: Date.now(), waitUntil: Date.now() + 25_000 },
+  ...{ giveUpAt: Date.now() + 1_230_000, publishUntil: Date.now() + 2_130_000 },
+  ...{ longestQueryMs: 600_000, longestQueueMs: 600_000, listingMs: 0 },
+  ...{ scanLimit: 10, queriesPerPartner: undefined, acceptsGzip: false },
   ...more,
 });
 

@@ -24,14 +24,12 @@ describe('pages of other origins', () => {
       'Content-Type': 'application/problem+json',
       'Access-Control-Allow-Origin': PARTNER,
     });
+    const names =
+      'Cache-Status, Data-Version, Deprecation, Link, Report-Empty, Retry-After, Service-Version, Sunset';
     expect((await answer(PARTNER)).headers).toEqual({
-      Location: '/there',
-      'Access-Control-Allow-Origin': PARTNER,
-      'Access-Control-Expose-Headers':
-        'Cache-Status, Data-Version, Deprecation, Link, Report-Empty, Retry-After, Service-Version, Sunset, x-amzn-RequestId',
-      'Service-Version': expect.any(String),
-      ...COMMON_HEADERS,
-      Vary: 'Accept-Encoding, Origin',
+      ...{ Location: '/there', 'Service-Version': expect.any(String), ...COMMON_HEADERS },
+      ...{ 'Access-Control-Allow-Origin': PARTNER, Vary: 'Accept-Encoding, Origin' },
+      'Access-Control-Expose-Headers': `${names}, x-amzn-RequestId`,
     });
   });
 
@@ -39,12 +37,9 @@ describe('pages of other origins', () => {
     const { statusCode, headers, body } = await answer(PARTNER, { httpMethod: 'OPTIONS' });
     expect({ statusCode, body }).toEqual({ statusCode: 204, body: '' });
     expect(headers).toMatchObject({
-      'Access-Control-Allow-Origin': PARTNER,
-      'Access-Control-Allow-Methods': 'GET, HEAD',
-      'Access-Control-Allow-Headers': 'Authorization, Accept',
-      'Access-Control-Max-Age': '7200',
-      Vary: 'Origin',
-      ...COMMON_HEADERS,
+      ...{ 'Access-Control-Allow-Origin': PARTNER, 'Access-Control-Allow-Methods': 'GET, HEAD' },
+      ...{ 'Access-Control-Allow-Headers': 'Authorization, Accept', 'Access-Control-Max-Age': '7200' },
+      ...{ Vary: 'Origin', ...COMMON_HEADERS },
     });
   });
 

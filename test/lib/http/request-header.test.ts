@@ -23,33 +23,28 @@ describe('requestHeader', () => {
 });
 
 it.each([
-  ['gzip', true],
-  ['deflate;q=1, gzip;q=0.1', true],
-  ['*', true],
-  [undefined, false],
-  ['', false],
-  ['br, deflate', false],
-  ['gzip;q=0.0, *', false],
-  ['*;q=0', false],
-  ['gzipped', false],
+  ...['gzip', 'deflate;q=1, gzip;q=0.1', '*'].map((header) => [header, true] as const),
+  ...[undefined, '', 'br, deflate', 'gzip;q=0.0, *', '*;q=0', 'gzipped'].map(
+    (header) => [header, false] as const,
+  ),
 ])('with Accept-Encoding %j, the caller accepts gzip: %s', (header, expected) => {
   expect(acceptsGzip(header)).toBe(expected);
 });
 
+const PATH = '/openapi.json';
 const urlOf = (
   domainName: string | undefined,
   path: string,
   multiValueHeaders: Record<string, string[]> = {},
-) =>
-  serviceUrl({
-    ...{ resource: '/openapi.json', requestContext: { domainName, path }, multiValueHeaders },
-  } as unknown as APIGatewayProxyEvent);
+) => {
+  const requestContext = { domainName, path };
+  return serviceUrl({ resource: PATH, requestContext, multiValueHeaders } as unknown as APIGatewayProxyEvent);
+};
 const forwarded = (scheme: string, port: string) => ({
   'X-Forwarded-Proto': [scheme],
   'X-Forwarded-Port': [port],
 });
 const https = forwarded('https', '443');
-const PATH = '/openapi.json';
 const gateway = 'abc123.execute-api.eu-west-1.amazonaws.com';
 
 describe('serviceUrl', () => {

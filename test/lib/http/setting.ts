@@ -69,15 +69,16 @@ export const tokenOf = (claims: Claims) => async (authorization: string | undefi
 };
 
 /** An active partner with two publisher companies, as the register has it. */
+const since = '2026-01-01T00:00:00Z';
 export const PARTNER: PartnerRecord = {
-  form: 1,
-  client: 'client-1',
-  name: 'first-partner',
-  ...byOwner(() => []),
-  publisherCompanies: ['7', '9'],
-  contact: 'reports@partner.example',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
+  ...{
+    form: 1,
+    client: 'client-1',
+    name: 'first-partner',
+    ...byOwner(() => []),
+    publisherCompanies: ['7', '9'],
+  },
+  ...{ contact: 'reports@partner.example', since, active: true },
 };
 
 interface Request {

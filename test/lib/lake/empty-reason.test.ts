@@ -6,11 +6,10 @@ import { parametersOf } from '../report/parameters.ts';
 
 /** Days of January with files: `3` is a day without a marker, `3!` is marked as complete, `!3` has only a marker. */
 const days = (...list: string[]) =>
-  list.map((text) => ({
-    day: `2026-01-${text.replaceAll('!', '').padStart(2, '0')}`,
-    files: text.startsWith('!') ? 0 : 1,
-    isMarkedComplete: text.includes('!'),
-  }));
+  list.map((text) => {
+    const day = `2026-01-${text.replaceAll('!', '').padStart(2, '0')}`;
+    return { day, files: text.startsWith('!') ? 0 : 1, isMarkedComplete: text.includes('!') };
+  });
 
 const request = (filters: Record<string, string[]>) =>
   parseRequest(publisherReport, {

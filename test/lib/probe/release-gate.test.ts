@@ -94,15 +94,19 @@ describe('the gate of a release', () => {
     expect(lines).toEqual([{ requestType: 'Update', outcome, durationMs: expect.any(Number) }]);
     expect(asked.map(({ version }) => version)).toEqual([REPORT, WAITING_ROOM, REPORT, WAITING_ROOM]);
     const path = '/prod/reporting/publisherperformance';
-    expect(asked[2]?.event).toMatchObject({
-      path,
-      multiValueHeaders: { authorization: ['Bearer secret-token'], accept: ['text/csv'] },
-      multiValueQueryStringParameters: {
+    const parameters = {
+      ...{
         requestedFields: ['Day,ServedAds'],
-        startInclusive: [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)],
         endExclusive: ['2026-03-01T00:00:00Z'],
         'api-version': ['1.0'],
       },
+      startInclusive: [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)],
+    };
+    const headers = { authorization: ['Bearer secret-token'], accept: ['text/csv'] };
+    const sent = { multiValueHeaders: headers, multiValueQueryStringParameters: parameters };
+    expect(asked[2]?.event).toMatchObject({
+      path,
+      ...sent,
       requestContext: { path, domainName: 'reports.example' },
     });
     expect(asked[3]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });

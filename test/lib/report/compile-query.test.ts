@@ -15,14 +15,10 @@ const compile = (
   fields: string,
   rest: Record<string, string[]> = {},
   entitlement: entitlements.Entitlement = 'every-company',
-) =>
-  compileQuery(
-    parseRequest(report, {
-      parameters: { ...parametersOf('2026-01-01/2026-02-01', fields), ...rest },
-      accept: undefined,
-    }),
-    entitlement,
-  );
+) => {
+  const parameters = { ...parametersOf('2026-01-01/2026-02-01', fields), ...rest };
+  return compileQuery(parseRequest(report, { parameters, accept: undefined }), entitlement);
+};
 
 describe('compileQuery', () => {
   it('groups by raw values, sums metrics, then formats and orders the grouped rows', () => {
@@ -50,8 +46,7 @@ describe('compileQuery', () => {
     // API Gateway takes 10,240 bytes: 260 different hours are more than that.
     const hours = Array.from({ length: 270 }, (_, hour) => formatUtcTime(Date.UTC(2026, 0, 1, hour)));
     const longest = {
-      startInclusive: ['2026-01-01T00:00:01Z'],
-      endExclusive: ['2026-01-31T23:59:59Z'],
+      ...parametersOf('2026-01-01T00:00:01Z/2026-01-31T23:59:59Z'),
       'filter[PlacementId]': Array.from({ length: 500 }, (_, index) => String(index)),
       'filter[DateTime]': hours,
     };
@@ -161,14 +156,7 @@ describe('the SQL of a report', () => {
   const totals = [') AS report'];
   it.each<Row>([
     ['neither groups nor orders totals', 'Opens,Clicks', {}, `${opens}, ${clicks}`],
-    [
-      'by placement, counts placement-level opens',
-      'PlacementId,Opens',
-      {},
-      placements,
-      isPlaced,
-      byPlacement,
-    ],
+    ['by placement, counts its opens only', 'PlacementId,Opens', {}, placements, isPlaced, byPlacement],
     [
       'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
       ...(['PlacementId,Opens', BY_PLACEMENT, placements, isPlaced + PLACED, byPlacement] as const),

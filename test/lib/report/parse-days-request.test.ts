@@ -47,8 +47,7 @@ describe('parseDaysRequest', () => {
 
   it('names every fault at once', () => {
     const changes = {
-      startInclusive: undefined,
-      endExclusive: ['x'],
+      ...{ startInclusive: undefined, endExclusive: ['x'] },
       'api-version': undefined,
       filter: [''],
     };
