@@ -165,15 +165,6 @@ describe('a function', () => {
     expect(list(listed?.['s3:prefix']).sort()).toEqual(readable.map((table) => `${table}/*`));
   });
 
-  it('can use only its folders of the results, which the lists of parts and these few functions name', () => {
-    const results = (name: string) => [
-      ...resources(name, 's3:GetObject'),
-      ...resources(name, 's3:PutObject'),
-    ];
-    const without = ['public', 'probe', 'release-check'];
-    expect(without.flatMap(results)).toEqual([]);
-  });
-
   it.each([
     ...reports.map(({ name }) => [name, ['s3:GetObject made-partners/partners/*']] as const),
     ['downloads', ['s3:GetObject made-partners/partners/*']] as const,
