@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
+const named = (rest: string) => `{\n  "name": "x",\n  "version": "1.1.0",\n  ${rest}\n}\n`;
 const FILES = {
-  'package.json': '{\n  "name": "x",\n  "version": "1.1.0",\n  "private": true\n}\n',
-  'package-lock.json': '{\n  "name": "x",\n  "version": "1.1.0",\n  "packages": {}\n}\n',
+  ...{ 'package.json': named('"private": true'), 'package-lock.json': named('"packages": {}') },
   'CHANGELOG.md': '# Changelog\n\n## Unreleased\n\n## 1.1.0\n\n## 1.0.0\n',
 };
 

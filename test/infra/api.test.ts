@@ -172,11 +172,8 @@ describe('the functions', () => {
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
     const everybody = { Effect: 'Deny', Principal: { AWS: '*' } };
-    const events = {
-      Effect: 'Allow',
-      Action: 'sqs:SendMessage',
-      Principal: { Service: 'events.amazonaws.com' },
-    };
+    const Principal = { Service: 'events.amazonaws.com' };
+    const events = { Effect: 'Allow', Action: 'sqs:SendMessage', Principal };
     const ofRule = { ArnEquals: { 'aws:SourceArn': `<${requested?.[0]}.Arn>` } };
     const Statement = [
       { ...everybody, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },

@@ -73,11 +73,10 @@ describe('the buckets', () => {
     const encryption = { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } };
     const AbortIncompleteMultipartUpload = { DaysAfterInitiation: 1 };
     const rule = { Id: 'unfinished-uploads', Status: 'Enabled', AbortIncompleteMultipartUpload };
+    const BucketEncryption = { ServerSideEncryptionConfiguration: [encryption] };
+    const LifecycleConfiguration = { Rules: expect.arrayContaining([rule]) };
     for (const { Properties } of buckets)
-      expect(Properties).toMatchObject({
-        BucketEncryption: { ServerSideEncryptionConfiguration: [encryption] },
-        LifecycleConfiguration: { Rules: expect.arrayContaining([rule]) },
-      });
+      expect(Properties).toMatchObject({ BucketEncryption, LifecycleConfiguration });
   });
 
   it('keep results for seven days, and the objects of waiting requests for two days', () => {

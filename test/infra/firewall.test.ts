@@ -13,19 +13,15 @@ describe('the firewall', () => {
       { name: 'X-Content-Type-Options', value: 'nosniff' },
       { name: 'Strict-Transport-Security', value: 'max-age=31536000' },
     ];
-    expect(rules[0]).toMatchObject({
-      statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: 500, evaluationWindowSec: 300 } },
-      action: {
-        block: {
-          customResponse: { responseCode: 429, customResponseBodyKey: 'too-many-requests', responseHeaders },
-        },
-      },
-    });
-    for (const [index, set] of ['Common', 'KnownBadInputs'].entries())
-      expect(rules[index + 1]).toMatchObject({
-        statement: { managedRuleGroupStatement: { vendorName: 'AWS', name: `AWSManagedRules${set}RuleSet` } },
-        overrideAction: { none: {} },
-      });
+    const rateBasedStatement = { aggregateKeyType: 'IP', limit: 500, evaluationWindowSec: 300 };
+    const answer = { responseCode: 429, customResponseBodyKey: 'too-many-requests', responseHeaders };
+    const action = { block: { customResponse: answer } };
+    expect(rules[0]).toMatchObject({ statement: { rateBasedStatement }, action });
+    for (const [index, set] of ['Common', 'KnownBadInputs'].entries()) {
+      const group = { vendorName: 'AWS', name: `AWSManagedRules${set}RuleSet` };
+      const rule = { statement: { managedRuleGroupStatement: group }, overrideAction: { none: {} } };
+      expect(rules[index + 1]).toMatchObject(rule);
+    }
   });
 
   it('answers a caller over its limit with a problem document, as the gateway does', () => {

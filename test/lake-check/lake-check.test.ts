@@ -367,10 +367,8 @@ describe('npm run lake, with wrong parameters', () => {
     await writer.file('input/a.parquet', publisherRecord());
     const input = join(directory, 'input');
     const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
-    expect(nowhere).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/),
-    });
+    const unwritten = expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/);
+    expect(nowhere).toMatchObject({ code: 2, stderr: unwritten });
     await symlink('nowhere', join(input, 'b.parquet'));
     await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
     const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);

@@ -80,10 +80,9 @@ describe('readConfig', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
     const requiredClaim = { name: 'roles', value: 'Reports.Read' };
     expect(readConfig({ ...env, ...claim }).token).toMatchObject({ requiredClaim });
+    const together = 'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.';
     for (const name of Object.keys(claim))
-      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(
-        'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.',
-      );
+      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(together);
   });
 
   it('names every variable that is missing', () => {

@@ -48,59 +48,37 @@ function provider(keys: readonly Jwk[]) {
  * Steps: the second since the first step, which key a caller asks for, what it gets, and how often the key set has been
  * read by then. `down` and `up` before a key are what the provider does from then on; `+second` and `-first` its keys.
  */
-const CASES: readonly (readonly [string, string])[] = [
-  [
-    'refuses an invented key without a read within ten seconds of the last read, and later only after one more read',
+const CASES: Readonly<Record<string, string>> = {
+  'refuses an invented key without a read within ten seconds of the last read, and later only after one more read':
     '0 first found 1, 0.001 invented refused 1, 9.999 another refused 1, 10 another refused 2, ' +
-      '19.999 invented refused 2, 20 invented refused 3',
-  ],
-  [
-    'refuses an invented key after one read, even if that key comes first',
+    '19.999 invented refused 2, 20 invented refused 3',
+  'refuses an invented key after one read, even if that key comes first':
     '0 invented refused 1, 0 invented refused 1, 0 first found 1',
-  ],
-  [
-    'finds a new key at once if the last read was at least ten seconds ago',
+  'finds a new key at once if the last read was at least ten seconds ago':
     '0 first found 1, 10 +second second found 2, 10 first found 2',
-  ],
-  [
-    'finds a new key within ten seconds, even while tokens with invented keys keep coming',
+  'finds a new key within ten seconds, even while tokens with invented keys keep coming':
     '0 first found 1, 10 invented refused 2, 10.001 +second second refused 2, 15 invented refused 2, 20 second found 3',
-  ],
-  ['never reads for a token that names no key', '0 no-key refused 0, 0 first found 1, 660 no-key refused 1'],
-  [
-    'reads again after ten minutes, and then refuses a withdrawn key',
+  'never reads for a token that names no key': '0 no-key refused 0, 0 first found 1, 660 no-key refused 1',
+  'reads again after ten minutes, and then refuses a withdrawn key':
     '0 first found 1, 599.999 -first first found 1, 600 first refused 2',
-  ],
-  [
-    'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid',
+  'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid':
     '0 first found 1, 9 down invented refused 1, 10 invented unavailable 2, 11.999 another unavailable 2, ' +
-      '11.999 first found 2, 12 another unavailable 3, 14 up another refused 4, 15 invented refused 4',
-  ],
-  [
-    'is unavailable for every key if the provider is down from the beginning',
+    '11.999 first found 2, 12 another unavailable 3, 14 up another refused 4, 15 invented refused 4',
+  'is unavailable for every key if the provider is down from the beginning':
     '0 down first unavailable 1, 1.999 up first unavailable 1, 2 first found 2',
-  ],
-  [
-    'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds',
+  'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds':
     '0 first found 1, 1800 down first found 2, 1801.999 first found 2, 3599.999 first found 3, ' +
-      '3600 first unavailable 3, 3602 up first found 4',
-  ],
-  [
-    'reads again after the clock was set back, and then refuses a withdrawn key',
+    '3600 first unavailable 3, 3602 up first found 4',
+  'reads again after the clock was set back, and then refuses a withdrawn key':
     '79200 first found 1, 0 -first first refused 2, 0 second found 2',
-  ],
-  [
-    'counts a failed read for two seconds at most, even if the clock is set back',
+  'counts a failed read for two seconds at most, even if the clock is set back':
     '79200 down first unavailable 1, 0 up first found 2',
-  ],
-  [
-    'does not keep keys of an unknown age while the provider is down',
+  'does not keep keys of an unknown age while the provider is down':
     '79200 first found 1, 0 down first unavailable 2',
-  ],
-];
+};
 
 describe('the key set', () => {
-  it.each(CASES)('%s', async (_, steps) => {
+  it.each(Object.entries(CASES))('%s', async (_, steps) => {
     const { state, finds } = provider([first]);
     const began = state.time;
     const changes: Record<string, object> = {

@@ -126,11 +126,9 @@ describe('an Authorization header', () => {
     ['has no scheme', (token) => token],
     ['holds two tokens', (token) => `Bearer ${token}, Bearer ${token}`],
   ])('is answered with a request for a token if it %s', async (_, header) => {
-    await expect(verified(header)).rejects.toMatchObject({
-      constructor: Unauthenticated,
-      message: 'Send the header "Authorization: Bearer <access_token>".',
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
+    const message = 'Send the header "Authorization: Bearer <access_token>".';
+    const refusal = { constructor: Unauthenticated, message, headers: { 'WWW-Authenticate': 'Bearer' } };
+    await expect(verified(header)).rejects.toMatchObject(refusal);
   });
 
   it.each(['abc', 'a.b.c', 'W10.W10.AAAA'])('is refused if its token is no JWT: %s', async (token) => {

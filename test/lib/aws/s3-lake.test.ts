@@ -10,11 +10,10 @@ const location: Parameters<typeof s3Lake>[1] = { bucket: 'events', prefix: 'ware
 const FOLDER = 'warehouse/publisher_events/';
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
 
-const files = (day: string, count: number, folder = FOLDER) =>
-  Array.from(
-    { length: count },
-    (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
-  );
+const files = (day: string, count: number, folder = FOLDER) => {
+  const nameOf = (index: number) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`;
+  return Array.from({ length: count }, (_, index) => nameOf(index));
+};
 const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onListingUnavailable = (_: unknown) => {}) =>
   s3Lake(s3, location, { until: Date.now() + 60_000, cache, onListingUnavailable });
 const listed = async (keys: readonly string[]) => {
@@ -132,10 +131,8 @@ describe('a lake of many files', () => {
 
   it('is listed page after page only for a day of several pages: the other days are listed meanwhile', async () => {
     const days = daysOf(window.start, 100);
-    const { s3, inputs, rounds } = s3Of([
-      ...files('2026-01-02', 3_500),
-      ...days.slice(1).flatMap((day) => files(day, 20)),
-    ]);
+    const others = days.slice(1).flatMap((day) => files(day, 20));
+    const { s3, inputs, rounds } = s3Of([...files('2026-01-02', 3_500), ...others]);
     await lakeOf(s3).list(publisherReport, { start: window.start, end: window.start + 100 * 86_400_000 }, 0);
     // One call for the first page, four for the pages of the first day, and meanwhile one for each other day.
     expect([inputs.length, rounds()]).toEqual([1 + 4 + 99, 5]);

@@ -74,18 +74,10 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
 
   it('gives the same report for each of the 256 bytes at each place in a row', async () => {
     const columns = [clicks, device];
-    const places: [string, string][] = [
-      ['"', '","x"'],
-      ['"1', '","x"'],
-      ['"-', '1","x"'],
-      ['"1.', '","x"'],
-      ['"1.2', '","x"'],
-      ['"1"', ',"x"'],
-      ['"1",', '"x"'],
-      ['"1","', 'x"'],
-      ['"1","x"', ''],
-      ['', '"1","x"'],
-    ];
+    const places = [
+      ...['"·","x"', '"1·","x"', '"-·1","x"', '"1.·","x"', '"1.2·","x"', '"1"·,"x"', '"1",·"x"', '"1","·x"'],
+      ...['"1","x"·', '·"1","x"'],
+    ].map((place) => place.split('·') as [string, string]);
     for (let byte = 0; byte < 256; byte++)
       for (const [before, after] of places) {
         const file = Buffer.from(`"a","b"\n${before}${String.fromCharCode(byte)}${after}\n`, 'latin1');

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { NotEngineCsv, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import type { FieldType } from '../../../lib/report/catalogue.ts';
 
-const columns: { name: string; type: FieldType }[] = [
-  { name: 'Day', type: 'datetime' },
-  { name: 'DeviceOrProxy', type: 'string' },
-  { name: 'Clicks', type: 'integer' },
-  { name: 'Revenue', type: 'float' },
-];
+const types: Readonly<Record<string, FieldType>> = {
+  ...{ Day: 'datetime', DeviceOrProxy: 'string', Clicks: 'integer', Revenue: 'float' },
+};
+const columns = Object.entries(types).map(([name, type]) => ({ name, type }));
 const AFTER_QUOTE = 'a value that goes on after its last quote';
 const NO_QUOTES = 'a value without quotes';
 const CUT = 'it ends within a row';

@@ -49,7 +49,8 @@ const slots = { queriesPerPartner: 5 };
 // of queries, one more step writes the slot before the attempt.
 const end = [
   'readResult athena',
-  ...['replace jobs', 'replace jobs'],
+  'replace jobs',
+  'replace jobs',
   ...['writeFile reports', 'writeFile reports.gz'],
 ];
 const fresh = ['list', 'list', 'create jobs', 'read jobs', ...end];

@@ -9,13 +9,9 @@ import { describeFields } from '../../../lib/openapi/fields.ts';
 import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
-const files = {
-  version: 'abc',
-  byName: new Map([
-    ['page.html', { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' }],
-    ['page.js', { mediaType: 'text/javascript', body: 'run("{{base}}")' }],
-  ]),
-};
+const page = { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' };
+const script = { mediaType: 'text/javascript', body: 'run("{{base}}")' };
+const files = { version: 'abc', byName: new Map(Object.entries({ 'page.html': page, 'page.js': script })) };
 const downloadOrigins = ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'];
 
 type Asked = Partial<Parameters<typeof requestEvent>[0]> & {
