@@ -214,12 +214,9 @@ describe('a release', () => {
     const names = propertiesOf(made, 'AWS::Lambda::Alias').map((alias) => alias['Name']);
     // `release-check` is part of a deployment and not of the service, so it has no alias.
     expect(names).toEqual(Array(ofType(made, 'AWS::Lambda::Function').length - 1).fill('live'));
-    const called = [
-      ...propertiesOf(made, 'AWS::Lambda::Permission').map((permission) => permission['FunctionName']),
-      ...propertiesOf(made, 'AWS::ApiGateway::Method').map(
-        ({ Integration }) => (Integration as { Uri: unknown }).Uri,
-      ),
-    ];
+    const uriOf = ({ Integration }: Resource['Properties']) => (Integration as { Uri: unknown }).Uri;
+    const permissions = propertiesOf(made, 'AWS::Lambda::Permission').map((each) => each['FunctionName']);
+    const called = [...permissions, ...propertiesOf(made, 'AWS::ApiGateway::Method').map(uriOf)];
     for (const each of called) expect(String(resolved(each))).toMatch(/<\w+live\w+>/);
   });
 
@@ -303,10 +300,8 @@ describe('the API', () => {
     expect(ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
-    const methods = [
-      ...routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`)),
-      ...NODES.map((path) => `ANY ${path}`),
-    ];
+    const named = routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`));
+    const methods = [...named, ...NODES.map((path) => `ANY ${path}`)];
     const deployed = routed(made).map(({ method, path }) => `${method} ${path}`);
     expect(deployed.sort()).toEqual(methods.sort());
     for (const { method, path, handler } of routed(made)) {

@@ -310,11 +310,8 @@ describe('npm run lake, on a file or folder that is not a whole lake', () => {
     ['events.csv', 'a CSV file', 'events-lake'],
     ['notes', 'a file', 'notes-lake'],
   ])('check says that %s is %s, and how to convert it', async (name, kind, lake) => {
-    expect(await runLake(['check', no(name)])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`,
-    });
+    const stderr = `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`;
+    expect(await runLake(['check', no(name)])).toEqual({ code: 2, stdout: '', stderr });
   });
 
   it.each([

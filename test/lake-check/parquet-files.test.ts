@@ -29,11 +29,9 @@ const VALUE: Readonly<Record<ColumnType, (n: number) => Buffer>> = {
 const boundOf = (type: ColumnType, n: number): Buffer =>
   type === 'varchar' ? Buffer.from(String(n)) : VALUE[type](n);
 
-const rightColumn = ({ name, type }: Column, numbers: readonly (number | null)[]): OddColumn => ({
-  name,
-  schema: SCHEMA[type],
-  values: numbers.map((n) => (n === null ? null : VALUE[type](n))),
-});
+const rightColumn = ({ name, type }: Column, numbers: readonly (number | null)[]): OddColumn => {
+  return { name, schema: SCHEMA[type], values: numbers.map((n) => (n === null ? null : VALUE[type](n))) };
+};
 
 /** Columns with these numbers in each, but for container_opens, which has 0. `changed` replaces columns. */
 const recordsOf = (numbers: readonly (number | null)[], ...changed: readonly OddColumn[]): OddColumn[] =>

@@ -29,11 +29,9 @@ function gatewayAnswers() {
 
 /** A right answer of the route for waiting callers. */
 const noSuchDownload = known.find(({ name }) => name === 'no-such-download')?.document;
-const good = {
-  ...{ method: 'GET', path: '/reporting/downloads/ticket/1', status: 404 },
-  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
-  body: Buffer.from(JSON.stringify(noSuchDownload)),
-};
+const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };
+const body = Buffer.from(JSON.stringify(noSuchDownload));
+const good = { method: 'GET', path: '/reporting/downloads/ticket/1', status: 404, headers, body };
 describe('every problem', () => {
   it('with a class in problem.ts is in the OpenAPI document', () => {
     const classes = Object.values(problems).filter(
@@ -45,12 +43,10 @@ describe('every problem', () => {
   });
 
   it('has an entry in docs/problems.md with its statuses, and every entry is a problem', () => {
-    const documented = Object.fromEntries(
-      entries.map((entry) => [
-        entry.slice(0, entry.indexOf('\n')),
-        (/^\*\*([\d, ]+)\.\*\*/m.exec(entry)?.[1] ?? '').split(', ').map(Number),
-      ]),
-    );
+    const statusesIn = (entry: string) =>
+      (/^\*\*([\d, ]+)\.\*\*/m.exec(entry)?.[1] ?? '').split(', ').map(Number);
+    const nameOf = (entry: string) => entry.slice(0, entry.indexOf('\n'));
+    const documented = Object.fromEntries(entries.map((entry) => [nameOf(entry), statusesIn(entry)]));
     const expected: Record<string, number[]> = {};
     for (const { name, status } of known)
       expected[name] = [...new Set([...(expected[name] ?? []), status])].sort();

@@ -48,15 +48,12 @@ export async function resultsStore(makeClient: () => S3Client) {
     s3.destroy();
     await store.close();
   });
-  return {
-    store,
-    s3,
-    put: (Key: string, text: string) =>
-      s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),
-    get: async (Key: string) =>
-      (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString(),
-    head: (Key: string) => s3.send(new HeadObjectCommand({ Bucket, Key })),
-  };
+  const put = (Key: string, text: string) =>
+    s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) }));
+  const get = async (Key: string) =>
+    (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
+  const head = (Key: string) => s3.send(new HeadObjectCommand({ Bucket, Key }));
+  return { store, s3, put, get, head };
 }
 
 let keys = 0;

@@ -110,8 +110,8 @@ export const publication = {
   ],
 } as const satisfies Publication;
 
-export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
-  like<RecordIn<'failed'>>({
-    ...ended,
-    ...{ state: 'failed', isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 },
-  })(more);
+type Failed = RecordIn<'failed'>;
+export const failedRecord = (why: Failed['why'], more: Partial<Failed> = {}): Failed => {
+  const failure = { isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 };
+  return { ...ended, state: 'failed', ...failure, ...more };
+};

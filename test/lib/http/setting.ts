@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Claims } from '../../../lib/access/claims.ts';
 import type { PartnerRecord, Register } from '../../../lib/access/partner-record.ts';
 import { type Config, readConfig } from '../../../lib/config.ts';
@@ -91,29 +91,27 @@ interface Request {
 }
 
 /** A request as API Gateway passes it to the function. Its Authorization header holds SECRET, which no log may show. */
-export const requestEvent = (more: Request): APIGatewayProxyEvent =>
-  ({
-    httpMethod: 'GET',
-    resource: Object.entries(more.pathParameters ?? {}).reduce(
-      (path, [name, value]) => path.replace(value, `{${name}}`),
-      more.path,
-    ),
-    path: more.path,
-    multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...more.headers },
-    multiValueQueryStringParameters: more.parameters ?? null,
-    pathParameters: more.pathParameters ?? null,
+export function requestEvent(of: Request): APIGatewayProxyEvent {
+  const { path, headers, parameters = null, pathParameters = null, requestTimeEpoch = Date.now() } = of;
+  const named = Object.entries(pathParameters ?? {});
+  return {
+    ...{ httpMethod: 'GET', path, pathParameters, multiValueQueryStringParameters: parameters },
+    resource: named.reduce((text, [name, value]) => text.replace(value, `{${name}}`), path),
+    multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...headers },
     requestContext: {
-      ...{ requestId: 'request-1', path: `/prod${more.path}`, domainName: 'api.example' },
-      requestTimeEpoch: more.requestTimeEpoch ?? Date.now(),
+      requestId: 'request-1',
+      path: `/prod${path}`,
+      domainName: 'api.example',
+      requestTimeEpoch,
     },
-  }) as unknown as APIGatewayProxyEvent;
+  } as unknown as APIGatewayProxyEvent;
+}
 
 /** Calls a handler as Lambda does. */
-export const invoke = (handler: unknown, event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> =>
-  (handler as (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>)(event, {
-    awsRequestId: 'invocation-1',
-    getRemainingTimeInMillis: () => 28_000,
-  } as unknown as Context);
+export const invoke = (handler: unknown, event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
+  const context = { awsRequestId: 'invocation-1', getRemainingTimeInMillis: () => 28_000 };
+  return (handler as (...given: unknown[]) => Promise<APIGatewayProxyResult>)(event, context);
+};
 
 export const request = (handler: unknown, parts: Request) => invoke(handler, requestEvent(parts));
 

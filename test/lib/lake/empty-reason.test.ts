@@ -11,11 +11,10 @@ const days = (...list: string[]) =>
     return { day, files: text.startsWith('!') ? 0 : 1, isMarkedComplete: text.includes('!') };
   });
 
-const request = (filters: Record<string, string[]>) =>
-  parseRequest(publisherReport, {
-    accept: undefined,
-    parameters: { ...parametersOf('2026-01-03T06:00:00Z/2026-01-06', 'Day,Clicks'), ...filters },
-  });
+const request = (filters: Record<string, string[]>) => {
+  const parameters = { ...parametersOf('2026-01-03T06:00:00Z/2026-01-06', 'Day,Clicks'), ...filters };
+  return parseRequest(publisherReport, { accept: undefined, parameters });
+};
 
 describe('why a report has no rows', () => {
   const day = (number: number) => ({ 'filter[Day]': [`2026-01-0${number}T00:00:00Z`] });

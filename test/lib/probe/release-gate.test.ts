@@ -10,11 +10,12 @@ const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
 
 /** The gate's properties, with these versions. */
-const properties = (versions: Record<string, number>, IsOpen = 'false') => ({
-  Release: RELEASE,
-  Versions: Object.fromEntries(Object.entries(versions).map(([name, at]) => [name, `arn:${name}:${at}`])),
-  IsOpen,
-});
+const properties = (versions: Record<string, number>, IsOpen = 'false') => {
+  const Versions = Object.fromEntries(
+    Object.entries(versions).map(([name, at]) => [name, `arn:${name}:${at}`]),
+  );
+  return { Release: RELEASE, Versions, IsOpen };
+};
 const before = properties({ publisherperformance: 7, downloads: 4 });
 const after = properties({ publisherperformance: 8, downloads: 5 });
 const REPORT = 'arn:publisherperformance:8';
@@ -94,21 +95,13 @@ describe('the gate of a release', () => {
     expect(lines).toEqual([{ requestType: 'Update', outcome, durationMs: expect.any(Number) }]);
     expect(asked.map(({ version }) => version)).toEqual([REPORT, WAITING_ROOM, REPORT, WAITING_ROOM]);
     const path = '/prod/reporting/publisherperformance';
-    const parameters = {
-      ...{
-        requestedFields: ['Day,ServedAds'],
-        endExclusive: ['2026-03-01T00:00:00Z'],
-        'api-version': ['1.0'],
-      },
-      startInclusive: [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)],
-    };
+    const startInclusive = [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)];
+    const report = { requestedFields: ['Day,ServedAds'], endExclusive: ['2026-03-01T00:00:00Z'] };
+    const parameters = { ...report, startInclusive, 'api-version': ['1.0'] };
     const headers = { authorization: ['Bearer secret-token'], accept: ['text/csv'] };
     const sent = { multiValueHeaders: headers, multiValueQueryStringParameters: parameters };
-    expect(asked[2]?.event).toMatchObject({
-      path,
-      ...sent,
-      requestContext: { path, domainName: 'reports.example' },
-    });
+    const requestContext = { path, domainName: 'reports.example' };
+    expect(asked[2]?.event).toMatchObject({ path, ...sent, requestContext });
     expect(asked[3]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
     // Only the service gets the token.
     expect(fetched.at(-1)).toEqual({ url: FILE, headers: undefined });

@@ -26,19 +26,14 @@ const faults = (count: number): problems.Fault[] =>
 
 describe('the answer to an error', () => {
   const bearer = (challenge: string) => ({ 'WWW-Authenticate': `Bearer${challenge}` });
+  const invalid = bearer(' error="invalid_token"');
   const unscoped = bearer(' error="insufficient_scope", scope="api"');
   const OPAQUE =
     'The report could not be made. Try again; if it stays so, report the instance of this problem.';
   // docs/openapi.json is made of the classes and shows the words of each problem.
   it.each<[Error, number, string, string, object, object?]>([
     [new ReportTooLarge(), 400, 'report-too-large', 'Report too large', {}],
-    [
-      new Unauthenticated('Old.'),
-      401,
-      'unauthenticated',
-      'Unauthenticated',
-      bearer(' error="invalid_token"'),
-    ],
+    [new Unauthenticated('Old.'), 401, 'unauthenticated', 'Unauthenticated', invalid],
     [new Unauthenticated('None.', 'Bearer'), 401, 'unauthenticated', 'Unauthenticated', bearer('')],
     [new NotAuthorized('api', 'x'), 401, 'not-authorized', 'Not authorized', unscoped, { scope: 'api' }],
     [new Unavailable('Later.', 60), 503, 'unavailable', 'Service unavailable', { 'Retry-After': '60' }],
