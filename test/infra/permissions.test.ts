@@ -138,12 +138,11 @@ describe('grants', () => {
 });
 
 describe('a function', () => {
-  const resources = (name: string, action: string): string[] =>
-    (roles[name] ?? [])
-      .filter(({ Action }) => list(Action).includes(action))
-      .flatMap(({ Resource }) => list(Resource))
-      .map((resource) => resource.replace('arn:<AWS::Partition>:s3:::', ''))
-      .sort();
+  const resources = (name: string, action: string): string[] => {
+    const statements = (roles[name] ?? []).filter(({ Action }) => list(Action).includes(action));
+    const named = statements.flatMap(({ Resource }) => list(Resource));
+    return named.map((resource) => resource.replace('arn:<AWS::Partition>:s3:::', '')).sort();
+  };
 
   it.each([
     ...reports.map(({ name, table }): [string, string[]] => [name, [table]]),

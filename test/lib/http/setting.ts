@@ -71,14 +71,8 @@ export const tokenOf = (claims: Claims) => async (authorization: string | undefi
 /** An active partner with two publisher companies, as the register has it. */
 const since = '2026-01-01T00:00:00Z';
 export const PARTNER: PartnerRecord = {
-  ...{
-    form: 1,
-    client: 'client-1',
-    name: 'first-partner',
-    ...byOwner(() => []),
-    publisherCompanies: ['7', '9'],
-  },
-  ...{ contact: 'reports@partner.example', since, active: true },
+  ...{ form: 1, client: 'client-1', name: 'first-partner', ...byOwner(() => []) },
+  ...{ publisherCompanies: ['7', '9'], contact: 'reports@partner.example', since, active: true },
 };
 
 interface Request {
@@ -93,17 +87,12 @@ interface Request {
 /** A request as API Gateway passes it to the function. Its Authorization header holds SECRET, which no log may show. */
 export function requestEvent(of: Request): APIGatewayProxyEvent {
   const { path, headers, parameters = null, pathParameters = null, requestTimeEpoch = Date.now() } = of;
-  const named = Object.entries(pathParameters ?? {});
+  const [named, domainName] = [Object.entries(pathParameters ?? {}), 'api.example'];
   return {
     ...{ httpMethod: 'GET', path, pathParameters, multiValueQueryStringParameters: parameters },
     resource: named.reduce((text, [name, value]) => text.replace(value, `{${name}}`), path),
     multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...headers },
-    requestContext: {
-      requestId: 'request-1',
-      path: `/prod${path}`,
-      domainName: 'api.example',
-      requestTimeEpoch,
-    },
+    requestContext: { requestId: 'request-1', path: `/prod${path}`, domainName, requestTimeEpoch },
   } as unknown as APIGatewayProxyEvent;
 }
 

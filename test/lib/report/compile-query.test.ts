@@ -45,11 +45,9 @@ describe('compileQuery', () => {
       .filter((name) => name !== 'PlacementId');
     // API Gateway takes 10,240 bytes: 260 different hours are more than that.
     const hours = Array.from({ length: 270 }, (_, hour) => formatUtcTime(Date.UTC(2026, 0, 1, hour)));
-    const longest = {
-      ...parametersOf('2026-01-01T00:00:01Z/2026-01-31T23:59:59Z'),
-      'filter[PlacementId]': Array.from({ length: 500 }, (_, index) => String(index)),
-      'filter[DateTime]': hours,
-    };
+    const placements = Array.from({ length: 500 }, (_, index) => String(index));
+    const window = parametersOf('2026-01-01T00:00:01Z/2026-01-31T23:59:59Z');
+    const longest = { ...window, 'filter[PlacementId]': placements, 'filter[DateTime]': hours };
 
     it('makes SQL that Athena takes, if their ids fit, whatever the request is', () => {
       expect(fitIntoQuery(ids.map(String))).toBe(true);
