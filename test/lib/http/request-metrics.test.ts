@@ -15,6 +15,8 @@ const counted = (facts: LoggedFacts, status: number | undefined, endsReport = tr
 
 const figures = { bytesScanned: 123, queryMs: 45 };
 const ended = (state: QueryEnd['state'], of = figures) => ({ state, ...of });
+/** The facts of the request that recorded the query's end. */
+const ran = (state: QueryEnd['state']) => ({ ...figures, finishedQueries: [ended(state)] });
 const none = { bytesScanned: 0, queryMs: 0 };
 const second = ended('succeeded', { bytesScanned: 7, queryMs: 8 });
 const REPORT = 'Reports 1 Count';
@@ -27,9 +29,9 @@ const FAILED = [...NONE, 'FailedQueries 1 Count', 'FailedReports 1 Count'].sort(
 describe('countAnswer', () => {
   // CloudWatch sums and counts all values under one name: each ended query adds one value.
   it.each<[string, LoggedFacts, number | undefined, string[]]>([
-    ['a report', { isReady: true, cacheStatus: 'hit', finishedQueries: [] }, 303, [REPORT]],
-    ['its query', { isReady: true, finishedQueries: [ended('succeeded')] }, 303, [...QUERY, REPORT]],
-    ['a query over the scan limit', { finishedQueries: [ended('scan-limit-exceeded')] }, 400, QUERY],
+    ['a report', { isReady: true, cacheStatus: 'hit' }, 303, [REPORT]],
+    ['its query', { isReady: true, ...ran('succeeded') }, 303, [...QUERY, REPORT]],
+    ['a query over the scan limit', ran('scan-limit-exceeded'), 400, QUERY],
     ['a failed query without figures', { finishedQueries: [ended('failed', none)] }, 500, FAILED],
     ['a failed query and the next', { isReady: true, finishedQueries: [ended('failed'), second] }, 303, BOTH],
     ['throttled starts', { throttledStarts: 3 }, 303, ['ThrottledStarts 3 Count']],
