@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
+const named = (rest: string) => `{\n  "name": "x",\n  "version": "1.1.0",\n  ${rest}\n}\n`;
 const FILES = {
-  'package.json': '{\n  "name": "x",\n  "version": "1.1.0",\n  "private": true\n}\n',
-  'package-lock.json': '{\n  "name": "x",\n  "version": "1.1.0",\n  "packages": {}\n}\n',
+  ...{ 'package.json': named('"private": true'), 'package-lock.json': named('"packages": {}') },
   'CHANGELOG.md': '# Changelog\n\n## Unreleased\n\n## 1.1.0\n\n## 1.0.0\n',
 };
 
@@ -22,11 +22,8 @@ function release(files: Readonly<Record<string, string>>, before = 'true') {
     'git init -qb main && git config user.name x && git config user.email x@example.com && git add . && ' +
     `git commit -qm one && ${before} && .ci/release 1.1.0 && git cat-file -t v1.1.0`;
   const env = { PATH: process.env['PATH'], HOME: home };
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', commands], {
-    cwd: home,
-    env,
-    encoding: 'utf8',
-  });
+  const how = { cwd: home, env, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', commands], how);
   return { status, text: stdout + stderr };
 }
 
@@ -36,17 +33,10 @@ it('.ci/release tags a commit of main whose files have the version', () => {
   expect(status).toBe(0);
 });
 
+const old = (file: keyof typeof FILES) => ({ [file]: FILES[file].replace('1.1.0', '1.0.0') });
 it.each([
-  [
-    'package.json',
-    { 'package.json': FILES['package.json'].replace('1.1.0', '1.0.0') },
-    'package.json has 1.0.0. Run: npm version',
-  ],
-  [
-    'the lock file',
-    { 'package-lock.json': FILES['package-lock.json'].replace('1.1.0', '1.0.0') },
-    'package-lock.json has 1.0.0',
-  ],
+  ['package.json', old('package.json'), 'package.json has 1.0.0. Run: npm version'],
+  ['the lock file', old('package-lock.json'), 'package-lock.json has 1.0.0'],
   ['the changelog', { 'CHANGELOG.md': '## Unreleased\n\n## 1.0.0\n' }, 'not the first of CHANGELOG.md'],
   ['a changed tree', {}, 'the tree has changes', 'echo >> CHANGELOG.md'],
   ['a tag that is there', {}, 'the tag v1.1.0 is there', 'git tag v1.1.0'],

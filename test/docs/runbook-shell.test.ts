@@ -12,24 +12,16 @@ const blocks = runbookBlocks();
  * Runs shell.sh and then a script, in a shell with a fake `aws`. The fake answers a call with the first of `answers`
  * whose name is a part of the call. All other calls succeed without output.
  */
-function run(
-  script: string,
-  { answers = {}, stage = 'prod' }: { answers?: Record<string, string>; stage?: string } = {},
-) {
+function run(script: string, { answers = {}, stage = 'prod' }: { answers?: object; stage?: string } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'runbook-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const cases = Object.entries(answers).map(([call, answer]) => `*'${call}'*) printf '${answer}' ;;`);
   const aws = `#!/bin/sh\necho "$*" >> '${folder}/calls'\ncase "$*" in\n${cases.join('\n')}\nesac\n`;
   writeFileSync(join(folder, 'aws'), aws, { mode: 0o755 });
   writeFileSync(join(folder, 'calls'), '');
-  const { status, stdout, stderr } = spawnSync(
-    'bash',
-    ['--norc', '-euc', `${blocks.get('shell.sh')}\n${script}`],
-    {
-      env: { PATH: `${folder}:${process.env['PATH']}`, ...(stage && { STAGE: stage }) },
-      encoding: 'utf8',
-    },
-  );
+  const shell = ['--norc', '-euc', `${blocks.get('shell.sh')}\n${script}`];
+  const env = { PATH: `${folder}:${process.env['PATH']}`, ...(stage && { STAGE: stage }) };
+  const { status, stdout, stderr } = spawnSync('bash', shell, { env, encoding: 'utf8' });
   return { status, stdout, stderr, calls: readFileSync(join(folder, 'calls'), 'utf8').split('\n') };
 }
 
@@ -41,29 +33,23 @@ describe('the shell of the runbook', () => {
     expect(calls).toEqual(['']);
   });
 
+  const many =
+    'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n';
   it.each([
     [9_999, ''],
-    [
-      10_000,
-      'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
-    ],
+    [10_000, many],
   ])('prints found log lines; if there are %i lines, the error output is %j', (lines, said) => {
     const answers = {
-      'list-stack-resources': 'one\\n',
-      'start-query': 'query-1',
-      '--query status': 'Complete',
-      'length(results)': String(lines),
-      'results[*]': 'a line\\n',
+      ...{ 'list-stack-resources': 'one\\n', 'start-query': 'query-1', '--query status': 'Complete' },
+      ...{ 'length(results)': String(lines), 'results[*]': 'a line\\n' },
     };
     expect(run('ask pattern', { answers })).toMatchObject({ status: 0, stdout: 'a line\n', stderr: said });
   });
 
   it('gives each function the reservation of the deployed template when the service starts again', () => {
-    const answers = {
-      'list-stack-resources': 'publish1 stage-publish\\nreports2 stage-reports\\n',
-      'Resources.publish1.': '7\\n',
-      'Resources.reports2.': 'None\\n',
-    };
+    const resources = 'publish1 stage-publish\\nreports2 stage-reports\\n';
+    const reserved = { 'Resources.publish1.': '7\\n', 'Resources.reports2.': 'None\\n' };
+    const answers = { 'list-stack-resources': resources, ...reserved };
     const { status, calls } = run(blocks.get('start-again.sh') ?? '', { answers });
     expect(status).toBe(0);
     expect(calls.filter((call) => /^lambda|^athena/.test(call))).toEqual([

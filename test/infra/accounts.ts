@@ -30,15 +30,12 @@ export const grownAccount = {
     tokenUrl: 'https://login.example/tenant/token',
   },
   entitlements: {
-    by: 'claims',
+    ...{ by: 'claims', everyCompanyValue: 'every-company' },
     publisherCompanies: { claim: 'roles', prefix: 'publisher-company:' },
-    everyCompanyValue: 'every-company',
   },
   events: {
-    bucket: 'example-events',
-    prefix: 'warehouse/',
+    ...{ bucket: 'example-events', prefix: 'warehouse/', firstDay: '2020-02-29' },
     kmsKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555',
-    firstDay: '2020-02-29',
   },
   alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
   probe: { everyMinutes: 5, secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf' },

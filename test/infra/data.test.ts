@@ -7,6 +7,7 @@ import { buildStacks, named, ofType, propertiesOf, resolved, resourcesOf } from 
 const made = resourcesOf(buildStacks(newAccount).data);
 const kept = resourcesOf(buildStacks(grownAccount).data);
 
+const HIVE = 'org.apache.hadoop.hive.ql.io.parquet';
 const HIVE_TYPE: Record<string, string> = { varchar: 'string' };
 
 /** The Glue table with this name, with its references resolved. */
@@ -23,14 +24,12 @@ describe('the tables', () => {
         TableType: 'EXTERNAL_TABLE',
         PartitionKeys: [{ Name: 'day', Type: 'string' }],
         StorageDescriptor: {
-          Columns: columns.map(({ name, type, meaning }) => ({
-            Name: name,
-            Type: HIVE_TYPE[type] ?? type,
-            Comment: meaning,
-          })),
-          InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
-          OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
-          SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
+          Columns: columns.map(({ name: Name, type, meaning: Comment }) => {
+            return { Name, Type: HIVE_TYPE[type] ?? type, Comment };
+          }),
+          InputFormat: `${HIVE}.MapredParquetInputFormat`,
+          OutputFormat: `${HIVE}.MapredParquetOutputFormat`,
+          SerdeInfo: { SerializationLibrary: `${HIVE}.serde.ParquetHiveSerDe` },
         },
       });
     },
@@ -74,11 +73,10 @@ describe('the buckets', () => {
     const encryption = { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } };
     const AbortIncompleteMultipartUpload = { DaysAfterInitiation: 1 };
     const rule = { Id: 'unfinished-uploads', Status: 'Enabled', AbortIncompleteMultipartUpload };
+    const BucketEncryption = { ServerSideEncryptionConfiguration: [encryption] };
+    const LifecycleConfiguration = { Rules: expect.arrayContaining([rule]) };
     for (const { Properties } of buckets)
-      expect(Properties).toMatchObject({
-        BucketEncryption: { ServerSideEncryptionConfiguration: [encryption] },
-        LifecycleConfiguration: { Rules: expect.arrayContaining([rule]) },
-      });
+      expect(Properties).toMatchObject({ BucketEncryption, LifecycleConfiguration });
   });
 
   it('keep results for seven days, and the objects of waiting requests for two days', () => {
@@ -104,43 +102,35 @@ describe('the buckets', () => {
   it('notify EventBridge of new objects in the results bucket, and of no others', () => {
     const telling = buckets.filter(({ Properties }) => Properties['NotificationConfiguration']);
     expect(telling).toEqual([named(made, 'Results2')[1], named(kept, 'Results2')[1]]);
+    const EventBridgeConfiguration = { EventBridgeEnabled: true };
     for (const { Properties } of telling)
-      expect(Properties['NotificationConfiguration']).toEqual({
-        EventBridgeConfiguration: { EventBridgeEnabled: true },
-      });
+      expect(Properties['NotificationConfiguration']).toEqual({ EventBridgeConfiguration });
   });
 
   it('let nobody overwrite a report’s file', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
-    expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
-      Sid: 'ReportsAreWrittenOnce',
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: 's3:PutObject',
-      Resource: expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/),
-      Condition: { Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
-    });
+    const Condition = {
+      ...{ Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
+    };
+    const denied = { Sid: 'ReportsAreWrittenOnce', Effect: 'Deny', Principal: { AWS: '*' }, Condition };
+    const Resource = expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/);
+    const found = resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'));
+    expect(found).toEqual({ ...denied, Action: 's3:PutObject', Resource });
   });
 
   it('keep earlier versions of the register of partners', () => {
     const undo = { Id: 'undo', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 90 } };
-    expect(named(made, 'PartnersD')[1].Properties).toMatchObject({
-      VersioningConfiguration: { Status: 'Enabled' },
-      LifecycleConfiguration: { Rules: expect.arrayContaining([undo]) },
-    });
+    const LifecycleConfiguration = { Rules: expect.arrayContaining([undo]) };
+    const register = { VersioningConfiguration: { Status: 'Enabled' }, LifecycleConfiguration };
+    expect(named(made, 'PartnersD')[1].Properties).toMatchObject(register);
   });
 
   it('let web pages of any origin read a download, and no web page read the events', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { methods, allowedHeaders, exposedHeaders, maxAgeSeconds } = DOWNLOAD_CORS;
-    const rule = {
-      AllowedOrigins: ['*'],
-      AllowedMethods: methods,
-      AllowedHeaders: allowedHeaders,
-      ExposedHeaders: exposedHeaders,
-      MaxAge: maxAgeSeconds,
-    };
+    const allowed = { AllowedOrigins: ['*'], AllowedMethods: methods, AllowedHeaders: allowedHeaders };
+    const rule = { ...allowed, ExposedHeaders: exposedHeaders, MaxAge: maxAgeSeconds };
     expect(Properties['CorsConfiguration']).toEqual({ CorsRules: [rule] });
     expect(named(made, 'EventsD')[1].Properties['CorsConfiguration']).toBeUndefined();
   });
@@ -156,25 +146,20 @@ describe('the buckets', () => {
 describe('the register of partners', () => {
   it('is backed up every day, and each backup is kept for 35 days, if the stage keeps its data', () => {
     const [bucket] = named(kept, 'PartnersD');
+    const TargetBackupVault = expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/);
     expect(resolved(ofType(kept, 'AWS::Backup::BackupPlan')[0]?.Properties)).toMatchObject({
       BackupPlan: {
         BackupPlanRule: [
-          {
-            ScheduleExpression: 'cron(0 3 * * ? *)',
-            Lifecycle: { DeleteAfterDays: 35 },
-            TargetBackupVault: expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/),
-          },
+          { ScheduleExpression: 'cron(0 3 * * ? *)', Lifecycle: { DeleteAfterDays: 35 }, TargetBackupVault },
         ],
         // With ACLs, a copy could not be restored into the bucket, which has none.
         AdvancedBackupSettings: [{ ResourceType: 'S3', BackupOptions: { BackupACLs: 'disabled' } }],
       },
     });
-    expect(resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties)).toMatchObject({
-      BackupSelection: {
-        Resources: [`<${bucket}.Arn>`],
-        IamRoleArn: expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/),
-      },
-    });
+    const IamRoleArn = expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/);
+    const BackupSelection = { Resources: [`<${bucket}.Arn>`], IamRoleArn };
+    const selection = resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties);
+    expect(selection).toMatchObject({ BackupSelection });
     expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reportingFunctions } from '../../infra/api/service-functions.ts';
 import { reports } from '../../lib/report/catalogue.ts';
+import { anchorsOf } from '../docs/markdown.ts';
 import { grownAccount, keptWithCognito, newAccount } from './accounts.ts';
 import { buildStacks, ofType, propertiesOf, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
@@ -29,6 +30,8 @@ const metricsOf = (name: string) =>
     const { Namespace, MetricName, Dimensions } = MetricStat.Metric as Record<string, { Value: string }[]>;
     return [`${Namespace} ${MetricName} ${Dimensions?.map(({ Value }) => Value)} ${MetricStat.Stat}`];
   });
+/** The name of a metric of this stage in full: `Lambda` is `AWS/Lambda`, and `*` the service. */
+const inFull = (metric: string) => `AWS/${metric.replace('*', 'performance-reports-test')}`;
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const problems = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 
@@ -78,12 +81,7 @@ describe('the alarms', () => {
   });
 
   it('describe what partners notice, and link to an entry of the runbook', () => {
-    const anchors = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9 -]/g, '')
-        .replaceAll(' ', '-'),
-    );
+    const anchors = anchorsOf(runbook);
     for (const { AlarmDescription } of alarms) {
       const link =
         /^\[(?:page|ticket)\] .{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
@@ -93,28 +91,23 @@ describe('the alarms', () => {
   });
 
   it('fire if so many reports fail, in both windows, that a month’s error budget lasts only days', () => {
-    expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
-      ['fast', 'slowly'].map((speed) =>
-        expect.stringMatching(
-          new RegExp(`^\\(ALARM\\("<reportsfail${speed}in\\d+minutes\\w+.Arn>"\\) AND ALARM\\(.*\\)\\)$`),
-        ),
-      ),
+    const rules = ['fast', 'slowly'].map((speed) =>
+      RegExp(`^\\(ALARM\\("<reportsfail${speed}in\\d+minutes\\w+.Arn>"\\) AND ALARM\\(.*\\)\\)$`),
     );
+    const found = composite.map(({ AlarmRule }) => resolved(AlarmRule));
+    expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)));
     const windows = metricAlarms.filter(isWindow);
     const thresholds = windows.map(({ Threshold }) => Number(Threshold).toFixed(3));
     expect(thresholds).toEqual(['0.072', '0.072', '0.030', '0.030']);
     for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
+    const failing = [...reports.map(({ name }) => name), 'downloads'];
+    const ofFunction = (name: string) => [`Lambda Errors *-${name} Sum`, `Lambda Throttles *-${name} Sum`];
     const failures = [
       'PerformanceReports FailedReports performance-reports-test Sum',
-      ...[...reports.map(({ name }) => name), 'downloads'].flatMap((name) => [
-        `AWS/Lambda Errors performance-reports-test-${name} Sum`,
-        `AWS/Lambda Throttles performance-reports-test-${name} Sum`,
-      ]),
+      ...failing.flatMap(ofFunction).map(inFull),
     ];
-    expect(metricsOf('reports-fail-fast-in-60-minutes')).toEqual([
-      'PerformanceReports Reports performance-reports-test Sum',
-      ...failures,
-    ]);
+    const reported = 'PerformanceReports Reports performance-reports-test Sum';
+    expect(metricsOf('reports-fail-fast-in-60-minutes')).toEqual([reported, ...failures]);
     const { expr_1, ...counts } = mathOf('reports-fail-fast-in-60-minutes');
     const names = failures.map((_, index) => `f${index}`);
     const failed = `SUM([${names.join(', ')}])`;
@@ -140,12 +133,8 @@ describe('the alarms', () => {
     ['probe-gets-no-report', 'ProbePulled'],
     ['no-data-came', 'ProbeRows'],
   ])('let no good pull of the same period hide a bad one (%s)', (name, MetricName) => {
-    expect(named(name)).toMatchObject({
-      MetricName,
-      Statistic: 'Minimum',
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
-    });
+    const least = { Statistic: 'Minimum', ComparisonOperator: 'LessThanThreshold', Threshold: 1 };
+    expect(named(name)).toMatchObject({ MetricName, ...least });
   });
 
   it('tell of a day that is later than the operator promises, if the operator promises anything', () => {
@@ -165,30 +154,21 @@ describe('the alarms', () => {
   it('fire for the bytes that the workgroup scans in an hour, including those of failed queries', () => {
     const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
     expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
-    expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
-      ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'].map((state) => ({
-        Metric: {
-          Namespace: 'AWS/Athena',
-          MetricName: 'ProcessedBytes',
-          Dimensions: [
-            { Name: 'QueryState', Value: state },
-            { Name: 'QueryType', Value: 'DML' },
-            { Name: 'WorkGroup', Value: 'performance-reports-test' },
-          ],
-        },
-        Period: 3_600,
-        Stat: 'Sum',
-      })),
-    );
+    const metricOf = (state: string) => {
+      const dimensions = { QueryState: state, QueryType: 'DML', WorkGroup: 'performance-reports-test' };
+      const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+      const Metric = { Namespace: 'AWS/Athena', MetricName: 'ProcessedBytes', Dimensions };
+      return { MetricStat: { Metric, Period: 3_600, Stat: 'Sum' } };
+    };
+    const counted = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'].map(metricOf);
+    expect(Object.values(states)).toMatchObject(counted);
     expect(named('much-is-scanned')).toMatchObject({ Threshold: 20_000_000_000 });
   });
 
   it('fire if a large report is given up, and if callers are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
-    expect(metricsOf('large-reports-fail')).toEqual([
-      'AWS/Lambda AsyncEventsDropped performance-reports-test-publish Sum',
-      'AWS/Lambda Invocations performance-reports-test-abandon Sum',
-    ]);
+    const failed = ['Lambda AsyncEventsDropped *-publish Sum', 'Lambda Invocations *-abandon Sum'];
+    expect(metricsOf('large-reports-fail')).toEqual(failed.map(inFull));
     expect(mathOf('callers-are-refused')).toMatchObject({
       part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
     });
@@ -218,10 +198,10 @@ describe('the alarms', () => {
   });
 
   it('stay quiet without requests, but fire if the probe sends no metrics', () => {
-    for (const alarm of metricAlarms)
-      expect(alarm).toMatchObject({
-        TreatMissingData: /probe|no-data/.test(String(alarm['AlarmName'])) ? 'breaching' : 'notBreaching',
-      });
+    for (const { AlarmName, TreatMissingData } of metricAlarms) {
+      const isProbe = /probe|no-data/.test(String(AlarmName));
+      expect(TreatMissingData).toBe(isProbe ? 'breaching' : 'notBreaching');
+    }
   });
 
   it('notify a topic, and an address if the stage has one', () => {
@@ -230,10 +210,8 @@ describe('the alarms', () => {
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
     expect(ofType(resources, 'AWS::SNS::Subscription')).toEqual([]);
     const grown = resourcesOf(buildStacks(grownAccount).operations);
-    expect(ofType(grown, 'AWS::SNS::Subscription')[0]?.Properties).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'operator@example.com',
-    });
+    const address = { Protocol: 'email', Endpoint: 'operator@example.com' };
+    expect(ofType(grown, 'AWS::SNS::Subscription')[0]?.Properties).toMatchObject(address);
   });
 
   it('watch functions, an API, a stage and a log that the API stack really has', () => {
@@ -245,12 +223,12 @@ describe('the alarms', () => {
       expect(functionNames).toContain(functionName);
       expect(known).toContain(`"Value":"${functionName}"`);
     }
-    expect(named('reports-are-slow')).toMatchObject({
-      Dimensions: [
-        { Name: 'ApiName', Value: ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties['Name'] },
-        { Name: 'Stage', Value: ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties['StageName'] },
-      ],
-    });
+    const [rest, stage] = ['RestApi', 'Stage'].map(
+      (type) => ofType(made, `AWS::ApiGateway::${type}`)[0]?.Properties,
+    );
+    const ApiName = { Name: 'ApiName', Value: rest?.['Name'] };
+    const Dimensions = [ApiName, { Name: 'Stage', Value: stage?.['StageName'] }];
+    expect(named('reports-are-slow')).toMatchObject({ Dimensions });
     const logs = ofType(made, 'AWS::Logs::LogGroup').map(({ Properties }) => Properties['LogGroupName']);
     expect(logs).toContain(ofType(resources, 'AWS::Logs::MetricFilter')[0]?.Properties['LogGroupName']);
   });
@@ -260,16 +238,12 @@ describe('the saved log queries about partners', () => {
   const saved = propertiesOf(resources, 'AWS::Logs::QueryDefinition');
 
   it('are saved under the name of the service, for the logs of the routes that partners request', () => {
-    expect(saved.map(({ Name }) => Name)).toEqual([
-      'performance-reports-test/what a partner pulled',
-      'performance-reports-test/what the queries of a partner scanned and cost',
-      'performance-reports-test/who was refused and why',
-    ]);
+    const about = ['what a partner pulled', 'what the queries of a partner scanned and cost'];
+    const names = [...about, 'who was refused and why'];
+    expect(saved.map(({ Name }) => Name)).toEqual(names.map((name) => `performance-reports-test/${name}`));
     for (const { LogGroupNames, QueryString } of saved) {
-      expect(LogGroupNames).toEqual([
-        ...reports.map(({ name }) => `/aws/lambda/performance-reports-test-${name}`),
-        '/aws/lambda/performance-reports-test-downloads',
-      ]);
+      const functions = [...reports.map(({ name }) => name), 'downloads'];
+      expect(LogGroupNames).toEqual(functions.map((name) => `/aws/lambda/performance-reports-test-${name}`));
       expect(QueryString).toContain('filter partner = "first-partner"');
     }
   });

@@ -14,25 +14,20 @@ vi.mock('node:timers/promises', () => import('../fake-timers-promises.ts'));
 async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {
   vi.useFakeTimers({ now: START });
   const made = functionSetting(env, plan);
-  const report = reportHandler(publisherReport, {
-    ...made.dependencies,
-    verifyToken: async () => ({ ...claims }),
-  });
+  const verifyToken = async () => ({ ...claims });
+  const report = reportHandler(publisherReport, { ...made.dependencies, verifyToken });
   const answer = async (handler: unknown, event: Parameters<typeof requestEvent>[0]) => {
     const answering = invoke(handler, requestEvent(event));
     await vi.advanceTimersByTimeAsync(60_000);
     return answering;
   };
-  const { headers } = await answer(report, {
-    path: '/reporting/publisherperformance',
-    parameters: PARAMETERS,
-  });
+  const path = '/reporting/publisherperformance';
+  const { headers } = await answer(report, { path, parameters: PARAMETERS });
   const [, ticket, hop] = /downloads\/([^/]+)\/(\d+)$/.exec(String(headers?.['Location'])) ?? [];
-  if (ticket !== undefined && hop !== undefined)
-    await answer(downloadsHandler(made.dependencies), {
-      path: downloadPath(ticket, Number(hop)),
-      pathParameters: { ticket, hop },
-    });
+  if (ticket !== undefined && hop !== undefined) {
+    const waits = { path: downloadPath(ticket, Number(hop)), pathParameters: { ticket, hop } };
+    await answer(downloadsHandler(made.dependencies), waits);
+  }
   vi.useRealTimers();
   return made.lines.flatMap(({ facts }) => Object.keys(facts));
 }
@@ -40,12 +35,9 @@ async function loggedFields(env: Record<string, string>, claims: object, plan: P
 it('the saved queries ask only for fields that the log’s lines have', async () => {
   const claims = { client_id: 'first-partner' };
   const byClaims = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}' };
-  const inLog = [
-    ...['@timestamp', 'message'],
-    ...(await loggedFields({}, claims)),
-    ...(await loggedFields({ QUERY_WAIT_MS: '1000' }, claims, { ends: 'never' })),
-    ...(await loggedFields(byClaims, claims)),
-  ];
+  const waiting = await loggedFields({ QUERY_WAIT_MS: '1000' }, claims, { ends: 'never' });
+  const others = [...(await loggedFields({}, claims)), ...(await loggedFields(byClaims, claims))];
+  const inLog = ['@timestamp', 'message', ...waiting, ...others];
   const words = ['filter', 'fields', 'sort', 'limit', 'stats', 'by', 'as', 'desc', 'or', 'in', 'and'];
   const functions = ['ispresent', 'greatest', 'count', 'sum', 'bin', 'max', 'count_distinct'];
   for (const { ofOne, ofAll } of partnerQueries)

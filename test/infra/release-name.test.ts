@@ -23,11 +23,8 @@ function project(isCommitted: boolean) {
   write('bundles/index.mjs', '1');
   if (isCommitted)
     for (const step of ['init', 'add package.json', 'commit -m first']) git(...step.split(' '));
-  return {
-    write,
-    git,
-    name: (of = stage, given?: string) => releaseName(of, join(root, 'bundles'), given, root),
-  };
+  const name = (of = stage, given?: string) => releaseName(of, join(root, 'bundles'), given, root);
+  return { write, git, name };
 }
 
 it('names a release by its commit and its settings, whatever the order of the settings', () => {

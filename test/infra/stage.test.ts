@@ -7,15 +7,17 @@ import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access/access-detai
 import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
+/** How the error begins that names the faults of a stage. */
+const incomplete = (stage: string) =>
+  `Stage "${stage}" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").`;
+
 describe('the stages that come with the product', () => {
   it('include dev, which is complete, and prod, which still needs an alarm address and a runbook URL', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
-      [
-        'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
+      `${incomplete('prod')}\n` +
+        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm\n' +
         'runbookUrl: expected the http or https URL where the person on call can read docs/runbook.md',
-      ].join('\n'),
     );
   });
 
@@ -44,12 +46,8 @@ describe('the operator’s own stages', () => {
   });
 
   it('come from another file with `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual([
-      'pool',
-      'claims',
-      'shipped',
-      'kept',
-    ]);
+    const names = Object.keys(await ownStages('test/deployed/stages.ts'));
+    expect(names).toEqual(['pool', 'claims', 'shipped', 'kept']);
   });
 
   it.each([
@@ -98,80 +96,62 @@ describe('readStage', () => {
   const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
   const firstDay = '2025-01-01';
 
-  it.each<[string, object]>([
-    ['keepData: Invalid key: Expected "keepData" but received undefined', {}],
-    ['logdays: Invalid key: Expected never but received "logdays"', { logdays: 14 }],
-    [
-      'shiftMinutes: `shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it ' +
-        'gets any request (docs/deploy.md, "Releases")',
-      { shiftMinutes: 10 },
-    ],
-    ['executions: Invalid value: Expected >=10 but received 9', { executions: 9 }],
-    ['logDays: CloudWatch keeps no logs for 15 days', { logDays: 15 }],
-    [
-      'apiScope: expected printable characters without space, quote or backslash, received "performance reports"',
+  const FAULTS: Readonly<Record<string, object>> = {
+    'keepData: Invalid key: Expected "keepData" but received undefined': {},
+    'logdays: Invalid key: Expected never but received "logdays"': { logdays: 14 },
+    ['shiftMinutes: `shiftMinutes` is no part of the stage file any more: remove it. A gate checks each release before it ' +
+      'gets any request (docs/deploy.md, "Releases")']: { shiftMinutes: 10 },
+    'executions: Invalid value: Expected >=10 but received 9': { executions: 9 },
+    'logDays: CloudWatch keeps no logs for 15 days': { logDays: 15 },
+    'apiScope: expected printable characters without space, quote or backslash, received "performance reports"':
       { apiScope: 'performance reports' },
-    ],
-    ['identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined', { identity: withoutKeys }],
-    [
-      'identity.provider: Invalid type: Expected ("existing" | "cognito") but received "okta"',
-      { identity: { provider: 'okta' } },
-    ],
-    [`entitlements: expected one or more of ${ownerNames.join(', ')}`, { entitlements: { by: 'claims' } }],
-    ['events.firstDay: expected a date, YYYY-MM-DD', { events: { firstDay: '2025-02-30' } }],
-    [
-      'events.prefix: expected a prefix that ends with a slash, received "warehouse"',
-      { events: { firstDay, prefix: 'warehouse' } },
-    ],
-    [
-      'queries.maxGigabytesScanned: Invalid value: Expected >=0.01 but received 0.001',
-      { queries: { maxGigabytesScanned: 0.001 } },
-    ],
-    [
-      'entitlements.everyCompanyValue: must not be a number',
-      { entitlements: { by: 'claims', publisherCompanies: { claim: 'c' }, everyCompanyValue: '-5' } },
-    ],
-    [
-      'probe.secretArn: expected if the identity provider is an existing issuer, and only then',
-      { identity: existing },
-    ],
-    [
-      'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
-      { alarms: { ...alarms, email: 'operator@example.com', topicArn } },
-    ],
-    [
-      'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
-      { alarms: { ...alarms, topicArn: 'pages' } },
-    ],
-    [
-      'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"',
-      { corsOrigins: ['https://dash.partner.example/'] },
-    ],
-    [
-      'events.currency: expected a currency, ISO 4217, received "euro"',
-      { events: { firstDay, currency: 'euro' } },
-    ],
-    [
-      `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, with https, received "http://login.example/t"`,
-      { identity: { ...existing, tokenUrl: 'http://login.example/t' }, probe: undefined },
-    ],
-    [
-      `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`,
-      { access: { tokenEndpoint: 'login.example/token' } },
-    ],
-    [
-      `access.contact: expected ${CONTACT_FORM}, received "the reports team"`,
-      { access: { contact: 'the reports team' } },
-    ],
-    [
-      'environment.account: expected the 12 digits of an AWS account, received "12345678901"',
-      { environment: { account: '12345678901', region: 'eu-west-1' } },
-    ],
-  ])('names the fault of a stage: %s', (fault, change) => {
+    'identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined': { identity: withoutKeys },
+    'identity.provider: Invalid type: Expected ("existing" | "cognito") but received "okta"': {
+      identity: { provider: 'okta' },
+    },
+    [`entitlements: expected one or more of ${ownerNames.join(', ')}`]: { entitlements: { by: 'claims' } },
+    'events.firstDay: expected a date, YYYY-MM-DD': { events: { firstDay: '2025-02-30' } },
+    'events.prefix: expected a prefix that ends with a slash, received "warehouse"': {
+      events: { firstDay, prefix: 'warehouse' },
+    },
+    'queries.maxGigabytesScanned: Invalid value: Expected >=0.01 but received 0.001': {
+      queries: { maxGigabytesScanned: 0.001 },
+    },
+    'entitlements.everyCompanyValue: must not be a number': {
+      entitlements: { by: 'claims', publisherCompanies: { claim: 'c' }, everyCompanyValue: '-5' },
+    },
+    'probe.secretArn: expected if the identity provider is an existing issuer, and only then': {
+      identity: existing,
+    },
+    'alarms.email: expected without alarms.topicArn: subscribe the address to that topic': {
+      alarms: { ...alarms, email: 'operator@example.com', topicArn },
+    },
+    'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"': {
+      alarms: { ...alarms, topicArn: 'pages' },
+    },
+    'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"': {
+      corsOrigins: ['https://dash.partner.example/'],
+    },
+    'events.currency: expected a currency, ISO 4217, received "euro"': {
+      events: { firstDay, currency: 'euro' },
+    },
+    [`identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, with https, received "http://login.example/t"`]: {
+      identity: { ...existing, tokenUrl: 'http://login.example/t' },
+      probe: undefined,
+    },
+    [`access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`]: {
+      access: { tokenEndpoint: 'login.example/token' },
+    },
+    [`access.contact: expected ${CONTACT_FORM}, received "the reports team"`]: {
+      access: { contact: 'the reports team' },
+    },
+    'environment.account: expected the 12 digits of an AWS account, received "12345678901"': {
+      environment: { account: '12345678901', region: 'eu-west-1' },
+    },
+  };
+  it.each(Object.entries(FAULTS))('names the fault of a stage: %s', (fault, change) => {
     const input = Object.keys(change).length === 0 ? {} : { ...newAccount, ...change };
-    expect(() => readStage('test', input)).toThrow(
-      `Stage "test" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
-    );
+    expect(() => readStage('test', input)).toThrow(`${incomplete('test')}\n${fault}`);
   });
 
   it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
@@ -187,12 +167,9 @@ describe('readStage', () => {
   it('names every fault at once', () => {
     const { keepData: _, ...rest } = newAccount;
     expect(() => readStage('Test_1', { ...rest, maxRequestsPerAddress: 1 })).toThrow(
-      [
-        'Stage "Test_1" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'its name: expected at most 16 lower case letters, digits and hyphens',
-        'keepData: Invalid key: Expected "keepData" but received undefined',
+      `${incomplete('Test_1')}\nits name: expected at most 16 lower case letters, digits and hyphens\n` +
+        'keepData: Invalid key: Expected "keepData" but received undefined\n' +
         'maxRequestsPerAddress: Invalid value: Expected >=10 but received 1',
-      ].join('\n'),
     );
   });
 });

@@ -34,14 +34,9 @@ export function buildStacks(
   }: { readonly isChecked?: boolean; readonly name?: string } & Partial<DeploymentFlags> = {},
 ): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
-  const app = new App({
-    outdir: mkdtempSync(join(assemblies, 'app-')),
-    context,
-    analyticsReporting: false,
-    stackTraces: false,
-    treeMetadata: false,
-    builtinCloudFormationValidation: isChecked,
-  });
+  const quiet = { analyticsReporting: false, stackTraces: false, treeMetadata: false };
+  const outdir = mkdtempSync(join(assemblies, 'app-'));
+  const app = new App({ outdir, context, ...quiet, builtinCloudFormationValidation: isChecked });
   const release = { code: () => Code.fromInline('// bundled'), name: '0123456789ab-c0ffee' };
   const stacks = addStage(app, readStage(name, input), release, flags);
   // CDK applies its rule packs after the synthesis, when its tokens are resolved.

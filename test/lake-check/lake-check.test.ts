@@ -40,7 +40,6 @@ const inDay = (
   says: RegExp,
   make: (path: string) => Promise<unknown>,
 ): Kind => ({ kind: name, make: () => make(at(name)), severity, path: `${DAY}/${name}`, says });
-const selected = (name: string, select: string) => () => writer.file(`${DAY}/${name}`, select);
 /** A record in a place below the table's folder where no engine looks for it. */
 const stray = (place: string, says: RegExp): Kind => {
   const path = `publisher_events/${place}`;
@@ -65,14 +64,11 @@ const KINDS: readonly Kind[] = [
   inDay('events.csv', FAILS, /not a Parquet file.*\n.*\n.*convert/, (path) => writeFile(path, 'a,b\n1,2\n')),
   inDay('empty.parquet', FAILS, /it is empty/, (path) => writeFile(path, '')),
   inDay('once (copy).parquet', WRONG, /records count 2 times/, async (path) => {
-    await selected('once.parquet', publisherRecord({ clicks: '11::BIGINT' }))();
+    await writer.file(`${DAY}/once.parquet`, publisherRecord({ clicks: '11::BIGINT' }));
     await copyFile(at('once.parquet'), path);
   }),
-  inDay(
-    '_temporary/0/a.parquet',
-    WARNS,
-    /are left out/,
-    selected('_temporary/0/a.parquet', publisherRecord()),
+  inDay('_temporary/0/a.parquet', WARNS, /are left out/, () =>
+    writer.file(`${DAY}/_temporary/0/a.parquet`, publisherRecord()),
   ),
   odd('event_time', undefined, WRONG, 'no record has an hour'),
   odd('event_time', 'NULL::TIMESTAMP', WRONG, '1 record without a time'),
@@ -93,10 +89,10 @@ const KINDS: readonly Kind[] = [
     'name.parquet',
     WARNS,
     /column {2}clicks\n(.*\n){2} {3}cure {4}The file has click: if that is it, rename it/,
-    selected('name.parquet', `SELECT * RENAME (clicks AS click) FROM (${publisherRecord()})`),
+    () => writer.file(`${DAY}/name.parquet`, `SELECT * RENAME (clicks AS click) FROM (${publisherRecord()})`),
   ),
   inDay('twice.parquet', FAILS, /clicks\n {3}found {3}the file holds it more than once/, async (path) => {
-    await selected('twice.parquet', `SELECT *, 1 AS "Xlicks" FROM (${publisherRecord()})`)();
+    await writer.file(`${DAY}/twice.parquet`, `SELECT *, 1 AS "Xlicks" FROM (${publisherRecord()})`);
     const bytes = await readFile(path, 'latin1');
     await writeFile(path, bytes.replaceAll('Xlicks', 'CLICKS'), 'latin1');
   }),
@@ -104,11 +100,8 @@ const KINDS: readonly Kind[] = [
   inDay('circle', FAILS, /link to a folder, which DuckDB does not follow here/, (path) =>
     symlink('..', path),
   ),
-  inDay(
-    'filename.parquet',
-    FAILS,
-    /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
-    selected('filename.parquet', `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
+  inDay('filename.parquet', FAILS, /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/, () =>
+    writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
   ),
   odd('clicks', '9223372036854775807::BIGINT', FAILS, 'more than 64 bits hold'),
   {
@@ -236,17 +229,13 @@ describe('npm run lake -- check, on a lake without faults', () => {
     const random =
       '(hash(range) % 1000000)::BIGINT AS container_id, (hash(range + 7) % 1000000)::BIGINT AS placement_id';
     await writer.file(`${day}/one-group`, rows(random), 'FORMAT parquet, ROW_GROUP_SIZE 1000000');
-    await writer.file(
-      `${day}/unsorted`,
-      rows(`(hash(range) % 50)::BIGINT AS publisher_company_id, ${random}`),
-      'FORMAT parquet, ROW_GROUP_SIZE 100000',
-    );
+    const companies = `(hash(range) % 50)::BIGINT AS publisher_company_id, ${random}`;
+    await writer.file(`${day}/unsorted`, rows(companies), 'FORMAT parquet, ROW_GROUP_SIZE 100000');
     await writer.file(`${day}/plain`, rows(random), 'FORMAT parquet, COMPRESSION uncompressed');
-    for (let index = 0; index < 12; index++)
-      await writer.file(
-        `right/publisher_events/day=2026-01-31/${index}`,
-        `SELECT * REPLACE (${index} ::BIGINT AS clicks) FROM (${publisherRecord()})`,
-      );
+    for (let index = 0; index < 12; index++) {
+      const clicks = `SELECT * REPLACE (${index} ::BIGINT AS clicks) FROM (${publisherRecord()})`;
+      await writer.file(`right/publisher_events/day=2026-01-31/${index}`, clicks);
+    }
     const { stdout } = await runLake(['check', right]);
     expect(stdout).toMatch(/advice: .*one-group\n {3}found {3}they are one row group each/);
     expect(stdout).toMatch(
@@ -270,9 +259,11 @@ describe('npm run lake -- check, on single records', () => {
     ),
     counts: [
       ...['-5', '-1', 'NULL'].map((clicks) => ({ clicks: `${clicks}::BIGINT` })),
-      { placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' },
-      COARSER,
-      { container_opens: '3::BIGINT' },
+      ...[
+        { placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' },
+        COARSER,
+        { container_opens: '3::BIGINT' },
+      ],
     ],
   };
 
@@ -280,19 +271,15 @@ describe('npm run lake -- check, on single records', () => {
     for (const [name, records] of Object.entries(FILES))
       await writer.file(`records/${DAY}/${name}.parquet`, records.map(publisherRecord).join(' UNION ALL '));
     const { stdout } = await runLake(['check', join(directory, 'records')]);
+    const counted =
+      /: \S*?([a-z]+)\.parquet\n {3}column {2}(\S+)\n {3}found {3}(\d+ records? (?:with\w*|\w+))/;
     const found = findingsIn({ code: 1, stdout, stderr: '' }).map((text) =>
-      /: \S*?([a-z]+)\.parquet\n {3}column {2}(\S+)\n {3}found {3}(\d+ records? with\w*|\d+ records? \w+)/
-        .exec(text)
-        ?.slice(1)
-        .join(' '),
+      counted.exec(text)?.slice(1).join(' '),
     );
     expect(found.filter(Boolean).sort()).toEqual([
-      'counts clicks 2 records with',
-      'counts container_opens 1 record with',
-      'counts placement_id 2 records without',
-      'counts placement_opens 1 record without',
-      'days event_time 1 record without',
-      'days event_time 3 records of',
+      ...['counts clicks 2 records with', 'counts container_opens 1 record with'],
+      ...['counts placement_id 2 records without', 'counts placement_opens 1 record without'],
+      ...['days event_time 1 record without', 'days event_time 3 records of'],
       'rounded event_time 2 records finer',
     ]);
   });
@@ -315,11 +302,8 @@ describe('npm run lake, on a file or folder that is not a whole lake', () => {
     ['events.csv', 'a CSV file', 'events-lake'],
     ['notes', 'a file', 'notes-lake'],
   ])('check says that %s is %s, and how to convert it', async (name, kind, lake) => {
-    expect(await runLake(['check', no(name)])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`,
-    });
+    const stderr = `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`;
+    expect(await runLake(['check', no(name)])).toEqual({ code: 2, stdout: '', stderr });
   });
 
   it.each([
@@ -372,10 +356,8 @@ describe('npm run lake, with wrong parameters', () => {
     await writer.file('input/a.parquet', publisherRecord());
     const input = join(directory, 'input');
     const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
-    expect(nowhere).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/),
-    });
+    const unwritten = expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/);
+    expect(nowhere).toMatchObject({ code: 2, stderr: unwritten });
     await symlink('nowhere', join(input, 'b.parquet'));
     await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
     const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);

@@ -34,16 +34,11 @@ describe('readConfig', () => {
   it('reads the bucket of the register of partners, or which claim gives access to which report', () => {
     const register = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
     expect(register.entitlements).toEqual({ by: 'partners', bucket: 'register' });
-    const { entitlements } = readConfig({
-      ...env,
-      ENTITLEMENTS: 'claims',
-      COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}',
-      EVERY_COMPANY_VALUE: 'all',
-    });
-    expect(entitlements).toEqual({
-      by: 'claims',
-      rules: { publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' } },
-    });
+    const COMPANY_CLAIMS = '{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}';
+    const claims = { ENTITLEMENTS: 'claims', COMPANY_CLAIMS, EVERY_COMPANY_VALUE: 'all' };
+    const { entitlements } = readConfig({ ...env, ...claims });
+    const rule = { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' };
+    expect(entitlements).toEqual({ by: 'claims', rules: { publisherCompanies: rule } });
   });
 
   it('reads the shortest and the longest wait, which leave time to answer, and the longest query', () => {
@@ -54,19 +49,15 @@ describe('readConfig', () => {
 
   it('reads the place of the lake, the highest age of its listing, and the scan limit', () => {
     const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
-    expect(readConfig({ ...env, ...lake })).toMatchObject({
-      lake: { bucket: 'events', prefix: '' },
-      listingMs: 60_000,
-      scanLimit: 10_000_000_000,
-    });
+    const place = { bucket: 'events', prefix: '' };
+    const limits = { listingMs: 60_000, scanLimit: 10_000_000_000 };
+    expect(readConfig({ ...env, ...lake })).toMatchObject({ lake: place, ...limits });
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
   it('treats 0 as no limit, both for the bytes that a query may scan and for the queries of a partner', () => {
-    expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject({
-      scanLimit: undefined,
-      queriesPerPartner: undefined,
-    });
+    const unlimited = { scanLimit: undefined, queriesPerPartner: undefined };
+    expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject(unlimited);
     expect(readConfig({ ...env, QUERIES_PER_PARTNER: '5' }).queriesPerPartner).toBe(5);
   });
 
@@ -85,14 +76,11 @@ describe('readConfig', () => {
 
   it('reads the claim that a token must carry beside the scope, and refuses one of its two variables without the other', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
-    expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
-      name: 'roles',
-      value: 'Reports.Read',
-    });
+    const requiredClaim = { name: 'roles', value: 'Reports.Read' };
+    expect(readConfig({ ...env, ...claim }).token).toMatchObject({ requiredClaim });
+    const together = 'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.';
     for (const name of Object.keys(claim))
-      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(
-        'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.',
-      );
+      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(together);
   });
 
   it('names every variable that is missing', () => {

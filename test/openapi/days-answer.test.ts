@@ -12,9 +12,7 @@ interface Answer {
 }
 
 interface Content {
-  readonly schema: {
-    readonly example: Answer;
-  };
+  readonly schema: { readonly example: Answer };
 }
 
 const guide = await readFile(new URL('../../docs/incremental-pull.md', import.meta.url), 'utf8');

@@ -20,13 +20,8 @@ const DOCUMENT = fileURLToPath(new URL('../../docs/openapi.json', import.meta.ur
 const operations = getHttpOperationsFromSpec(DOCUMENT);
 
 /** The faults of a response: in its status, its headers, its media type or its body. Empty if there are none. */
-export async function faultsOfResponse({
-  method,
-  path,
-  status,
-  headers,
-  body,
-}: SeenResponse): Promise<string[]> {
+export async function faultsOfResponse(response: SeenResponse): Promise<string[]> {
+  const { method, path, status, headers, body } = response;
   const known = await operations;
   const pathname = path.split('?')[0] ?? '';
   const isGet = method === 'GET' || method === 'HEAD';
@@ -57,13 +52,10 @@ export async function faultsOfResponse({
     if (value.status !== status) faults.push(`status ${value.status} in the body`);
     if (!typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
   }
+  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const result = validateOutput({
     resource: resource as Parameters<typeof validateOutput>[0]['resource'],
-    element: {
-      statusCode: status,
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      body: value,
-    },
+    element: { statusCode: status, headers: named, body: value },
   });
   if ('left' in result)
     faults.push(...result.left.map(({ path = [], message }) => `${path.join('.')} ${message}`));

@@ -5,22 +5,19 @@ const rule = { claim: 'companies', prefix: undefined, everyCompany: '*' };
 const roles = { claim: 'roles', prefix: 'publisher-company:', everyCompany: '*' };
 
 describe('readEntitlement', () => {
-  it.each<[unknown, bigint[] | 'every-company']>([
-    [7, [7n]],
-    ['7', [7n]],
-    ['7 12  9', [7n, 9n, 12n]],
-    [
-      [12, '7', 7],
-      [7n, 12n],
-    ],
-    ['-3', [-3n]],
-    ['9223372036854775807', [9223372036854775807n]],
-    [Number.MAX_SAFE_INTEGER, [9007199254740991n]],
+  it.each<[unknown, string]>([
+    [7, '7'],
+    ['7', '7'],
+    ['7 12  9', '7,9,12'],
+    [[12, '7', 7], '7,12'],
+    ['-3', '-3'],
+    ['9223372036854775807', '9223372036854775807'],
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     ['*', 'every-company'],
     [['7', '*'], 'every-company'],
-    ['007', [7n]],
+    ['007', '7'],
   ])('reads %j', (claim, expected) => {
-    expect(readEntitlement({ companies: claim }, rule)).toEqual(expected);
+    expect(String(readEntitlement({ companies: claim }, rule))).toBe(expected);
   });
 
   it.each<[string, unknown]>([
@@ -55,15 +52,12 @@ describe('readEntitlement', () => {
     expect(readEntitlement({ roles: ['publisher-company:*'] }, roles)).toBe('every-company');
   });
 
-  it.each([
-    [['reader']],
-    [['*']],
-    [['7']],
-    [['advertiser-company:7']],
-    [['publisher-company:']],
-    [['publisher-company:7', 'publisher-company:x']],
-    [['Publisher-Company:7']],
-  ])('gives no access for the roles %j', (claim) => {
+  const others = ['reader', '*', '7', 'advertiser-company:7', 'publisher-company:', 'Publisher-Company:7'];
+  it.each(
+    [...others.map((role) => [role]), ['publisher-company:7', 'publisher-company:x']].map((claim) => ({
+      claim,
+    })),
+  )('gives no access for the roles $claim', ({ claim }) => {
     expect(readEntitlement({ roles: claim }, roles)).toBeUndefined();
   });
 });

@@ -48,11 +48,10 @@ describe('the token verifier', () => {
   });
 
   it('throws an internal error, and does not refuse the token, if the key server fails twice', async () => {
-    await expect(verify([503, { keys: signer.publicKeys }], [404, {}], keys())).rejects.toMatchObject({
-      constructor: KeySetUnavailable,
-      message: `The key set ${jwksUri} could not be read`,
-      cause: new Error('status 404'),
-    });
+    const failing = verify([503, { keys: signer.publicKeys }], [404, {}], keys());
+    const message = `The key set ${jwksUri} could not be read`;
+    const failure = { constructor: KeySetUnavailable, message, cause: new Error('status 404') };
+    await expect(failing).rejects.toMatchObject(failure);
     expect(planned).toHaveLength(1);
   });
 

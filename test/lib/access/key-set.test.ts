@@ -3,12 +3,10 @@ import type { Jwk } from 'aws-jwt-verify/jwk';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeySet, KeySetUnavailable } from '../../../lib/access/verify-token.ts';
 
-const jwk = (kid: string): Jwk => ({
-  ...(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) as Jwk),
-  kid,
-  alg: 'ES256',
-  use: 'sig',
-});
+const jwk = (kid: string): Jwk => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...(publicKey.export({ format: 'jwk' }) as Jwk), kid, alg: 'ES256', use: 'sig' };
+};
 const [first, second] = [jwk('first'), jwk('second')];
 
 const uri = 'https://provider.example/jwks';
@@ -16,8 +14,6 @@ const bytes = (text: string): ArrayBuffer => new TextEncoder().encode(text).buff
 const tokenOf = (kid: string | undefined) => ({ header: { alg: 'ES256', ...(kid && { kid }) }, payload: {} });
 
 const SECOND = 1_000;
-const MINUTE = 60_000;
-const HOUR = 3_600_000;
 
 const BEGAN = 1_000_000_000_000;
 beforeEach(() => void vi.useFakeTimers({ now: BEGAN, toFake: ['Date'] }));
@@ -25,9 +21,7 @@ afterEach(() => void vi.useRealTimers());
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
-/**
- * A provider whose keys the test sets. While the provider hangs, a read ends only when the test releases it.
- */
+/** A provider whose keys the test sets. While the provider hangs, a read ends only when the test releases it. */
 function provider(keys: readonly Jwk[]) {
   const state = { keys, isDown: false, reads: 0, hangs: Promise.resolve() };
   const keySet = new KeySet(async () => {
@@ -50,140 +44,55 @@ function provider(keys: readonly Jwk[]) {
 }
 
 /**
- * One step of a case: its time since the first step, what the provider does from then on, and which key a caller asks
- * for.
+ * Steps: the second since the first step, which key a caller asks for, what it gets, and how often the key set has been
+ * read by then. `down` and `up` before a key are what the provider does from then on; `+second` and `-first` its keys.
  */
-interface Step {
-  readonly at: number;
-  readonly keys?: readonly Jwk[];
-  readonly isDown?: boolean;
-  readonly kid: string | undefined;
-  readonly gets: Outcome;
-  /** How often the key set has been read up to this step. */
-  readonly reads: number;
-}
-
-const CASES: readonly (readonly [string, readonly Step[]])[] = [
-  [
-    'refuses an invented key without a read within ten seconds of the last read, and later only after one more read',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 1, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND - 1, kid: 'another', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND, kid: 'another', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND - 1, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND, kid: 'invented', gets: 'refused', reads: 3 },
-    ],
-  ],
-  [
-    'refuses an invented key after one read, even if that key comes first',
-    [
-      { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 0, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-    ],
-  ],
-  [
-    'finds a new key at once if the last read was at least ten seconds ago',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * SECOND, keys: [first, second], kid: 'second', gets: 'found', reads: 2 },
-      { at: 10 * SECOND, kid: 'first', gets: 'found', reads: 2 },
-    ],
-  ],
-  [
-    'finds a new key within ten seconds, even while tokens with invented keys keep coming',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * SECOND, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 10 * SECOND + 1, keys: [first, second], kid: 'second', gets: 'refused', reads: 2 },
-      { at: 15 * SECOND, kid: 'invented', gets: 'refused', reads: 2 },
-      { at: 20 * SECOND, kid: 'second', gets: 'found', reads: 3 },
-    ],
-  ],
-  [
-    'never reads for a token that names no key',
-    [
-      { at: 0, kid: undefined, gets: 'refused', reads: 0 },
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 11 * MINUTE, kid: undefined, gets: 'refused', reads: 1 },
-    ],
-  ],
-  [
-    'reads again after ten minutes, and then refuses a withdrawn key',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * MINUTE - 1, keys: [second], kid: 'first', gets: 'found', reads: 1 },
-      { at: 10 * MINUTE, kid: 'first', gets: 'refused', reads: 2 },
-    ],
-  ],
-  [
-    'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 9 * SECOND, isDown: true, kid: 'invented', gets: 'refused', reads: 1 },
-      { at: 10 * SECOND, kid: 'invented', gets: 'unavailable', reads: 2 },
-      { at: 12 * SECOND - 1, kid: 'another', gets: 'unavailable', reads: 2 },
-      { at: 12 * SECOND - 1, kid: 'first', gets: 'found', reads: 2 },
-      { at: 12 * SECOND, kid: 'another', gets: 'unavailable', reads: 3 },
-      { at: 14 * SECOND, isDown: false, kid: 'another', gets: 'refused', reads: 4 },
-      { at: 15 * SECOND, kid: 'invented', gets: 'refused', reads: 4 },
-    ],
-  ],
-  [
-    'is unavailable for every key if the provider is down from the beginning',
-    [
-      { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 2 * SECOND - 1, isDown: false, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 2 * SECOND, kid: 'first', gets: 'found', reads: 2 },
-    ],
-  ],
-  [
-    'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds',
-    [
-      { at: 0, kid: 'first', gets: 'found', reads: 1 },
-      { at: 30 * MINUTE, isDown: true, kid: 'first', gets: 'found', reads: 2 },
-      { at: 30 * MINUTE + 2 * SECOND - 1, kid: 'first', gets: 'found', reads: 2 },
-      { at: 60 * MINUTE - 1, kid: 'first', gets: 'found', reads: 3 },
-      { at: 60 * MINUTE, kid: 'first', gets: 'unavailable', reads: 3 },
-      { at: 60 * MINUTE + 2 * SECOND, isDown: false, kid: 'first', gets: 'found', reads: 4 },
-    ],
-  ],
-  [
-    'reads again after the clock was set back, and then refuses a withdrawn key',
-    [
-      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
-      { at: 0, keys: [second], kid: 'first', gets: 'refused', reads: 2 },
-      { at: 0, kid: 'second', gets: 'found', reads: 2 },
-    ],
-  ],
-  [
-    'counts a failed read for two seconds at most, even if the clock is set back',
-    [
-      { at: 22 * HOUR, isDown: true, kid: 'first', gets: 'unavailable', reads: 1 },
-      { at: 0, isDown: false, kid: 'first', gets: 'found', reads: 2 },
-    ],
-  ],
-  [
-    'does not keep keys of an unknown age while the provider is down',
-    [
-      { at: 22 * HOUR, kid: 'first', gets: 'found', reads: 1 },
-      { at: 0, isDown: true, kid: 'first', gets: 'unavailable', reads: 2 },
-    ],
-  ],
-];
+const CASES: Readonly<Record<string, string>> = {
+  'refuses an invented key without a read within ten seconds of the last read, and later only after one more read':
+    '0 first found 1, 0.001 invented refused 1, 9.999 another refused 1, 10 another refused 2, ' +
+    '19.999 invented refused 2, 20 invented refused 3',
+  'refuses an invented key after one read, even if that key comes first':
+    '0 invented refused 1, 0 invented refused 1, 0 first found 1',
+  'finds a new key at once if the last read was at least ten seconds ago':
+    '0 first found 1, 10 +second second found 2, 10 first found 2',
+  'finds a new key within ten seconds, even while tokens with invented keys keep coming':
+    '0 first found 1, 10 invented refused 2, 10.001 +second second refused 2, 15 invented refused 2, 20 second found 3',
+  'never reads for a token that names no key': '0 no-key refused 0, 0 first found 1, 660 no-key refused 1',
+  'reads again after ten minutes, and then refuses a withdrawn key':
+    '0 first found 1, 599.999 -first first found 1, 600 first refused 2',
+  'is unavailable for unknown keys while the provider is down, and asks the provider at most every two seconds; known keys stay valid':
+    '0 first found 1, 9 down invented refused 1, 10 invented unavailable 2, 11.999 another unavailable 2, ' +
+    '11.999 first found 2, 12 another unavailable 3, 14 up another refused 4, 15 invented refused 4',
+  'is unavailable for every key if the provider is down from the beginning':
+    '0 down first unavailable 1, 1.999 up first unavailable 1, 2 first found 2',
+  'keeps keys for an hour while the provider is down, and asks the provider at most every two seconds':
+    '0 first found 1, 1800 down first found 2, 1801.999 first found 2, 3599.999 first found 3, ' +
+    '3600 first unavailable 3, 3602 up first found 4',
+  'reads again after the clock was set back, and then refuses a withdrawn key':
+    '79200 first found 1, 0 -first first refused 2, 0 second found 2',
+  'counts a failed read for two seconds at most, even if the clock is set back':
+    '79200 down first unavailable 1, 0 up first found 2',
+  'does not keep keys of an unknown age while the provider is down':
+    '79200 first found 1, 0 down first unavailable 2',
+};
 
 describe('the key set', () => {
-  it.each(CASES)('%s', async (_, steps) => {
+  it.each(Object.entries(CASES))('%s', async (_, steps) => {
     const { state, finds } = provider([first]);
-    const seen: Step[] = [];
-    for (const step of steps) {
-      vi.setSystemTime(BEGAN + step.at);
-      state.keys = step.keys ?? state.keys;
-      state.isDown = step.isDown ?? state.isDown;
-      seen.push({ ...step, gets: await finds(step.kid), reads: state.reads });
+    const changes: Record<string, object> = {
+      ...{ down: { isDown: true }, up: { isDown: false } },
+      ...{ '+second': { keys: [first, second] }, '-first': { keys: [second] } },
+    };
+    const seen: string[] = [];
+    for (const step of steps.split(', ')) {
+      const [at, ...words] = step.split(' ');
+      vi.setSystemTime(BEGAN + Number(at) * SECOND);
+      Object.assign(state, changes[words[0] ?? '']);
+      const key = words.at(-3);
+      const gets = await finds(key === 'no-key' ? undefined : key);
+      seen.push([at, ...words.slice(0, -2), gets, state.reads].join(' '));
     }
-    expect(seen).toEqual(steps);
+    expect(seen).toEqual(steps.split(', '));
   });
 
   it('is read once for many tokens that need it at the same time', async () => {
@@ -203,11 +112,8 @@ describe('the key set', () => {
     expect(await finds('first')).toBe('found');
     const late = finds('second');
     letGo();
-    expect([new Set(await Promise.all(unknown)), await late, state.reads]).toEqual([
-      new Set(['refused']),
-      'found',
-      2,
-    ]);
+    expect([new Set(await Promise.all(unknown)), await late]).toEqual([new Set(['refused']), 'found']);
+    expect(state.reads).toBe(2);
   });
 
   it('is unavailable for all callers that share a failed read', async () => {
@@ -223,11 +129,9 @@ describe('the key set', () => {
     'throws an internal error if the provider answers %s',
     async (answer) => {
       const keySet = new KeySet(async () => bytes(answer));
-      await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject({
-        constructor: KeySetUnavailable,
-        message: 'The key server answers with no key set',
-        cause: expect.any(Error),
-      });
+      const message = 'The key server answers with no key set';
+      const failure = { constructor: KeySetUnavailable, message, cause: expect.any(Error) };
+      await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject(failure);
     },
   );
 });

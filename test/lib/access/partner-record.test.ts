@@ -20,10 +20,7 @@ describe('readPartner', () => {
 
   it.each<[string, object]>([
     ['every company', { publisherCompanies: 'every-company' }],
-    [
-      'the lowest and the highest id',
-      { publisherCompanies: ['-9223372036854775808', '9223372036854775807'] },
-    ],
+    ['the lowest and highest id', { publisherCompanies: ['-9223372036854775808', '9223372036854775807'] }],
     ['no company at all', { publisherCompanies: [] }],
     ['a name of one letter', { name: 'a' }],
     ['the longest possible name, of digits and hyphens', { name: `${'1-'.repeat(31)}23` }],
@@ -63,10 +60,7 @@ describe('readPartner', () => {
     ['another format version', { ...record, form: 2 }],
     ['another client', { ...record, client: 'client-2' }],
     ['a company that is a number', { ...record, publisherCompanies: [7] }],
-    [
-      'a company id that is too large for a signed 64-bit integer',
-      { ...record, publisherCompanies: ['9223372036854775808'] },
-    ],
+    ['a company id beyond 64 bits', { ...record, publisherCompanies: ['9223372036854775808'] }],
     ['a company that is no id, among valid ids', { ...record, publisherCompanies: ['7', 'x'] }],
     ['a star for every company', { ...record, publisherCompanies: '*' }],
     ['the word every-company within a list', { ...record, publisherCompanies: ['every-company'] }],
@@ -91,12 +85,8 @@ describe('readPartner', () => {
 
 describe('annotations', () => {
   it('never affect access, even if they have the names of members that do', () => {
-    const annotations = {
-      active: 'false',
-      publisherCompanies: 'every-company',
-      form: '2',
-      until: '2026-02-01',
-    };
+    const restrictions = { active: 'false', publisherCompanies: 'every-company', form: '2' };
+    const annotations = { ...restrictions, until: '2026-02-01' };
     const annotated = read({ ...record, annotations });
     expect(annotated).toEqual({ ...record, annotations });
     for (const report of [publisherReport, advertiserReport])
@@ -105,11 +95,7 @@ describe('annotations', () => {
 });
 
 describe('companiesOf', () => {
-  const both: PartnerRecord = {
-    ...record,
-    publisherCompanies: ['9', '-3', '10', '9'],
-    advertiserCompanies: ['8'],
-  };
+  const both = { ...record, publisherCompanies: ['9', '-3', '10', '9'], advertiserCompanies: ['8'] };
 
   it('gives the companies that can own rows of the report, as numbers, each once, in ascending order', () => {
     expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);
@@ -126,15 +112,9 @@ describe('companiesOf', () => {
 
 describe('parseDocument', () => {
   it.each([
-    '{}',
-    '[]',
-    '"a:b"',
-    'null',
-    '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}',
-    '{"a":{"a":{"a":"\\\\"}},"\\\\\\"":1,"":":"}',
+    ...['{}', '[]', '"a:b"', 'null', '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}', '{"a":"\\u003a"}'],
+    ...['{"a":{"a":{"a":"\\\\"}},"\\\\\\"":1,"":":"}', '{"b":1e999,"1":-0,"0":1.0}'],
     '{"__proto__":{"a":1},"constructor":2,"toJSON":3}',
-    '{"b":1e999,"1":-0,"0":1.0}',
-    '{"a":"\\u003a"}',
   ])('gives the value of %s', (text) => {
     expect(parseDocument(text)).toEqual(JSON.parse(text));
   });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { athenaQueries, executionOf } from '../../../lib/aws/athena-queries.ts';
 
 const TOKEN = 't'.repeat(64);
-const refused = new InvalidRequestException({ message: 'x', $metadata: { httpStatusCode: 400 } });
+const $metadata = { httpStatusCode: 400 };
+const refused = new InvalidRequestException({ message: 'x', $metadata });
 const forbidden = Object.assign(new Error('x'), { $metadata: { httpStatusCode: 403 } });
 
 interface Planned {
@@ -55,15 +56,9 @@ describe('start', () => {
   ])('starts a query in the database and the workgroup, under its token: %j', async (query, parameters) => {
     const { queries, inputs } = athenaOf({ command, answer: { QueryExecutionId: 'q1' } });
     expect(await queries.start(query, TOKEN)).toBe('q1');
-    expect(inputs).toEqual([
-      {
-        QueryString: query.sql,
-        QueryExecutionContext: { Database: 'reports' },
-        WorkGroup: 'service',
-        ClientRequestToken: TOKEN,
-        ...parameters,
-      },
-    ]);
+    const started = { QueryString: query.sql, ClientRequestToken: TOKEN, ...parameters };
+    const place = { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'service' };
+    expect(inputs).toEqual([{ ...started, ...place }]);
   });
 
   it('resolves to undefined if Athena has seen the token with another query', async () => {
@@ -72,13 +67,24 @@ describe('start', () => {
     expect(await queries.start(query, TOKEN)).toBeUndefined();
   });
 
-  it.each<[object | Error, string]>([
-    [{}, 'Athena started a query without an id'],
-    [refused, 'Athena StartQueryExecution: InvalidRequestException, status 400'],
-    [forbidden, 'Athena StartQueryExecution: Error, status 403'],
-  ])('throws any other answer, naming the call and the error: %s', async (answer, message) => {
-    await expect(athenaOf({ command, answer }).queries.start(query, TOKEN)).rejects.toThrow(message);
+  it('throws if Athena names no execution', async () => {
+    const { queries } = athenaOf({ command, answer: {} });
+    await expect(queries.start(query, TOKEN)).rejects.toThrow('Athena started a query without an id');
   });
+});
+
+it.each<[command: string, Error, failure: string]>([
+  ['StartQueryExecution', refused, 'InvalidRequestException, status 400'],
+  ['StartQueryExecution', forbidden, 'Error, status 403'],
+  ['GetQueryExecution', refused, 'InvalidRequestException, status 400'],
+  ['GetQueryExecution', invalid('x', 'INVALID_INPUT'), 'InvalidRequestException, status 400'],
+  ['GetQueryExecution', forbidden, 'Error, status 403'],
+  ['StopQueryExecution', forbidden, 'Error, status 403'],
+])('%s throws any other failure, naming the call and the error: %s', async (command, answer, failure) => {
+  const { start, get, stop } = athenaOf({ command, answer }).queries;
+  const calls = [() => start({ sql: 'SELECT 1', parameters: [] }, TOKEN), () => get('q1'), () => stop('q1')];
+  const call = calls[['Start', 'Get', 'Stop'].findIndex((name) => command.startsWith(name))];
+  await expect(call?.()).rejects.toThrow(`Athena ${command}: ${failure}`);
 });
 
 describe('get', () => {
@@ -95,31 +101,14 @@ describe('get', () => {
     expect(await queries.get('q1')).toEqual({ id: 'q1', ...expected });
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
-
-  it.each<[Error, string]>([
-    [refused, 'InvalidRequestException, status 400'],
-    [invalid('x', 'INVALID_INPUT'), 'InvalidRequestException, status 400'],
-    [forbidden, 'Error, status 403'],
-  ])('throws any other failure: %s', async (answer, message) => {
-    await expect(athenaOf({ command, answer }).queries.get('q1')).rejects.toThrow(
-      `Athena GetQueryExecution: ${message}`,
-    );
-  });
 });
 
 describe('stop', () => {
-  const command = 'StopQueryExecution';
-
   // Athena refuses to stop an execution that has ended or that it has forgotten.
   it.each([{}, refused])('stops the execution, whether it still runs or not (%s)', async (answer) => {
-    const { queries, inputs, planned } = athenaOf({ command, answer });
+    const { queries, inputs, planned } = athenaOf({ command: 'StopQueryExecution', answer });
     await queries.stop('q1');
     expect([inputs, planned]).toEqual([[{ QueryExecutionId: 'q1' }], []]);
-  });
-
-  it('throws any other failure', async () => {
-    const { queries } = athenaOf({ command, answer: forbidden });
-    await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
   });
 });
 
@@ -134,42 +123,29 @@ describe('executionOf', () => {
   const scanLimit = 'Query exhausted: Bytes scanned limit was exceeded, 10 GB';
 
   const boom = { State: 'FAILED', StateChangeReason: 'boom' } as const;
+  const boomed = { ...failed, reason: 'FAILED: boom' };
   const cast = "INVALID_CAST_ARGUMENT: Cannot cast 'x' to bigint";
+  const uncast = { ...failed, reason: `FAILED: ${cast.replace("'x'", '…')}` };
+  const cancelled = { ...failed, reason: 'CANCELLED: by user', isCancelled: true };
   const succeeded = { state: 'succeeded', ...ended, location: 's3://elsewhere/reused.csv' };
   const tooMuch = { state: 'scan-limit-exceeded', ...ended };
 
-  it.each<[QueryExecution['Status'], object]>([
-    [{ State: 'QUEUED' }, { ...underWay, isQueued: true }],
-    [{ State: 'RUNNING' }, underWay],
-    [{}, underWay],
-    [{ State: 'PAUSED' as never }, underWay],
-    [{ State: 'SUCCEEDED' }, succeeded],
-    [boom, { ...failed, reason: 'FAILED: boom' }],
-    [
-      { ...boom, AthenaError: { Retryable: true } },
-      { ...failed, reason: 'FAILED: boom', isRetryable: true },
-    ],
-    [
-      { ...boom, AthenaError: { Retryable: false } },
-      { ...failed, reason: 'FAILED: boom' },
-    ],
-    // The reason is kept without the values that it quotes.
-    [
-      { ...boom, StateChangeReason: cast },
-      { ...failed, reason: `FAILED: ${cast.replace("'x'", '…')}` },
-    ],
-    [{ State: 'FAILED' }, { ...failed, reason: 'FAILED: no reason given' }],
-    [
-      { State: 'CANCELLED', StateChangeReason: 'by user' },
-      { ...failed, reason: 'CANCELLED: by user', isCancelled: true },
-    ],
-    [{ State: 'CANCELLED', StateChangeReason: scanLimit }, tooMuch],
-    [{ State: 'FAILED', StateChangeReason: scanLimit }, tooMuch],
-    [
-      { State: 'RUNNING', SubmissionDateTime: undefined },
-      { state: 'forgotten', id: 'q1' },
-    ],
-  ])('reads an execution: %j', (status, expected) => {
+  it.each<[string, QueryExecution['Status'], object]>([
+    ['queued', { State: 'QUEUED' }, { ...underWay, isQueued: true }],
+    ['running', { State: 'RUNNING' }, underWay],
+    ['without a state', {}, underWay],
+    ['in a state that is not known', { State: 'PAUSED' as never }, underWay],
+    ['succeeded', { State: 'SUCCEEDED' }, succeeded],
+    ['failed', boom, boomed],
+    ['failed, retryable', { ...boom, AthenaError: { Retryable: true } }, { ...boomed, isRetryable: true }],
+    ['failed, not retryable', { ...boom, AthenaError: { Retryable: false } }, boomed],
+    ['failed, for a reason that quotes a value', { ...boom, StateChangeReason: cast }, uncast],
+    ['failed without a reason', { State: 'FAILED' }, { ...failed, reason: 'FAILED: no reason given' }],
+    ['cancelled', { State: 'CANCELLED', StateChangeReason: 'by user' }, cancelled],
+    ['cancelled at the scan limit', { State: 'CANCELLED', StateChangeReason: scanLimit }, tooMuch],
+    ['failed at the scan limit', { State: 'FAILED', StateChangeReason: scanLimit }, tooMuch],
+    ['without a time', { State: 'RUNNING', SubmissionDateTime: undefined }, { state: 'forgotten', id: 'q1' }],
+  ])('reads an execution: %s', (_, status, expected) => {
     const location = { ResultConfiguration: { OutputLocation: 's3://elsewhere/reused.csv' } };
     const given = { Status: { ...Status, ...status }, Statistics, ...location };
     expect(executionOf('q1', given as QueryExecution, OBSERVED_AT)).toEqual(expected);
@@ -179,27 +155,16 @@ describe('executionOf', () => {
     'reads a success that names no place for its result as a failure (%j)',
     (location) => {
       const given = { Status: { ...Status, State: 'SUCCEEDED' as const }, Statistics, ...location };
-      expect(executionOf('q1', given, OBSERVED_AT)).toEqual({
-        ...failed,
-        reason: 'SUCCEEDED without a result',
-      });
+      const reason = 'SUCCEEDED without a result';
+      expect(executionOf('q1', given, OBSERVED_AT)).toEqual({ ...failed, reason });
     },
   );
 
   it('takes the time of Athena’s answer as the end of an execution without completion time and statistics', () => {
-    const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
-    expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
-      state: 'failed',
-      id: 'q1',
-      submittedAt: 7,
-      completedAt: OBSERVED_AT,
-      observedAt: OBSERVED_AT,
-      bytesScanned: 0,
-      engineMs: 0,
-      reason: 'CANCELLED: no reason given',
-      isCancelled: true,
-      isRetryable: false,
-    });
+    const Status = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
+    const times = { submittedAt: 7, completedAt: OBSERVED_AT, bytesScanned: 0, engineMs: 0 };
+    const reason = 'CANCELLED: no reason given';
+    expect(executionOf('q1', { Status }, OBSERVED_AT)).toEqual({ ...cancelled, ...times, reason });
   });
 
   it.each([undefined, {}])('reads an answer without facts (%j) as “forgotten”', (execution) => {

@@ -104,10 +104,7 @@ describe('call', () => {
     ['a denied request', ofS3(403, 'AccessDenied')],
     ['a status just under 500', ofS3(499)],
     ['a refusal of Athena', new InvalidRequestException({ message: 'x', ...answered(400) })],
-    [
-      'an error that only has the name of a throttling',
-      Object.assign(named('ThrottlingException'), answered(400)),
-    ],
+    ['an error with a throttling’s name', Object.assign(named('ThrottlingException'), answered(400))],
     ['a refusal that has a socket code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
     ['an error in our code', new TypeError('x')],
     ['an error of ours whose error code is in lower case', ofSocket('lower')],
@@ -158,12 +155,9 @@ describe('call', () => {
     expect(ms).toBe(700);
     expect(error).toBeInstanceOf(Overloaded);
     expect(error).toBeInstanceOf(Unavailable);
-    expect(error).toMatchObject({
-      status: 503,
-      message: 'The service has more to do than it can. Request the report again later.',
-      headers: { 'Retry-After': '30' },
-      cause: { message: 'S3 HeadObject: SlowDown, status 503, request r1', httpStatus: 503 },
-    });
+    const message = 'The service has more to do than it can. Request the report again later.';
+    const cause = { message: 'S3 HeadObject: SlowDown, status 503, request r1', httpStatus: 503 };
+    expect(error).toMatchObject({ status: 503, message, headers: { 'Retry-After': '30' }, cause });
   });
 
   const slow = 'no answer';

@@ -1,31 +1,17 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
+import { Bucket, file, freshFile, location, MIB, resultsStore } from './results-store.ts';
 
-let store: Awaited<ReturnType<typeof startResultsStore>>;
-let s3: S3Client;
-
-beforeAll(async () => {
-  store = await startResultsStore();
-  s3 = makeUploadClient();
-});
-beforeEach(() => store.faults.set([]));
-afterEach(() => void vi.restoreAllMocks());
-afterAll(async () => {
-  s3.destroy();
-  await store.close();
-});
+const { store, s3, put, get, head } = await resultsStore(makeUploadClient);
 
 /** The bucket's large files, for calls that end within this many milliseconds. */
 const files = (callerWaitMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + callerWaitMs);
-const { put, get, head } = beside(() => s3);
 
 describe('openResult', () => {
   it('gives a result that can still be read after the deadline for opening it', async () => {

@@ -1,7 +1,8 @@
 import { GetQueryExecutionCommand } from '@aws-sdk/client-athena';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { dateOf } from '../../../lib/aws/answers.ts';
+import { AwsCallFailed, dateOf } from '../../../lib/aws/answers.ts';
+import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
@@ -38,6 +39,8 @@ describe('the age of an object', () => {
     expect((await results().head('jobs/1.json'))?.ageMs).toBe(0);
   });
 });
+
+const was = { document: {}, etag: '"1"', ageMs: 0 };
 
 describe('an answer of AWS', () => {
   const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT';
@@ -101,7 +104,6 @@ describe('an answer of S3 that lacks a header or a body', () => {
 
 describe('the write of a document whose answer is lost', () => {
   const ours = { writer: 'w1' };
-  const was = { document: {}, etag: '"1"', ageMs: 0 };
   const writes = [
     ['create', () => results().create('jobs/1.json', ours)],
     ['replace', () => results().replace(was, 'jobs/1.json', ours)],
@@ -136,6 +138,42 @@ describe('the write of a document whose answer is lost', () => {
   });
 });
 
+describe('a call to an S3 that does not answer', () => {
+  const file = { fileName: 'report.csv', executionId: 'q1' };
+  const LOCATION = 's3://results/athena/q1.csv';
+  /** Its calls end only when their signal aborts them. */
+  const silent = {
+    send: (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) =>
+      new Promise((_, reject) => abortSignal.addEventListener('abort', () => reject(abortSignal.reason))),
+  } as unknown as S3Client;
+  const soon = () => Date.now() + 50;
+  const write = (bucket: ResultsBucket) => bucket.writeFile('reports/q1/report.csv', file, Buffer.from('a'));
+
+  it.each<[string, string, (bucket: ResultsBucket) => Promise<unknown>]>([
+    ['head', 'HeadObject', (bucket) => bucket.head('jobs/1.json')],
+    ['read', 'GetObject', (bucket) => bucket.read('jobs/1.json')],
+    ['create', 'PutObject', (bucket) => bucket.create('jobs/1.json', {})],
+    ['replace', 'PutObject', (bucket) => bucket.replace(was, 'jobs/1.json', {})],
+    ['readResult', 'GetObject', (bucket) => bucket.readResult(LOCATION, 9)],
+    ['writeFile', 'PutObject', write],
+    ['openResult', 'GetObject', () => s3LargeFiles(silent, 'results', soon()).openResult(LOCATION)],
+  ])('is aborted when its time is up: %s, and the error names %s', async (_, operation, make) => {
+    const failure = { constructor: Overloaded, cause: { operation: `S3 ${operation}` } };
+    await expect(make(s3ResultsBucket(silent, 'results', soon()))).rejects.toMatchObject(failure);
+  });
+
+  it.each<[string, (bucket: ResultsBucket) => Promise<unknown>]>([
+    ['readResult', (bucket) => bucket.readResult(LOCATION, 9)],
+    ['writeFile', write],
+  ])('has five seconds for a try if it moves content: %s', async (_, make) => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => timeout.mockRestore());
+    server.answer = (_, response) => void response.writeHead(403).end();
+    await expect(make(results(60_000))).rejects.toThrow(AwsCallFailed);
+    expect(timeout.mock.calls).toEqual([[5_000]]);
+  });
+});
+
 describe('an answer of S3 that is not read to its end', () => {
   /** Begins a body of ten bytes and sends no more. */
   const halfAnswer: AnsweringServer['answer'] = (_, response) =>
@@ -148,7 +186,6 @@ describe('an answer of S3 that is not read to its end', () => {
     server.answer = halfAnswer;
     await expect(make()).rejects.toThrow(Overloaded);
   });
-
   it('makes `read` repeat its request if the connection breaks', async () => {
     server.answer = (request, response) => {
       halfAnswer(request, response);

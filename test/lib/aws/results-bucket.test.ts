@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { downloadOrigins, s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import { Bucket, beside, file, freshFile, freshKey, startResultsStore } from './results-store.ts';
+import { Bucket, file, freshFile, freshKey, resultsStore } from './results-store.ts';
 
-let store: Awaited<ReturnType<typeof startResultsStore>>;
-let clients: Clients;
-
-beforeAll(async () => {
-  store = await startResultsStore();
-  clients = makeClients();
-});
-beforeEach(() => store.faults.set([]));
-afterAll(async () => {
-  for (const client of Object.values(clients)) client.destroy();
-  await store.close();
-});
+const { store, s3, put, get, head } = await resultsStore(() => makeClients().s3);
 
 /** The bucket, for calls that end within `callerWaitMs`. */
-const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + callerWaitMs);
-const { put, get, head } = beside(() => clients.s3);
+const results = (callerWaitMs = 10_000, edge?: string) =>
+  s3ResultsBucket(s3, Bucket, Date.now() + callerWaitMs, edge);
 
 describe('create and replace', () => {
   it('store a document as JSON', async () => {
@@ -59,23 +48,19 @@ describe('presign', () => {
     expect([...searchParams.keys()].filter((name) => /checksum/i.test(name))).toEqual([]);
   });
 
-  describe('with an edge', () => {
-    const EDGE = 'https://edge.example';
-    const presign = (bytes: number) =>
-      s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
-
-    it('gives a link to the edge that has the same path as at the bucket and asks for `no-store`', async () => {
-      const link = new URL(await presign(30_000_000_000));
-      expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
-      expect(link.searchParams.get('response-cache-control')).toBe('no-store');
-    });
-
-    it('gives a link to the bucket if the file is larger than the edge accepts', async () => {
-      const link = new URL(await presign(30_000_000_001));
-      expect(link.origin).toBe(store.url);
-      expect(link.searchParams.has('response-cache-control')).toBe(false);
-    });
-  });
+  const EDGE = 'https://edge.example';
+  // A file that is larger than the edge accepts is linked at the bucket.
+  it.each([
+    [30_000_000_000, EDGE, 'no-store'],
+    [30_000_000_001, store.url, null],
+  ])(
+    'links a file of %i bytes, for which the stage has an edge, at %s',
+    async (bytes, origin, cacheControl) => {
+      const link = new URL(await results(10_000, EDGE).presign('reports/1/a b.csv', 60, bytes));
+      expect([link.origin, link.pathname]).toEqual([origin, '/results/reports/1/a%20b.csv']);
+      expect(link.searchParams.get('response-cache-control')).toBe(cacheControl);
+    },
+  );
 });
 
 describe('the origins of downloads', () => {

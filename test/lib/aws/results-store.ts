@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { vi } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
 import { startObjectStore } from '../../../local/object-store/object-store.ts';
@@ -20,38 +20,41 @@ export const file = { fileName: 'report.csv', executionId: 'q1' };
 export async function startResultsStore() {
   const faults: Faults = createFaults();
   const directory = await mkdtemp(join(tmpdir(), 'results-store-'));
-  const store = await startObjectStore({
-    directory,
-    buckets: [Bucket],
-    createOnlyPrefixes: ['reports/'],
-    faults,
-  });
+  const prefixes = { buckets: [Bucket], createOnlyPrefixes: ['reports/'] };
+  const store = await startObjectStore({ directory, ...prefixes, faults });
   // As on Lambda, the environment gives region, credentials and endpoints.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);
   vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', store.credentials.secretAccessKey);
-  return {
-    url: store.url,
-    faults,
-    /** How often each fault has struck. */
-    struck: () => faults.current().map(({ struck: times }) => times),
-    async close() {
-      vi.unstubAllEnvs();
-      await store.close();
-      await rm(directory, { recursive: true });
-    },
+  const close = async () => {
+    vi.unstubAllEnvs();
+    await store.close();
+    await rm(directory, { recursive: true });
   };
+  // `struck` tells how often each fault has struck.
+  return { url: store.url, faults, struck: () => faults.current().map(({ struck: times }) => times), close };
 }
 
-/** Reads and writes objects of the bucket directly, without the code under test. */
-export const beside = (s3: () => S3Client) => ({
-  put: (Key: string, text: string) =>
-    s3().send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),
-  get: async (Key: string) =>
-    (await s3().send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString(),
-  head: (Key: string) => s3().send(new HeadObjectCommand({ Bucket, Key })),
-});
+/** A store for all tests of a file, each of which begins without faults, and ways to its objects beside the code. */
+export async function resultsStore(makeClient: () => S3Client) {
+  const store = await startResultsStore();
+  const s3 = makeClient();
+  afterEach(() => {
+    store.faults.set([]);
+    vi.restoreAllMocks();
+  });
+  afterAll(async () => {
+    s3.destroy();
+    await store.close();
+  });
+  const put = (Key: string, text: string) =>
+    s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) }));
+  const get = async (Key: string) =>
+    (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
+  const head = (Key: string) => s3.send(new HeadObjectCommand({ Bucket, Key }));
+  return { store, s3, put, get, head };
+}
 
 let keys = 0;
 export const freshKey = (folder: 'jobs' | 'reports' = 'jobs'): ResultsKey => `${folder}/${++keys}.json`;

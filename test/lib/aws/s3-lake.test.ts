@@ -10,11 +10,10 @@ const location: Parameters<typeof s3Lake>[1] = { bucket: 'events', prefix: 'ware
 const FOLDER = 'warehouse/publisher_events/';
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
 
-const files = (day: string, count: number, folder = FOLDER) =>
-  Array.from(
-    { length: count },
-    (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
-  );
+const files = (day: string, count: number, folder = FOLDER) => {
+  const nameOf = (index: number) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`;
+  return Array.from({ length: count }, (_, index) => nameOf(index));
+};
 const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onListingUnavailable = (_: unknown) => {}) =>
   s3Lake(s3, location, { until: Date.now() + 60_000, cache, onListingUnavailable });
 const listed = async (keys: readonly string[]) => {
@@ -67,14 +66,11 @@ describe('a lake whose listing fits into one page', () => {
   it('is listed for a day of which one second is in the window, but not for a day that begins when the window ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);
+    const dayOf = ({ key }: { key: string }) => key.slice(FOLDER.length, FOLDER.length + 14);
     const days = async (end: string) =>
-      new Set(
-        (await lake.list(publisherReport, { ...window, end: Date.parse(end) }, 0))?.objects.map(({ key }) =>
-          key.slice(FOLDER.length, FOLDER.length + 14),
-        ),
-      ).size;
-    expect(await days('2026-01-04T00:00:00Z')).toBe(2);
-    expect(await days('2026-01-04T00:00:01Z')).toBe(3);
+      (await lake.list(publisherReport, { ...window, end: Date.parse(end) }, 0))?.objects.map(dayOf);
+    expect(new Set(await days('2026-01-04T00:00:00Z')).size).toBe(2);
+    expect(new Set(await days('2026-01-04T00:00:01Z')).size).toBe(3);
   });
 
   it('has size 0 and time 0 for an object whose size and time S3 leaves out, but no listing without an ETag', async () => {
@@ -109,17 +105,13 @@ describe('a lake of many files', () => {
 
   it('is listed day by day if S3 answers with an empty page that is not the last', async () => {
     const keys = ['Live/publisher_events/day=2026-01-02/a', 'Live/publisher_events/day=2026-01-03/b'];
-    const s3 = {
-      send: async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) =>
-        StartAfter === undefined
-          ? { Contents: keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key, ETag: '"1"' })) }
-          : { NextContinuationToken: 'more' },
-    } as unknown as S3Client;
-    const lake = s3Lake(
-      s3,
-      { bucket: 'events', prefix: 'Live/' },
-      { until: Date.now() + 60_000, cache: new Map(), onListingUnavailable: () => {} },
-    );
+    const send = async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) => {
+      const inPrefix = keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key, ETag: '"1"' }));
+      return StartAfter === undefined ? { Contents: inPrefix } : { NextContinuationToken: 'more' };
+    };
+    const s3 = { send } as unknown as S3Client;
+    const terms = { until: Date.now() + 60_000, cache: new Map(), onListingUnavailable: () => {} };
+    const lake = s3Lake(s3, { bucket: 'events', prefix: 'Live/' }, terms);
     const listing = await lake.list(publisherReport, window, 0);
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });
@@ -139,10 +131,8 @@ describe('a lake of many files', () => {
 
   it('is listed page after page only for a day of several pages: the other days are listed meanwhile', async () => {
     const days = daysOf(window.start, 100);
-    const { s3, inputs, rounds } = s3Of([
-      ...files('2026-01-02', 3_500),
-      ...days.slice(1).flatMap((day) => files(day, 20)),
-    ]);
+    const others = days.slice(1).flatMap((day) => files(day, 20));
+    const { s3, inputs, rounds } = s3Of([...files('2026-01-02', 3_500), ...others]);
     await lakeOf(s3).list(publisherReport, { start: window.start, end: window.start + 100 * 86_400_000 }, 0);
     // One call for the first page, four for the pages of the first day, and meanwhile one for each other day.
     expect([inputs.length, rounds()]).toEqual([1 + 4 + 99, 5]);

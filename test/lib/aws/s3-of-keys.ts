@@ -55,12 +55,9 @@ export function s3Of(keys: readonly string[], errors: Readonly<Record<string, un
         .slice(placeOf(from), placeOf(from) + PAGE + 2)
         .filter((key) => key.startsWith(Prefix) && key !== after);
       const page = found.slice(0, PAGE);
-      return {
-        ...(page.length > 0 && {
-          Contents: page.map((Key) => ({ Key, ETag: `"${Key}"`, Size: 7, LastModified: new Date(5_000) })),
-        }),
-        ...(found.length > PAGE && { NextContinuationToken: page.at(-1) }),
-      };
+      const Contents = page.map((Key) => ({ Key, ETag: `"${Key}"`, Size: 7, LastModified: new Date(5_000) }));
+      const NextContinuationToken = page.at(-1);
+      return { ...(page.length > 0 && { Contents }), ...(found.length > PAGE && { NextContinuationToken }) };
     },
   } as unknown as S3Client;
   return { s3, inputs, rounds: () => callsOfRounds.length, mostAtOnce: () => Math.max(...callsOfRounds) };

@@ -3,22 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { partnerKey } from '../../../lib/access/partner-record.ts';
 import { AwsCallFailed } from '../../../lib/aws/answers.ts';
 import { type RecordCache, s3Register } from '../../../lib/aws/s3-register.ts';
-import { byOwner } from '../../../lib/report/catalogue.ts';
+import { PARTNER } from '../http/setting.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-const recordOf = (client: string, companies = ['7']) => ({
-  form: 1,
-  client,
-  name: 'first-partner',
-  ...byOwner(() => [] as string[]),
-  publisherCompanies: companies,
-  contact: '',
-  since: '2026-01-01T00:00:00Z',
-  active: true,
-});
+const recordOf = (client: string) => ({ ...PARTNER, client });
 
 const errorOf = (Class: typeof NoSuchKey | typeof NoSuchBucket, httpStatusCode: number) =>
   new Class({ message: '', $metadata: { httpStatusCode } });

@@ -81,12 +81,11 @@ const open = vi.fn(async () =>
 const results = () => s3ResultsBucket(server.clients.s3, 'results', later());
 const queries = () =>
   athenaQueries(server.clients.athena, { database: 'reports', workgroup: 'service' }, later());
-const lake = () =>
-  s3Lake(
-    server.clients.s3,
-    { bucket: 'events', prefix: '' },
-    { until: later(), cache: new Map(), onListingUnavailable: (error) => expect.fail(String(error)) },
-  );
+const lake = () => {
+  const onListingUnavailable = (error: unknown) => expect.fail(String(error));
+  const terms = { until: later(), cache: new Map(), onListingUnavailable };
+  return s3Lake(server.clients.s3, { bucket: 'events', prefix: '' }, terms);
+};
 
 const calls: [string, () => Promise<unknown>][] = [
   ['head', () => results().head('jobs/1.json')],
@@ -118,10 +117,8 @@ describe('on a machine whose clock is two hours ahead', () => {
 
   it('a refusal with another cause is thrown after the one request that corrects the clock', async () => {
     accept = (response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
-    await expect(results().read('jobs/1.json')).rejects.toMatchObject({
-      constructor: AwsCallFailed,
-      httpStatus: 403,
-    });
+    const failure = { constructor: AwsCallFailed, httpStatus: 403 };
+    await expect(results().read('jobs/1.json')).rejects.toMatchObject(failure);
     await expect(results().read('jobs/1.json')).rejects.toThrow('S3 GetObject: AccessDenied');
     expect(refused).toEqual([true, false, false]);
   });

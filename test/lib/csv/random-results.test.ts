@@ -40,15 +40,13 @@ const device: CsvColumn = { name: 'DeviceOrProxy', type: 'string' };
 describe('retypeCsv, compared with regular expressions over the whole file', () => {
   it('gives the same report for random results, valid and broken, cut at random', async () => {
     let refused = 0;
-    const files = 3_000;
-    for (let seed = 0; seed < files; seed++) {
+    for (let seed = 0; seed < 3_000; seed++) {
       const result = randomResult(seed, 5);
       const report = await retype(result);
       expect(report, `the file of seed ${seed}`).toEqual(retypeByParsing(result.columns, result.file));
       if (report === undefined) refused++;
     }
-    expect(refused / files).toBeGreaterThan(0.1);
-    expect(refused / files).toBeLessThan(0.4);
+    expect([refused > 300, refused < 1_200]).toEqual([true, true]);
   });
 
   it.each([65_535, 65_536, 1_000_000])(
@@ -56,9 +54,8 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     async (length) => {
       for (let seed = 0; seed < 2; seed++) {
         const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
-        expect(await retype(result), `the file of seed ${seed}`).toEqual(
-          retypeByParsing(result.columns, result.file),
-        );
+        const report = retypeByParsing(result.columns, result.file);
+        expect(await retype(result), `the file of seed ${seed}`).toEqual(report);
       }
     },
   );
@@ -77,18 +74,10 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
 
   it('gives the same report for each of the 256 bytes at each place in a row', async () => {
     const columns = [clicks, device];
-    const places: [string, string][] = [
-      ['"', '","x"'],
-      ['"1', '","x"'],
-      ['"-', '1","x"'],
-      ['"1.', '","x"'],
-      ['"1.2', '","x"'],
-      ['"1"', ',"x"'],
-      ['"1",', '"x"'],
-      ['"1","', 'x"'],
-      ['"1","x"', ''],
-      ['', '"1","x"'],
-    ];
+    const places = [
+      ...['"·","x"', '"1·","x"', '"-·1","x"', '"1.·","x"', '"1.2·","x"', '"1"·,"x"', '"1",·"x"', '"1","·x"'],
+      ...['"1","x"·', '·"1","x"'],
+    ].map((place) => place.split('·') as [string, string]);
     for (let byte = 0; byte < 256; byte++)
       for (const [before, after] of places) {
         const file = Buffer.from(`"a","b"\n${before}${String.fromCharCode(byte)}${after}\n`, 'latin1');
@@ -111,9 +100,8 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       for (let length = 0; length <= 4; length++) {
         for (const text of texts) {
           const file = Buffer.from(before + text);
-          expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toEqual(
-            retypeByParsing(columns, file),
-          );
+          const report = await retype({ columns, file, pieceBytes: () => 100 });
+          expect(report, JSON.stringify(text)).toEqual(retypeByParsing(columns, file));
         }
         texts = texts.flatMap((text) => ['"', ',', '\n', '1', '-', '.', 'e'].map((byte) => text + byte));
       }

@@ -6,13 +6,8 @@ import { doneRecord, failedRecord, publishingRecord, startingRecord, underWayRec
 
 /** A caller who has just come, and whose listing is the one that the records were started for. */
 const comes: RequestFacts = {
-  fingerprint: 'f1',
-  hasListed: false,
-  waitedMs: undefined,
-  own: undefined,
-  hasTimeForAnother: true,
-  acceptsGzip: false,
-  scanLimit: 10,
+  ...{ fingerprint: 'f1', hasListed: false, waitedMs: undefined, own: undefined },
+  ...{ hasTimeForAnother: true, acceptsGzip: false, scanLimit: 10 },
 };
 const gzip = { ...comes, acceptsGzip: true };
 /** A caller who has waited 5 s for an attempt of another caller. */
@@ -41,6 +36,8 @@ const PUBLICATION = 50 * 60_000;
 const free = { leaseMs: undefined };
 const [starting, underWay] = [startingRecord(), underWayRecord()];
 
+const ofSixDays = underWayRecord({ ...free, elapsedMs: HOUR });
+
 const open: Row[] = [
   ['nothing, for who comes', undefined, 0, comes, 'start 1'],
   ['nothing, for who waits: perhaps the data changed', undefined, 0, waits, 'list-again'],
@@ -56,13 +53,7 @@ const open: Row[] = [
   ['a start whose query must have ended', startingRecord(free), HOUR, comes, 'start 1'],
   ['the same, for who waits', startingRecord({ ...free, attempts: 2 }), HOUR, waits, 'start 3'],
   ['a query of some days: its end is recorded first', underWayRecord(free), 90 * HOUR, comes, 'take-over'],
-  [
-    'a query whose files will be removed',
-    underWayRecord({ ...free, elapsedMs: HOUR }),
-    143 * HOUR,
-    comes,
-    'start 1',
-  ],
+  ['a query of six days: its files will be removed', ofSixDays, 143 * HOUR, comes, 'start 1'],
   ['a lease longer than an hour', startingRecord({ leaseMs: 2 * HOUR }), HOUR, comes, 'wait'],
 ];
 
@@ -117,6 +108,8 @@ const publications: Row[] = [
 const tooLarge = failedRecord('too-large', { isOfVersion: true, limit: 10 });
 const tooLargeOnce = failedRecord('too-large', { limit: 10 });
 
+const limited = { ...waits, scanLimit: 11 };
+
 const limits: Row[] = [
   ['of the version', tooLarge, 90 * HOUR, comes, 'refuse'],
   ['of the version, for another listing', tooLarge, 0, comes2, 'refuse'],
@@ -127,13 +120,7 @@ const limits: Row[] = [
   ['of no version, while the caller waited', tooLargeOnce, 6_000, waits, 'refuse'],
   ['of no version, before the caller came', tooLargeOnce, 6_001, waits, 'start 2'],
   ['of no version, seen by who takes over', { ...tooLargeOnce, seenAfterMs: 60_000 }, 0, waits, 'refuse'],
-  [
-    'under another limit, before the caller came',
-    { ...tooLarge, seenAfterMs: 60_000 },
-    0,
-    { ...waits, scanLimit: 11 },
-    'start 2',
-  ],
+  ['under another limit, which came before', { ...tooLarge, seenAfterMs: 60_000 }, 0, limited, 'start 2'],
   ['under another limit, while the caller waited', tooLarge, 0, { ...waits, scanLimit: 9 }, 'refuse'],
 ];
 

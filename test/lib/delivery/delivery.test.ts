@@ -3,13 +3,9 @@ import { makeJob } from '../../../lib/delivery/delivery.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { parametersOf } from '../report/parameters.ts';
 
-const usual = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-02-01T12:30:45Z'],
-  'api-version': ['1.0'],
-};
+const usual = parametersOf('2026-01-01/2026-02-01T12:30:45Z', 'Day,Clicks');
 const all = 'every-company' as Entitlement;
 const jobOf = (more = {}, { of = publisherReport, rows = all, version = 'v1', fingerprint = 'f' } = {}) => {
   const request = parseRequest(of, { accept: undefined, parameters: { ...usual, ...more } });
@@ -31,11 +27,8 @@ it('a job is the same for an equal request for the same rows of the same data, a
   // A day that was only marked as complete has the same data under another fingerprint.
   expect(jobOf({}, { fingerprint: 'g' }).id).toBe(job.id);
   const others = [
-    jobOf({}, { version: 'v2' }),
-    jobOf({}, { rows: [7n] }),
-    jobOf({}, { of: advertiserReport }),
-    jobOf({ requestedFields: ['Day,Opens'] }),
-    jobOf({ requestedFields: ['Clicks,Day'] }),
+    ...[jobOf({}, { version: 'v2' }), jobOf({}, { rows: [7n] }), jobOf({}, { of: advertiserReport })],
+    ...[jobOf({ requestedFields: ['Day,Opens'] }), jobOf({ requestedFields: ['Clicks,Day'] })],
     jobOf({ endExclusive: ['2026-02-01T12:30:46Z'] }),
     ...[['1'], ['2'], ['1', '2']].map((values) => jobOf({ 'filter[PlacementId]': values })),
   ];

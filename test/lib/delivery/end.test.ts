@@ -138,6 +138,7 @@ describe('the record of an ended attempt', () => {
       new Promise((resolve) => setTimeout(() => resolve(list.apply(lake, given)), 5_000));
   };
   // How Athena's answer looks; the circumstances; the failure; what else the record says.
+  const ofNine = { record: { limit: 9 } };
   it.each<[string, Execution, Circumstances, string, object?]>([
     ['not Athena’s CSV', succeeded, result('x'), 'unreadable', notCsv],
     ['without a result', seen(30_000, succeeded), gone, 'lost', { seenAfterMs: 30_000 }],
@@ -155,13 +156,7 @@ describe('the record of an ended attempt', () => {
     ['stopped now', hung, { record: ranSince }, 'too-long', hungFor(600_000)],
     ['stopped now, in the queue', hung, {}, 'too-long', hungFor(0)],
     ['above the scan limit', overLimit, {}, 'too-large', { isOfVersion: true }],
-    [
-      'above the limit of its start',
-      overLimit,
-      { record: { limit: 9 } },
-      'too-large',
-      { isOfVersion: true, limit: 9 },
-    ],
+    ['above the limit of its start', overLimit, ofNine, 'too-large', { isOfVersion: true, limit: 9 }],
     ['above a limit long ago', seen(10_000, overLimit), {}, 'too-large', { seenAfterMs: 10_000 }],
   ])('is that of a failure: %s', async (_, execution, more, why, others) => {
     const record = await made(execution, more);

@@ -1,13 +1,21 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
-
 import * as publications from '../../../lib/delivery/publication.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
-import { type Publication, readPublication } from '../../../lib/results/publication-request.ts';
+import { readPublication } from '../../../lib/results/publication-request.ts';
 import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
-import { CSV, doneRecord, ENGINE_CSV, publishingRecord, START, setting, underWayRecord } from './setting.ts';
+import {
+  CSV,
+  doneRecord,
+  ENGINE_CSV,
+  publication,
+  publishingRecord,
+  START,
+  setting,
+  underWayRecord,
+} from './setting.ts';
 import { useFakeTime } from './settled.ts';
 
 const { abandonPublication, publishLarge, requestPublication } = publications;
@@ -15,19 +23,12 @@ const { abandonPublication, publishLarge, requestPublication } = publications;
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 useFakeTime();
-
-const KEY = 'reports/q1/report.csv';
+const { key: KEY, record: RECORD, location } = publication;
 const GZIPPED = `${KEY}.gz`;
 const REQUEST = 'publications/q1.json';
-const RECORD = 'jobs/job-1.json';
-const columns: Publication['columns'] = [
-  { name: 'Day', type: 'datetime' },
-  { name: 'Clicks', type: 'integer' },
-];
-const { location, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
-const of = { executionId: 'q1', location, key: KEY, fileName: 'report.csv', columns } as const;
-const least: Publication = { form: 1, ...of };
-const publication = { ...least, dataVersion: 'v1', record: RECORD, partner: 'first-partner' } as const;
+const { location: _, ...published } = publishingRecord({ goodForMs: 9, slot: 's' });
+/** A request of release 1.0.0, which names no record, partner or version of the data. */
+const { dataVersion: _1, record: _2, partner: _3, ...least } = publication;
 const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } };
 const SIZES = { plain: CSV.length, gzip: expect.any(Number) };
 
@@ -92,13 +93,8 @@ describe('publishLarge', () => {
     for (const key of were) results.putFile(key, 'file');
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.callsOf('uploadFile')).toEqual(now.map((key) => `uploadFile ${key}`));
-    expect(results.document(RECORD)).toEqual({
-      ...published,
-      location,
-      state: 'done',
-      endedForMs: 0,
-      ...more,
-    });
+    const done = { ...published, location, state: 'done', endedForMs: 0 };
+    expect(results.document(RECORD)).toEqual({ ...done, ...more });
   });
 
   it('records at once what an earlier run had written', async () => {

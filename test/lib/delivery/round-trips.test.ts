@@ -47,13 +47,7 @@ const slots = { queriesPerPartner: 5 };
 // Nine calls of S3 in all, and eleven with a limit of queries. Calls of one step run at the same time. The eight steps are: the listing; the job's record; the attempt; the start;
 // the look that finds the result; Athena's answer, the closing listing and the result; the files; the end. With a limit
 // of queries, one more step writes the slot before the attempt.
-const end = [
-  'readResult athena',
-  'replace jobs',
-  'replace jobs',
-  'writeFile reports',
-  'writeFile reports.gz',
-];
+const end = 'readResult athena,replace jobs,replace jobs,writeFile reports,writeFile reports.gz'.split(',');
 const fresh = ['list', 'list', 'create jobs', 'read jobs', ...end];
 const withSlot = ['list', 'list', 'create jobs', 'create slots', 'read jobs', 'read slots', ...end];
 it.each<[string, Partial<DeliveryTerms>, number, string[]]>([

@@ -4,6 +4,8 @@ import { readDataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
+import type { Publication } from '../../../lib/results/publication-request.ts';
+import { parametersOf } from '../report/parameters.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
@@ -20,37 +22,20 @@ export const LARGE = 16 * 1024 * 1024 + 1;
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** The query parameters of the usual request. */
-export const PARAMETERS = {
-  requestedFields: ['Day,Clicks'],
-  startInclusive: ['2026-01-01T00:00:00Z'],
-  endExclusive: ['2026-01-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
+export const PARAMETERS = parametersOf('2026-01-01/2026-01-03', 'Day,Clicks');
 
-export const wanted: Wanted = {
-  request: parseRequest(publisherReport, {
-    accept: undefined,
-    parameters: PARAMETERS,
-  }),
-  entitlement: 'every-company',
-  client: 'client-1',
-};
+const usual = parseRequest(publisherReport, { accept: undefined, parameters: PARAMETERS });
+export const wanted: Wanted = { request: usual, entitlement: 'every-company', client: 'client-1' };
 
 /** The report that the service makes from the usual result of the engine in memory. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
 /** The terms of a caller's first request, if the request comes now. */
 export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
-  askedAt: Date.now(),
-  waitUntil: Date.now() + 25_000,
-  giveUpAt: Date.now() + 1_230_000,
-  publishUntil: Date.now() + 2_130_000,
-  longestQueryMs: 600_000,
-  longestQueueMs: 600_000,
-  listingMs: 0,
-  scanLimit: 10,
-  queriesPerPartner: undefined,
-  acceptsGzip: false,
+  ...{ askedAt: Date.now(), waitUntil: Date.now() + 25_000 },
+  ...{ giveUpAt: Date.now() + 1_230_000, publishUntil: Date.now() + 2_130_000 },
+  ...{ longestQueryMs: 600_000, longestQueueMs: 600_000, listingMs: 0 },
+  ...{ scanLimit: 10, queriesPerPartner: undefined, acceptsGzip: false },
   ...more,
 });
 
@@ -69,11 +54,7 @@ export function setting(...plans: Plan[]) {
   };
   const backends = { lake, results, queries };
   return {
-    clock,
-    lake,
-    results,
-    queries,
-    backends,
+    ...{ clock, lake, results, queries, backends },
     /** The facts that the request noted for the log. */
     facts,
     /** For each query that was counted in the metrics: how it ended. */
@@ -94,14 +75,8 @@ export function setting(...plans: Plan[]) {
 
 export type Setting = ReturnType<typeof setting>;
 
-const every = {
-  form: 2,
-  writer: 'writer-1',
-  attempt: 'attempt-1',
-  attempts: 1,
-  isRetry: false,
-  fingerprint: 'f1',
-} as const;
+const attempt = { attempt: 'attempt-1', attempts: 1, isRetry: false } as const;
+const every = { form: 2, writer: 'writer-1', fingerprint: 'f1', ...attempt } as const;
 
 /** What is recorded of a query that ended when the fake clock began. */
 const times = { submittedAt: START - 100, completedAt: START, bytesScanned: 1_000, engineMs: 7 };
@@ -121,15 +96,22 @@ const both = { plain: 10, gzip: 5 };
 export const doneRecord = like<RecordIn<'done'>>({ ...ended, state: 'done', isOfVersion: true, files: both });
 
 export const publishingRecord = like<RecordIn<'publishing'>>({
-  ...ended,
-  state: 'publishing',
-  isOfVersion: true,
-  files: {},
-  location: 's3://results/athena/q1.csv',
+  ...{ ...ended, state: 'publishing', isOfVersion: true, files: {}, location: 's3://results/athena/q1.csv' },
 });
 
-export const failedRecord = (why: RecordIn<'failed'>['why'], more: Partial<RecordIn<'failed'>> = {}) =>
-  like<RecordIn<'failed'>>({
-    ...ended,
-    ...{ state: 'failed', isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 },
-  })(more);
+/** The request to publish the result of that record. */
+export const publication = {
+  form: 1,
+  ...{ executionId: 'q1', location: 's3://results/athena/q1.csv', key: 'reports/q1/report.csv' },
+  ...{ fileName: 'report.csv', dataVersion: 'v1', record: 'jobs/job-1.json', partner: 'first-partner' },
+  columns: [
+    { name: 'Day', type: 'datetime' },
+    { name: 'Clicks', type: 'integer' },
+  ],
+} as const satisfies Publication;
+
+type Failed = RecordIn<'failed'>;
+export const failedRecord = (why: Failed['why'], more: Partial<Failed> = {}): Failed => {
+  const failure = { isOfVersion: false, why, reason: 'FAILED: x', seenAfterMs: 0 };
+  return { ...ended, state: 'failed', ...failure, ...more };
+};

@@ -1,54 +1,28 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
 import { daysHandler } from '../../../lib/http/days-handler.ts';
-import { Unauthenticated } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 import { START } from '../delivery/setting.ts';
-import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+import { parametersOf } from '../report/parameters.ts';
+import { BY_CLAIMS, functionSetting, request, tokenOf } from './setting.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START, toFake: ['Date'] });
   return () => vi.useRealTimers();
 });
 
-const PARAMETERS = {
-  startInclusive: ['2026-02-01T12:00:00Z'],
-  endExclusive: ['2026-02-03T00:00:00Z'],
-  'api-version': ['1.0'],
-};
-const CLAIMED = {
-  ENTITLEMENTS: 'claims',
-  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
-  EVERY_COMPANY_VALUE: 'all',
-};
+const PARAMETERS = parametersOf('2026-02-01T12:00:00Z/2026-02-03');
+
+const PATH = '/reporting/publisherperformance';
 
 function service({ env = {}, claims = {} as Claims } = {}) {
   const made = functionSetting(env);
-  const listed: { start: string; maxAgeMs: number }[] = [];
-  const list = made.lake.list.bind(made.lake);
-  made.lake.list = async (report, window, maxAgeMs) => {
-    expect(report).toBe(publisherReport);
-    listed.push({ start: new Date(window.start).toISOString(), maxAgeMs });
-    return list(report, window, maxAgeMs);
-  };
-  const handler = daysHandler(publisherReport, {
-    ...made.dependencies,
-    verifyToken: async (authorization) => {
-      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
-      return claims;
-    },
-  });
+  const list = vi.spyOn(made.lake, 'list');
+  const handler = daysHandler(publisherReport, { ...made.dependencies, verifyToken: tokenOf(claims) });
   const ask = (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) =>
-    invoke(
-      handler,
-      requestEvent({
-        path: '/reporting/publisherperformance/days',
-        headers,
-        ...(parameters && { parameters }),
-      }),
-    );
-  return { ...made, listed, ask };
+    request(handler, { path: `${PATH}/days`, headers, ...(parameters && { parameters }) });
+  return { ...made, list, ask };
 }
 
 describe('the days of a report', () => {
@@ -56,11 +30,9 @@ describe('the days of a report', () => {
     const { lake, ask } = service();
     Object.assign(lake, { objects: [], isTableMissing: true });
     const { statusCode, body } = await ask();
-    expect({ statusCode, ...JSON.parse(body) }).toMatchObject({
-      statusCode: 404,
-      type: expect.stringMatching(/:no-records$/),
-      detail: expect.stringContaining('publisher performance report'),
-    });
+    const detail = expect.stringContaining('publisher performance report');
+    expect(statusCode).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({ type: expect.stringMatching(/:no-records$/), detail });
   });
 
   it('come with Cache-Control: no-store, and the log names the caller', async () => {
@@ -69,10 +41,8 @@ describe('the days of a report', () => {
       (path) => lakeObject(`publisher_events/day=${path}`),
     );
     const answer = await made.ask();
-    expect(answer).toMatchObject({
-      statusCode: 200,
-      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-    });
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    expect(answer).toMatchObject({ statusCode: 200, headers });
     const { startInclusive, days } = JSON.parse(answer.body);
     expect([startInclusive, ...days]).toMatchObject([
       '2026-02-01T12:00:00Z',
@@ -80,30 +50,23 @@ describe('the days of a report', () => {
       { day: '2026-02-01', startInclusive: '2026-02-01T00:00:00Z', state: 'open' },
       { day: '2026-02-02', endExclusive: '2026-02-03T00:00:00Z', state: 'final' },
     ]);
-    expect(made.lines).toMatchObject([
-      {
-        level: 'info',
-        facts: {
-          status: 200,
-          report: 'publisherperformance',
-          client: 'first-partner',
-          companies: 'every-company',
-        },
-      },
-    ]);
+    const caller = { client: 'first-partner', companies: 'every-company' };
+    const facts = { status: 200, report: 'publisherperformance', ...caller };
+    expect(made.lines).toMatchObject([{ level: 'info', facts }]);
     // It is listed again for each request. The month before the window shows whether this lake marks complete days.
-    expect(made.listed).toEqual([{ start: '2026-01-01T12:00:00.000Z', maxAgeMs: 0 }]);
+    const listed = expect.objectContaining({ start: Date.parse('2026-01-01T12:00:00Z') });
+    expect(made.list.mock.calls).toEqual([[publisherReport, listed, 0]]);
     expect(made.untils).toEqual([START + 27_500]);
   });
 
   it('are refused with 401, before the lake is listed, if no valid token gives access to rows of the report', async () => {
     const stranger = service();
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
-    const entitledToNothing = service({ env: CLAIMED });
+    const entitledToNothing = service({ env: BY_CLAIMS });
     expect((await entitledToNothing.ask()).statusCode).toBe(401);
     // A caller without rights learns nothing about its parameters.
     expect((await entitledToNothing.ask({})).statusCode).toBe(401);
-    expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
+    for (const { list } of [stranger, entitledToNothing]) expect(list).not.toHaveBeenCalled();
   });
 
   it('are refused with 400, and every fault is listed, if the request has no parameters', async () => {
@@ -116,12 +79,8 @@ describe('the days of a report', () => {
     const made = service();
     made.lake.objects = undefined;
     expect((await made.ask()).statusCode).toBe(500);
-    expect(made.lines).toMatchObject([
-      {
-        level: 'error',
-        facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
-      },
-    ]);
+    const error = { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) };
+    expect(made.lines).toMatchObject([{ level: 'error', facts: { error } }]);
     // No failed report is counted.
     expect(made.metrics).toEqual({});
   });

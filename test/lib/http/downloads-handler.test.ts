@@ -10,28 +10,16 @@ import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { PARAMETERS, START, wanted } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
-import {
-  BY_REGISTER,
-  FAILED_LISTINGS,
-  failListing,
-  functionSetting,
-  invoke,
-  looksWhenRegisterIsRead,
-  PARTNER,
-  requestEvent,
-  SECRET,
-} from './setting.ts';
+import * as settings from './setting.ts';
+
+const { BY_REGISTER, FAILED_LISTINGS, functionSetting, PARTNER, request, SECRET } = settings;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
 useFakeTime();
 
-const WAITS_FOR_ATTEMPT: Progress = {
-  waitsFor: 'attempt',
-  data: { version: 'v1', fingerprint: 'f1', isListed: true },
-  cacheStatus: 'collapsed',
-  dataChanges: 0,
-};
+const data = { version: 'v1', fingerprint: 'f1', isListed: true };
+const WAITS_FOR_ATTEMPT: Progress = { waitsFor: 'attempt', data, cacheStatus: 'collapsed', dataChanges: 0 };
 const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
 const TICKET = 'A'.repeat(43);
 
@@ -54,25 +42,20 @@ interface Room {
   readonly waitedMs?: number;
 }
 
-async function waitingRoom({
-  plans = [{}],
-  env = {},
-  asks = {},
-  progress = WAITS_FOR_ATTEMPT,
-  waitedMs = 1_000,
-}: Room = {}) {
+async function waitingRoom(room: Room = {}) {
+  const { plans = [{}], env = {}, asks = {}, progress = WAITS_FOR_ATTEMPT, waitedMs = 1_000 } = room;
   const made = functionSetting({ QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000', ...env }, ...plans);
   const id = await issueTicket(made.results, { ...wanted, ...asks }, PARAMETERS, { progress, waitedMs });
   made.results.calls.splice(0);
   const handler = downloadsHandler(made.dependencies);
-  const get = async (pathParameters: Record<string, string> | undefined = { ticket: id, hop: '1' }) => {
+  const get = async (pathParameters: Record<string, string> = { ticket: id, hop: '1' }) => {
     const path = `/reporting/downloads/${pathParameters['ticket']}/${pathParameters['hop']}`;
-    const answering = invoke(handler, requestEvent({ path, pathParameters }));
+    const answering = request(handler, { path, pathParameters });
     await vi.advanceTimersByTimeAsync(30_000);
     return answering;
   };
   const stored = () => made.results.document(`waiting/${id}.json`) as Record<string, unknown>;
-  return { ...made, id, get, stored, handler };
+  return { ...made, id, get, stored };
 }
 
 describe('the waiting room', () => {
@@ -81,21 +64,13 @@ describe('the waiting room', () => {
     const answer = await room.get();
     expect(answer.statusCode).toBe(303);
     expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
+    const caller = { report: 'publisherperformance', client: 'client-1' };
+    const facts = { ...caller, hop: 1, isReady: true, queryExecutionId: 'q1' };
     expect(room.lines).toMatchObject([
       { message: 'download', facts: { client: 'client-1', partner: 'client-1' } },
-      {
-        level: 'info',
-        facts: {
-          report: 'publisherperformance',
-          client: 'client-1',
-          hop: 1,
-          isReady: true,
-          queryExecutionId: 'q1',
-        },
-      },
+      { level: 'info', facts },
     ]);
-    expect(JSON.stringify(room.lines)).not.toContain(SECRET);
-    expect(JSON.stringify(room.lines)).not.toContain(room.id);
+    for (const secret of [SECRET, room.id]) expect(JSON.stringify(room.lines)).not.toContain(secret);
   });
 
   it('leads to the next waiting URL while the report is not ready, and stores the progress', async () => {
@@ -103,22 +78,12 @@ describe('the waiting room', () => {
     const before = room.stored();
     const answer = await room.get({ ticket: room.id, hop: '123456' });
     expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/123457`);
-    expect(room.stored()).toEqual({
-      ...before,
-      // The record that the caller waited for is gone: its hop lists the lake again, and starts an attempt.
-      progress: {
-        ...WAITS_FOR_ATTEMPT,
-        data: {
-          version: expect.any(String),
-          fingerprint: expect.any(String),
-          isListed: true,
-          whyEmpty: 'no-match',
-        },
-        attempt: room.queries.started[0]?.token,
-      },
-      // The ticket says that its caller has waited for 1 s. This request waits for another 1 s.
-      waitedMs: 2_000,
-    });
+    const text = expect.any(String);
+    // The record that the caller waited for is gone: its hop lists the lake again, and starts an attempt.
+    const data = { version: text, fingerprint: text, isListed: true, whyEmpty: 'no-match' };
+    const progress = { ...WAITS_FOR_ATTEMPT, data, attempt: room.queries.started[0]?.token };
+    // The ticket says that its caller has waited for 1 s. This request waits for another 1 s.
+    expect(room.stored()).toEqual({ ...before, progress, waitedMs: 2_000 });
     expect(room.lines[0]?.facts).toMatchObject({ hop: 123_456, isReady: false, cacheStatus: 'miss' });
   });
 
@@ -178,12 +143,8 @@ describe('the waiting room', () => {
 
 describe('a waiting hop that S3 throttles', () => {
   const partnerRoom = async (more: Room = {}) => {
-    const room = await waitingRoom({
-      env: BY_REGISTER,
-      asks: OF_COMPANIES,
-      plans: [{ ends: 'never' }],
-      ...more,
-    });
+    const usual: Room = { env: BY_REGISTER, asks: OF_COMPANIES, plans: [{ ends: 'never' }] };
+    const room = await waitingRoom({ ...usual, ...more });
     room.partners.set('client-1', PARTNER);
     return room;
   };
@@ -191,14 +152,11 @@ describe('a waiting hop that S3 throttles', () => {
   const noRegister = (room: Made) => {
     room.register.find = () => Promise.reject(throttled());
   };
-  const ledOn = (room: Made, hop: number) => ({
-    statusCode: 303,
-    headers: expect.objectContaining({
-      Location: `/prod/reporting/downloads/${room.id}/${hop}`,
-      'Cache-Control': 'no-store',
-      'Cache-Status': 'PerformanceReports; fwd=miss',
-    }),
-  });
+  const ledOn = (room: Made, hop: number) => {
+    const Location = `/prod/reporting/downloads/${room.id}/${hop}`;
+    const cache = { 'Cache-Control': 'no-store', 'Cache-Status': 'PerformanceReports; fwd=miss' };
+    return { statusCode: 303, headers: expect.objectContaining({ Location, ...cache }) };
+  };
 
   const noListing = (room: Made) => {
     room.lake.list = () => Promise.reject(throttled());
@@ -216,10 +174,8 @@ describe('a waiting hop that S3 throttles', () => {
     const before = room.stored();
     fault(room);
     expect(await room.get()).toMatchObject(ledOn(room, 2));
-    const facts = {
-      ...{ hop: 1, status: 303, isReady: false, cacheStatus: 'miss' },
-      cause: 'S3 GetObject failed: SlowDown, status 503',
-    };
+    const told = { hop: 1, status: 303, isReady: false, cacheStatus: 'miss' };
+    const facts = { ...told, cause: 'S3 GetObject failed: SlowDown, status 503' };
     expect(room.lines).toMatchObject([{ level: 'info', facts }]);
     expect(room.lines[0]?.facts).not.toHaveProperty('problem');
     expect([room.metrics, room.queries.started, room.stored()]).toEqual([{}, [], before]);
@@ -239,23 +195,19 @@ describe('a waiting hop that S3 throttles', () => {
   // The caller’s time is 1,105 s. Each earlier hop waited for `QUERY_WAIT_MS`. Or it was throttled: until 1.5 s after
   // 25 s (8 s, if it waits for less), or up to 5 s less, if the next try would have come too late.
   it.each([
-    { waitMs: 25_000, throttledMs: 26_500, lastHop: 51 },
-    { waitMs: 1_000, throttledMs: 9_500, lastHop: 1_096 },
+    [25_000, 26_500, 51],
+    [1_000, 9_500, 1_096],
   ])(
-    'is answered 503 if its ticket can’t be read and the hops before it have used up the caller’s time: %o',
-    async ({ waitMs, throttledMs, lastHop }) => {
+    'that waits %i ms is answered 503 if its ticket can’t be read for %i ms and hop %i has used up the caller’s time',
+    async (waitMs, throttledMs, last) => {
       const room = await partnerRoom({ env: { QUERY_WAIT_MS: String(waitMs) } });
       room.results.read = async () => {
         await delay(throttledMs);
         throw throttled();
       };
-      expect(await room.get({ ticket: room.id, hop: String(lastHop) })).toMatchObject(
-        ledOn(room, lastHop + 1),
-      );
-      expect(await room.get({ ticket: room.id, hop: String(lastHop + 1) })).toMatchObject({
-        statusCode: 503,
-        headers: { 'Retry-After': '30' },
-      });
+      const at = (hop: number) => room.get({ ticket: room.id, hop: String(hop) });
+      expect(await at(last)).toMatchObject(ledOn(room, last + 1));
+      expect(await at(last + 1)).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '30' } });
     },
   );
 });
@@ -276,30 +228,25 @@ describe('the listing of the lake', () => {
 
   it('is made while the register is read if the caller waits for a slot', async () => {
     const made = await room({ progress: WAITS_FOR_SLOT });
-    const looks = looksWhenRegisterIsRead(made);
+    const looks = settings.slowRegister(made);
     expect((await made.get()).statusCode).toBe(303);
     expect(looks).toEqual([1]);
   });
 });
 
-describe('the waiting room, when the listing of the lake fails for a caller that waits for a slot,', () => {
-  it.each(FAILED_LISTINGS)(
-    'hides the failure from a client that is not in the register: %o',
-    async (failed) => {
-      const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
-      failListing(made, failed);
-      const stranger = await made.get();
-      expect([stranger.statusCode, stranger.body]).toEqual([
-        404,
-        expect.stringContaining('no-such-download'),
-      ]);
-      made.partners.set('client-1', PARTNER);
-      const partner = await made.get();
-      expect(partner.statusCode).toBe(failed.status === 503 ? 303 : failed.status);
-      expect(partner.body).not.toContain('no-such-download');
-    },
-  );
-});
+it.each(FAILED_LISTINGS)(
+  'a listing that fails for a caller that waits for a slot is hidden from a client that is not in the register: $why',
+  async ({ status, fail }) => {
+    const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
+    fail(made);
+    const unknown = { statusCode: 404, body: expect.stringContaining('no-such-download') };
+    expect(await made.get()).toMatchObject(unknown);
+    made.partners.set('client-1', PARTNER);
+    const partner = await made.get();
+    expect(partner.statusCode).toBe(status === 503 ? 303 : status);
+    expect(partner.body).not.toContain('no-such-download');
+  },
+);
 
 it('the waiting URL keeps the part of the path before the service’s own path', () => {
   for (const [path, expected] of [

@@ -1,16 +1,13 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
-import {
-  AthenaClient,
-  AthenaServiceException,
-  InternalServerException,
-  TooManyRequestsException,
-} from '@aws-sdk/client-athena';
+import * as athena from '@aws-sdk/client-athena';
 import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { functionDependencies } from '../../../lib/http/function-dependencies.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+
+const { AthenaClient, AthenaServiceException, InternalServerException, TooManyRequestsException } = athena;
 
 const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREFIX: 'warehouse/' };
 const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
@@ -66,21 +63,14 @@ describe('functionDependencies', () => {
     await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
     await results.head('reports/x');
     await lake.list(publisherReport, window, 0);
+    const QueryExecutionContext = { Database: 'reports' };
+    const Prefix = 'warehouse/publisher_events/';
     expect(sent).toMatchObject([
-      {
-        name: 'StartQueryExecutionCommand',
-        input: { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'reports' },
-      },
+      { name: 'StartQueryExecutionCommand', input: { QueryExecutionContext, WorkGroup: 'reports' } },
       { name: 'HeadObjectCommand', input: { Bucket: 'results', Key: 'reports/x' } },
-      {
-        name: 'ListObjectsV2Command',
-        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
-      },
+      { name: 'ListObjectsV2Command', input: { Bucket: 'events', Prefix: `${Prefix}day=` } },
       // The lake found nothing in the window, so it asks whether the table exists.
-      {
-        name: 'ListObjectsV2Command',
-        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
-      },
+      { name: 'ListObjectsV2Command', input: { Bucket: 'events', Prefix, MaxKeys: 1 } },
     ]);
   });
 
@@ -121,13 +111,9 @@ describe('functionDependencies', () => {
     expect(sent).toHaveLength(1);
   });
 
+  const forbidden = expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
   it.each([
-    [
-      'S3 forbids it',
-      ENVIRONMENT,
-      3,
-      expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 }),
-    ],
+    ['S3 forbids it', ENVIRONMENT, 3, forbidden],
     ['the configuration names no lake', LEAST_ENVIRONMENT, 0, undefined],
   ])('logs once that the lake can not be listed, if %s', async (_, environment, calls, error) => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});

@@ -6,15 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { publicHandler, readPageFiles } from '../../../lib/http/public-handler.ts';
 import { openApiDocument } from '../../../lib/openapi/document.ts';
 import { describeFields } from '../../../lib/openapi/fields.ts';
+import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
-const files = {
-  version: 'abc',
-  byName: new Map([
-    ['page.html', { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' }],
-    ['page.js', { mediaType: 'text/javascript', body: 'run("{{base}}")' }],
-  ]),
-};
+const page = { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' };
+const script = { mediaType: 'text/javascript', body: 'run("{{base}}")' };
+const files = { version: 'abc', byName: new Map(Object.entries({ 'page.html': page, 'page.js': script })) };
 const downloadOrigins = ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'];
 
 type Asked = Partial<Parameters<typeof requestEvent>[0]> & {
@@ -24,23 +21,16 @@ type Asked = Partial<Parameters<typeof requestEvent>[0]> & {
   readonly context?: { readonly domainName?: string | undefined; readonly path?: string };
 };
 
-async function ask(path: string, { env, method = 'GET', context, ...more }: Asked = {}) {
+async function ask(path: string, { env, method: httpMethod = 'GET', context, ...more }: Asked = {}) {
   const { dependencies, lines } = functionSetting(env);
   const event = requestEvent({ path, ...more });
-  const { body, ...answer } = await invoke(publicHandler({ ...dependencies, files, downloadOrigins }), {
-    ...event,
-    httpMethod: method,
-    requestContext: { ...event.requestContext, ...context },
-  } as typeof event);
-  return { ...answer, body, lines, config: dependencies.config };
+  const requestContext = { ...event.requestContext, ...context };
+  const handler = publicHandler({ ...dependencies, files, downloadOrigins });
+  const answer = await invoke(handler, { ...event, httpMethod, requestContext } as typeof event);
+  return { ...answer, lines, config: dependencies.config };
 }
 
-const COMMON = {
-  'Service-Version': 'unknown',
-  'X-Content-Type-Options': 'nosniff',
-  'Strict-Transport-Security': 'max-age=31536000',
-  Vary: 'Accept-Encoding',
-};
+const COMMON = { 'Service-Version': 'unknown', ...COMMON_HEADERS, Vary: 'Accept-Encoding' };
 
 describe('GET /openapi.json', () => {
   it.each([
@@ -52,10 +42,8 @@ describe('GET /openapi.json', () => {
     });
     const document = openApiDocument(url, 'api://reports/.default', config);
     expect(body === JSON.stringify(document)).toBe(true);
-    expect([statusCode, headers]).toEqual([
-      200,
-      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'private, max-age=300' },
-    ]);
+    const cache = { 'Content-Type': 'application/json', 'Cache-Control': 'private, max-age=300' };
+    expect([statusCode, headers]).toEqual([200, { ...COMMON, ...cache }]);
     expect(lines).toMatchObject([{ level: 'info', facts: { status: 200 } }]);
   });
 });
@@ -77,10 +65,8 @@ describe('GET /reporting/fields', () => {
       access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
       limits: { longestReportSeconds: 2, requestsPerSecond: 20.25 },
     });
-    expect([statusCode, headers]).toEqual([
-      200,
-      { ...COMMON, 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' },
-    ]);
+    const cache = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
+    expect([statusCode, headers]).toEqual([200, { ...COMMON, ...cache }]);
   });
 });
 
@@ -94,10 +80,8 @@ describe('GET /', () => {
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
   ])('gives a page that loads its files from the address of the service: %s', async (path, src) => {
-    expect(await ask('/', { context: { path } })).toMatchObject({
-      statusCode: 200,
-      body: `<script src="${src}">`,
-    });
+    const body = `<script src="${src}">`;
+    expect(await ask('/', { context: { path } })).toMatchObject({ statusCode: 200, body });
   });
 
   it('allows connections only to its own host and the hosts of downloads, and must be revalidated before reuse', async () => {
@@ -124,14 +108,10 @@ describe('GET /page/{file}', () => {
     ['revalidated before reuse if another version was requested', 'old', 'no-cache'],
     ['revalidated before reuse if no version was requested', undefined, 'no-cache'],
   ])('gives the file as it was built, with the page’s policy, %s', async (_, v, expected) => {
-    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject({
-      body: 'run("{{base}}")',
-      headers: {
-        'Content-Type': 'text/javascript',
-        'Cache-Control': expected,
-        'Content-Security-Policy': expect.stringContaining("default-src 'none'"),
-      },
-    });
+    const policy = expect.stringContaining("default-src 'none'");
+    const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': expected };
+    const answer = { body: 'run("{{base}}")', headers: { ...headers, 'Content-Security-Policy': policy } };
+    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject(answer);
   });
 
   it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (name) => {
@@ -146,12 +126,9 @@ describe('all else', () => {
     ['/reporting/fields', { method: 'OPTIONS' }],
   ])('is answered with a 404 and a problem document: %s %j', async (path, more) => {
     const { statusCode, headers, body } = await ask(path, more);
+    const problem = { status: 404, title: 'Not found', instance: 'urn:uuid:request-1' };
     expect([statusCode, headers?.['Content-Type']]).toEqual([404, 'application/problem+json']);
-    expect(JSON.parse(body)).toMatchObject({
-      status: 404,
-      title: 'Not found',
-      instance: 'urn:uuid:request-1',
-    });
+    expect(JSON.parse(body)).toMatchObject(problem);
   });
 
   it('leads from /docs/ to /docs, on every base path', async () => {
@@ -171,11 +148,10 @@ describe('the files of the page', () => {
 
   it('have the media types of their extensions; a file with another extension is left out', async () => {
     const { byName } = await pageOf({ ...FILES, 'page.js.map': 'map' });
-    expect([...byName].map(([name, { mediaType, body }]) => [name, mediaType, body]).sort()).toEqual([
-      ['a.html', 'text/html; charset=utf-8', 'html'],
-      ['b.js', 'text/javascript; charset=utf-8', 'js ü'],
-      ['c.css', 'text/css; charset=utf-8', 'css'],
-      ['d.svg', 'image/svg+xml', 'svg'],
+    const texts = [...byName].map(([name, { mediaType, body }]) => `${name} ${mediaType} ${body}`).sort();
+    expect(texts).toEqual([
+      ...['a.html text/html; charset=utf-8 html', 'b.js text/javascript; charset=utf-8 js ü'],
+      ...['c.css text/css; charset=utf-8 css', 'd.svg image/svg+xml svg'],
     ]);
   });
 

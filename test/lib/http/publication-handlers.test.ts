@@ -1,29 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { abandonmentHandler, publicationHandler } from '../../../lib/http/publication-handler.ts';
-import type { Publication } from '../../../lib/results/publication-request.ts';
-import { CSV, publishingRecord, START } from '../delivery/setting.ts';
+import { CSV, ENGINE_CSV, publication, publishingRecord, START } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
 import { functionSetting } from './setting.ts';
 
 useFakeTime();
 
-const KEY = 'reports/q1/report.csv';
 const REQUEST = 'publications/q1.json';
-const RECORD = 'jobs/job-1.json';
-const publication: Publication = {
-  form: 1,
-  executionId: 'q1',
-  location: 's3://results/athena/q1.csv',
-  key: KEY,
-  fileName: 'report.csv',
-  columns: [
-    { name: 'Day', type: 'datetime' },
-    { name: 'Clicks', type: 'integer' },
-  ],
-  partner: 'first-partner',
-  record: RECORD,
-};
 const event = { detail: { object: { key: REQUEST } } };
+const told = { publication: REQUEST, queryExecutionId: 'q1', partner: 'first-partner' };
 
 describe('the publishing function', () => {
   const publishing = () => {
@@ -33,46 +18,28 @@ describe('the publishing function', () => {
       made.untils.push(until);
       return made.results;
     };
-    const run = () =>
-      publicationHandler({ ...made.dependencies, largeFilesUntil })(event, {
-        getRemainingTimeInMillis: () => 900_000,
-      });
+    const dependencies = { ...made.dependencies, largeFilesUntil };
+    const run = () => publicationHandler(dependencies)(event, { getRemainingTimeInMillis: () => 900_000 });
     return { ...made, run };
   };
 
   it('publishes the requested result, within the function’s time, and writes one log line', async () => {
     const { results, run, lines, untils } = publishing();
     results.put(REQUEST, publication);
-    results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
+    results.putResult(publication.location, ENGINE_CSV);
     await run();
-    expect(results.objects.get(KEY)?.text).toBe(CSV);
+    expect(results.objects.get(publication.key)?.text).toBe(CSV);
     expect(untils).toEqual([START + 895_000, START + 895_000]);
-    expect(lines).toEqual([
-      {
-        level: 'info',
-        message: 'publication',
-        facts: { publication: REQUEST, durationMs: 5, queryExecutionId: 'q1', partner: 'first-partner' },
-      },
-    ]);
+    expect(lines).toEqual([{ level: 'info', message: 'publication', facts: { ...told, durationMs: 5 } }]);
   });
 
   it('fails if the result is gone, so that Lambda runs it again, and logs an error', async () => {
     const { results, run, lines } = publishing();
     results.put(REQUEST, publication);
     await expect(run()).rejects.toThrow('the result of query q1 is gone');
-    expect(lines).toEqual([
-      {
-        level: 'error',
-        message: 'publication',
-        facts: {
-          publication: REQUEST,
-          durationMs: 5,
-          queryExecutionId: 'q1',
-          partner: 'first-partner',
-          error: expect.objectContaining({ message: 'the result of query q1 is gone' }),
-        },
-      },
-    ]);
+    const error = expect.objectContaining({ message: 'the result of query q1 is gone' });
+    const facts = { ...told, durationMs: 5, error };
+    expect(lines).toEqual([{ level: 'error', message: 'publication', facts }]);
   });
 });
 
@@ -80,25 +47,15 @@ describe('the abandoning function', () => {
   it('records that the publication is abandoned, so that waiting requests end, and logs an error', async () => {
     const { dependencies, results, lines, untils } = functionSetting();
     results.put(REQUEST, publication);
-    results.put(RECORD, publishingRecord());
+    results.put(publication.record, publishingRecord());
     await abandonmentHandler(dependencies)(
       { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
       { getRemainingTimeInMillis: () => 60_000 },
     );
-    expect(results.document(RECORD)).toMatchObject({ state: 'failed', why: 'unpublished' });
+    expect(results.document(publication.record)).toMatchObject({ state: 'failed', why: 'unpublished' });
     // This is five seconds before the function is cut off.
     expect(untils).toEqual([START + 55_000]);
-    expect(lines).toEqual([
-      {
-        level: 'error',
-        message: 'publication abandoned',
-        facts: {
-          publication: REQUEST,
-          queryExecutionId: 'q1',
-          partner: 'first-partner',
-          condition: 'RetriesExhausted',
-        },
-      },
-    ]);
+    const facts = { ...told, condition: 'RetriesExhausted' };
+    expect(lines).toEqual([{ level: 'error', message: 'publication abandoned', facts }]);
   });
 });

@@ -1,69 +1,40 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Claims } from '../../../lib/access/claims.ts';
-import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
-import { NotAuthorized, Unauthenticated } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { PARAMETERS, START } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
-import {
-  BY_REGISTER,
-  FAILED_LISTINGS,
-  failListing,
-  functionSetting,
-  invoke,
-  looksWhenRegisterIsRead,
-  PARTNER,
-  requestEvent,
-  SECRET,
-} from './setting.ts';
+import * as settings from './setting.ts';
+
+const { BY_CLAIMS, BY_REGISTER, FAILED_LISTINGS, functionSetting, PARTNER, request, SECRET } = settings;
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
 useFakeTime();
 
 const ASKED = { ...PARAMETERS, 'filter[DeviceOrProxy]': [SECRET] };
-const CLAIMED = {
-  ENTITLEMENTS: 'claims',
-  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
-  EVERY_COMPANY_VALUE: 'all',
-};
 
 function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {}) {
   const made = functionSetting(env, ...plans);
-  const tokens: (string | undefined)[] = [];
-  const handler = reportHandler(publisherReport, {
-    ...made.dependencies,
-    verifyToken: async (authorization) => {
-      tokens.push(authorization);
-      if (authorization === 'Bearer without-scope') throw new NotAuthorized('scope', 'first-partner');
-      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
-      return claims;
-    },
-  });
+  const verifyToken = settings.tokenOf(claims);
+  const handler = reportHandler(publisherReport, { ...made.dependencies, verifyToken });
   const ask = async (
     parameters: Record<string, string[]> | undefined = ASKED,
     headers = {},
     requestTimeEpoch = START,
   ) => {
-    const answering = invoke(
-      handler,
-      requestEvent({
-        path: '/reporting/publisherperformance',
-        headers,
-        requestTimeEpoch,
-        ...(parameters && { parameters }),
-      }),
-    );
+    const times = { headers, requestTimeEpoch, ...(parameters && { parameters }) };
+    const answering = request(handler, { path: '/reporting/publisherperformance', ...times });
     await vi.advanceTimersByTimeAsync(60_000);
     return answering;
   };
-  return { ...made, tokens, ask };
+  return { ...made, ask };
 }
+const ofRegister = () => service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
 describe('a report route', () => {
   it('answers with the report’s URL, and writes a log line for the download link and one for the request', async () => {
-    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+    const made = ofRegister();
     made.partners.set('client-1', PARTNER);
     const answer = await made.ask();
     expect(answer).toMatchObject({
@@ -81,59 +52,28 @@ describe('a report route', () => {
         'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
         'Keep it to yourself: until it expires, whoever has it can download the report.\n',
     });
-    expect(made.lines).toHaveLength(2);
-    expect(made.lines[0]).toEqual({
-      level: 'info',
-      message: 'download',
-      facts: {
-        requestId: 'request-1',
-        client: 'client-1',
-        partner: 'first-partner',
-        report: 'publisherperformance',
-        startInclusive: '2026-01-01T00:00:00Z',
-        endExclusive: '2026-01-03T00:00:00Z',
-        requestedFields: 'Day,Clicks',
-        companies: '7,9',
-        dataVersion: answer.headers?.['Data-Version'],
-        bytes: expect.any(Number),
-      },
-    });
-    expect(made.lines[1]).toEqual({
-      level: 'info',
-      message: 'request',
-      facts: {
-        requestId: 'request-1',
-        status: 303,
-        durationMs: expect.any(Number),
-        report: 'publisherperformance',
-        client: 'client-1',
-        partner: 'first-partner',
-        companies: 2,
-        queryExecutionId: 'q1',
-        dataVersion: answer.headers?.['Data-Version'],
-        job: expect.stringMatching(/^[0-9a-f]{64}$/),
-        bytesScanned: 1_000,
-        engineMs: 7,
-        queryMs: 0,
-        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
-        endedQueries: 1,
-        endedBytes: 1_000,
-        cacheStatus: 'miss',
-        isReady: true,
-      },
-    });
+    const caller = { requestId: 'request-1', client: 'client-1', partner: 'first-partner' };
+    const dataVersion = answer.headers?.['Data-Version'];
+    const every = { ...caller, report: 'publisherperformance', dataVersion };
+    const window = { startInclusive: '2026-01-01T00:00:00Z', endExclusive: '2026-01-03T00:00:00Z' };
+    const file = { requestedFields: 'Day,Clicks', companies: '7,9', bytes: expect.any(Number) };
+    const ran = { bytesScanned: 1_000, queryMs: 0 };
+    const ends = { ends: [{ state: 'succeeded', ...ran }], endedQueries: 1, endedBytes: 1_000 };
+    const job = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const query = { queryExecutionId: 'q1', job, ...ran, engineMs: 7 };
+    const outcome = { status: 303, durationMs: expect.any(Number), cacheStatus: 'miss', isReady: true };
+    expect(made.lines).toEqual([
+      { level: 'info', message: 'download', facts: { ...every, ...window, ...file } },
+      { level: 'info', message: 'request', facts: { ...every, ...query, ...ends, ...outcome, companies: 2 } },
+    ]);
     for (const secret of [SECRET, 'partner.example'])
       expect(JSON.stringify(made.lines)).not.toContain(secret);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
   });
 
   it('takes its times and limits from the configuration', async () => {
-    const env = {
-      DOWNLOAD_URL_SECONDS: '60',
-      QUERY_WAIT_MS: '5000',
-      MAX_BYTES_SCANNED: '5',
-      LISTING_SECONDS: '9',
-    };
+    const times = { DOWNLOAD_URL_SECONDS: '60', QUERY_WAIT_MS: '5000', LISTING_SECONDS: '9' };
+    const env = { ...times, MAX_BYTES_SCANNED: '5' };
     const made = service({ env, plans: [{ ends: 'scan-limit-exceeded' }] });
     expect((await made.ask()).statusCode).toBe(400);
     expect(made.lake.looks[0]).toBe(9_000);
@@ -145,26 +85,16 @@ describe('a report route', () => {
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });
 
-  const late = { plans: [{ ends: 'never' }] } as const;
+  const late = { plans: [{ ends: 'never' as const }] };
   // The calls of a first request may last until 1.5 s after the 8 s that it may wait. If its caller must wait, the
   // ticket may be stored until 2.5 s after the 25 s that the gateway leaves.
   it.each<[string, Parameters<typeof service>[0], gatewayMs: number, untils: number[]]>([
     ['of a request that came just now', {}, 0, [9_500]],
     ['of a request that came a second ago', {}, -1_000, [8_500]],
     ['of a request that came in the future, which counts as now', {}, 5_000, [9_500]],
-    ['of a request that came longer ago than the gateway waits, which counts as now', {}, -29_000, [9_500]],
-    [
-      'and of the call that stores the ticket of a caller that must wait',
-      { plans: [...late.plans] },
-      0,
-      [9_500, 27_500],
-    ],
-    [
-      'for a moment, even if all time has passed by a clock that is ahead',
-      { plans: [...late.plans] },
-      -28_999,
-      [3_000, 4_000],
-    ],
+    ['of a request older than the gateway waits, which counts as now', {}, -29_000, [9_500]],
+    ['and of the call that stores the ticket of a caller that must wait', late, 0, [9_500, 27_500]],
+    ['for a moment, even if all time has passed by a clock that is ahead', late, -28_999, [3_000, 4_000]],
   ])('limits the time of the calls to AWS %s', async (_, given, gatewayMs, untils) => {
     const made = service(given);
     expect((await made.ask(ASKED, {}, START + gatewayMs)).statusCode).toBe(303);
@@ -182,12 +112,8 @@ describe('a report route', () => {
   it('answers 401 for a valid token without the scope, and the log names the token’s client', async () => {
     const made = service();
     expect((await made.ask(ASKED, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
-    expect(made.lines).toMatchObject([
-      {
-        level: 'info',
-        facts: { problem: 'not-authorized', client: 'first-partner', partner: 'first-partner' },
-      },
-    ]);
+    const facts = { problem: 'not-authorized', client: 'first-partner', partner: 'first-partner' };
+    expect(made.lines).toMatchObject([{ level: 'info', facts }]);
   });
 
   it('answers 400 with every fault if the request has no parameters and its Accept header does not allow CSV', async () => {
@@ -202,64 +128,53 @@ describe('a report route', () => {
   });
 
   it('queries the rows of the companies that the token gives access to, and answers 401 if there are none', async () => {
-    const nobody = service({ env: CLAIMED });
+    const nobody = service({ env: BY_CLAIMS });
     expect((await nobody.ask()).statusCode).toBe(401);
     expect(nobody.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
-    const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
+    const made = service({ env: BY_CLAIMS, claims: { companies: ['7', '9'] } as Claims });
     expect((await made.ask()).statusCode).toBe(303);
     expect(made.lines.at(-1)?.facts['companies']).toBe(2);
     expect(made.queries.started[0]?.query.sql).toContain('publisher_company_id IN (7, 9)');
   });
 });
 
-describe('a report route, with a register of partners,', () => {
-  const other = { publisherCompanies: [], advertiserCompanies: ['3'] };
-  it.each<[string, Partial<PartnerRecord> | undefined, object, string[]?]>([
-    [
-      'of the other report',
-      other,
-      { refusal: 'no-companies', partner: 'first-partner' },
-      ['advertiserperformance'],
-    ],
-    ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
-  ])(
-    'refuses a client that is %s, and gives the reason only in the log',
-    async (_, facts, logged, reports) => {
-      const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-      if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
-      const answer = await made.ask();
-      expect(answer.statusCode).toBe(401);
-      expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
-      // Only this member tells a client of the other report from the rest, and it is absent where it would be empty.
-      expect(JSON.parse(answer.body).reports).toEqual(reports);
-      expect(made.lines).toMatchObject([
-        { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
-      ]);
-    },
-  );
+const other = { ...PARTNER, publisherCompanies: [], advertiserCompanies: ['3'] };
+it.each([
+  ['that has rows of the other report', other, 'no-companies', 'first-partner', ['advertiserperformance']],
+  ['that is not in the register', undefined, 'unknown-client', 'client-1', undefined],
+])('a client %s is refused, and only the log says why', async (_, record, refusal, partner, reports) => {
+  const made = ofRegister();
+  if (record) made.partners.set('client-1', record);
+  const answer = await made.ask();
+  expect(answer.statusCode).toBe(401);
+  expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
+  // Only this member tells a client of the other report from the rest, and it is absent where it would be empty.
+  expect(JSON.parse(answer.body).reports).toEqual(reports);
+  const facts = { problem: 'not-authorized', client: 'client-1', refusal, partner };
+  expect(made.lines).toMatchObject([{ facts }]);
 });
 
 describe('the listing of the lake', () => {
   it.each(FAILED_LISTINGS)(
-    'that fails is answered $status only to a client in the register: %o',
-    async (failed) => {
-      const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-      failListing(made, failed);
+    'that fails is answered $status only to a client in the register: $why',
+    async ({ status, fail }) => {
+      const made = ofRegister();
+      fail(made);
       expect((await made.ask()).statusCode).toBe(401);
       made.partners.set('client-1', PARTNER);
-      expect((await made.ask()).statusCode).toBe(failed.status);
+      expect((await made.ask()).statusCode).toBe(status);
     },
   );
 
   it('runs while the register is read', async () => {
-    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
-    const looks = looksWhenRegisterIsRead(made);
+    const made = ofRegister();
+    const looks = settings.slowRegister(made);
     expect((await made.ask()).statusCode).toBe(303);
     expect(looks).toEqual([1]);
   });
 
   it('does not run if the request is wrong', async () => {
-    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+    const made = ofRegister();
     expect((await made.ask({})).statusCode).toBe(401);
     made.partners.set('client-1', PARTNER);
     expect((await made.ask({})).statusCode).toBe(400);
@@ -269,48 +184,28 @@ describe('the listing of the lake', () => {
 
 it('a report that takes longer than a request is answered with a waiting URL, whose ticket has the facts for it', async () => {
   const made = service({
-    env: { ...CLAIMED, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' },
+    env: { ...BY_CLAIMS, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' },
     claims: { client_id: 'first-partner', companies: ['7', '9223372036854775807'] } as Claims,
     plans: [{ ends: 'never' }],
   });
   const answer = await made.ask();
-  expect(answer).toMatchObject({
-    statusCode: 303,
-    headers: {
-      Location: expect.stringMatching(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/),
-      'Cache-Control': 'no-store',
-      'Cache-Status': 'PerformanceReports; fwd=miss',
-    },
-    body:
-      'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
-      'or says where to wait on.\n',
-  });
+  const Location = expect.stringMatching(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/);
+  const cache = { 'Cache-Control': 'no-store', 'Cache-Status': 'PerformanceReports; fwd=miss' };
+  const body =
+    'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
+    'or says where to wait on.\n';
+  expect(answer).toMatchObject({ statusCode: 303, headers: { Location, ...cache }, body });
   expect(answer.headers).not.toHaveProperty('Data-Version');
-  expect(made.lines[0]?.facts).toMatchObject({
-    isReady: false,
-    cacheStatus: 'miss',
-    queryExecutionId: 'q1',
-  });
+  expect(made.lines[0]?.facts).toMatchObject({ isReady: false, cacheStatus: 'miss', queryExecutionId: 'q1' });
   expect(made.metrics).toEqual({});
   expect(JSON.stringify(made.lines)).not.toContain('downloads');
   const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('waiting/'));
+  const digest = expect.stringMatching(/^[0-9a-f]{32}$/);
+  const data = expect.objectContaining({ version: digest, fingerprint: digest, isListed: true });
+  const progress = { waitsFor: 'attempt', data, cacheStatus: 'collapsed', dataChanges: 0 };
   expect(made.results.document(key)).toEqual({
-    form: 2,
-    report: 'publisherperformance',
-    parameters: ASKED,
-    companies: ['7', '9223372036854775807'],
-    client: 'first-partner',
-    progress: {
-      waitsFor: 'attempt',
-      data: expect.objectContaining({
-        version: expect.stringMatching(/^[0-9a-f]{32}$/),
-        fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
-        isListed: true,
-      }),
-      cacheStatus: 'collapsed',
-      dataChanges: 0,
-      attempt: made.queries.started[0]?.token,
-    },
-    waitedMs: 1_000,
+    ...{ form: 2, report: 'publisherperformance', parameters: ASKED, waitedMs: 1_000 },
+    ...{ companies: ['7', '9223372036854775807'], client: 'first-partner' },
+    progress: { ...progress, attempt: made.queries.started[0]?.token },
   });
 });

@@ -23,48 +23,38 @@ describe('requestHeader', () => {
 });
 
 it.each([
-  ['gzip', true],
-  ['deflate;q=1, gzip;q=0.1', true],
-  ['*', true],
-  [undefined, false],
-  ['', false],
-  ['br, deflate', false],
-  ['gzip;q=0.0, *', false],
-  ['*;q=0', false],
-  ['gzipped', false],
+  ...['gzip', 'deflate;q=1, gzip;q=0.1', '*'].map((header) => [header, true] as const),
+  ...[undefined, '', 'br, deflate', 'gzip;q=0.0, *', '*;q=0', 'gzipped'].map(
+    (header) => [header, false] as const,
+  ),
 ])('with Accept-Encoding %j, the caller accepts gzip: %s', (header, expected) => {
   expect(acceptsGzip(header)).toBe(expected);
 });
 
-const urlOf = (domainName: string | undefined, path: string, headers: Record<string, string[]> = {}) =>
-  serviceUrl({
-    resource: '/openapi.json',
-    requestContext: { domainName, path },
-    multiValueHeaders: headers,
-  } as unknown as APIGatewayProxyEvent);
-const https = { 'X-Forwarded-Proto': ['https'], 'X-Forwarded-Port': ['443'] };
+const PATH = '/openapi.json';
+const urlOf = (
+  domainName: string | undefined,
+  path: string,
+  multiValueHeaders: Record<string, string[]> = {},
+) => {
+  const requestContext = { domainName, path };
+  return serviceUrl({ resource: PATH, requestContext, multiValueHeaders } as unknown as APIGatewayProxyEvent);
+};
+const forwarded = (scheme: string, port: string) => ({
+  'X-Forwarded-Proto': [scheme],
+  'X-Forwarded-Port': [port],
+});
+const https = forwarded('https', '443');
 const gateway = 'abc123.execute-api.eu-west-1.amazonaws.com';
 
 describe('serviceUrl', () => {
   it.each<[string, string, string, Record<string, string[]>, string]>([
-    ['a stage', gateway, '/prod/openapi.json', https, `https://${gateway}/prod`],
-    ['a custom domain', 'reports.example', '/openapi.json', https, 'https://reports.example'],
-    ['a base path', 'api.example', '/reports/v1/openapi.json', https, 'https://api.example/reports/v1'],
-    [
-      'the one-machine stack',
-      '127.0.0.1',
-      '/openapi.json',
-      { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['8080'] },
-      'http://127.0.0.1:8080',
-    ],
-    [
-      'the default port of HTTP',
-      'reports.example',
-      '/openapi.json',
-      { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['80'] },
-      'http://reports.example',
-    ],
-    ['no forwarded scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
+    ['a stage', gateway, `/prod${PATH}`, https, `https://${gateway}/prod`],
+    ['a custom domain', 'reports.example', PATH, https, 'https://reports.example'],
+    ['a base path', 'api.example', `/reports/v1${PATH}`, https, 'https://api.example/reports/v1'],
+    ['the one-machine stack', '127.0.0.1', PATH, forwarded('http', '8080'), 'http://127.0.0.1:8080'],
+    ['HTTP’s own port', 'reports.example', PATH, forwarded('http', '80'), 'http://reports.example'],
+    ['no forwarded scheme', 'reports.example', PATH, {}, 'https://reports.example'],
   ])('gives the address of the service for %s', (_, domainName, path, headers, expected) => {
     expect(urlOf(domainName, path, headers)).toBe(expected);
   });

@@ -10,9 +10,11 @@ const at = (path: string, more: Partial<LakeObject> = {}) => lakeObject(FOLDER +
 const first = at('day=2026-01-01/a.parquet');
 const second = at('day=2026-01-01/b.parquet', { bytes: 50 });
 const third = at('day=2026-01-03/a.parquet');
-/** Another ETag of the same length. */
-const sameLength = second.etag.replace('b', 'c');
+/** The files, with another second one. */
+const changed = (more: Partial<LakeObject>) => [first, { ...second, ...more }, third];
 const files = [first, second, third];
+/** The files, and one more object. */
+const beside = (path: string) => [...files, at(path)];
 
 const stateOf = (...objects: LakeObject[]) => dataState({ objects, listedAt: 5 }, FOLDER);
 const daysOf = (...objects: LakeObject[]) => lakeDays({ objects, listedAt: 5 }, FOLDER);
@@ -25,70 +27,41 @@ describe('dataState', () => {
     expect(before.version).not.toBe(before.fingerprint);
   });
 
-  it('is the same for the same listing', () => {
+  it('is the same for the same listing, whatever its order', () => {
     expect(stateOf(...structuredClone(files))).toEqual(before);
+    for (const order of [files.toReversed(), [second, third, first]])
+      expect(stateOf(...order)).toEqual(before);
   });
 
   const [BOTH, FINGERPRINT, NEITHER] = ['version and fingerprint', 'fingerprint', 'nothing'] as const;
   // Athena does not read hidden files, so a report does not change with them.
   it.each<[string, string, LakeObject[]]>([
-    ['one more file', BOTH, [...files, at('day=2026-01-03/b.parquet')]],
+    ['one more file', BOTH, beside('day=2026-01-03/b.parquet')],
     ['one file less', BOTH, [first, third]],
-    [
-      'a file with another name',
-      BOTH,
-      [first, { ...second, key: `${FOLDER}day=2026-01-01/c.parquet` }, third],
-    ],
-    ['a file on another day', BOTH, [first, { ...second, key: `${FOLDER}day=2026-01-02/b.parquet` }, third]],
-    ['a file with other content', BOTH, [first, { ...second, etag: '"other"' }, third]],
-    [
-      'a file with other content whose ETag has the same length',
-      BOTH,
-      [first, { ...second, etag: sameLength }, third],
-    ],
-    ['a file with another size', BOTH, [first, { ...second, bytes: 51 }, third]],
-    ['a file in a folder within a day', BOTH, [...files, at('day=2026-01-03/hour=05/b.parquet')]],
+    ['a file with another name', BOTH, changed({ key: `${FOLDER}day=2026-01-01/c.parquet` })],
+    ['a file on another day', BOTH, changed({ key: `${FOLDER}day=2026-01-02/b.parquet` })],
+    ['a file with other content', BOTH, changed({ etag: '"other"' })],
+    ['a file with an ETag of the same length', BOTH, changed({ etag: second.etag.replace('b', 'c') })],
+    ['a file with another size', BOTH, changed({ bytes: 51 })],
+    ['a file in a folder within a day', BOTH, beside('day=2026-01-03/hour=05/b.parquet')],
     ['no file at all', BOTH, []],
-    ['a marker of a complete day', FINGERPRINT, [...files, at('day=2026-01-03/_SUCCESS')]],
-    ['a marker of a day’s folder', FINGERPRINT, [at('day=2026-01-01/'), ...files]],
-    ['a folder in which a writer is at work', FINGERPRINT, [...files, at('day=2026-01-03/_temporary/')]],
-    ['a marker of a folder within a day', FINGERPRINT, [at('day=2026-01-01/hour=05/'), ...files]],
-    [
-      'a file that was written again unchanged',
-      FINGERPRINT,
-      [first, { ...second, lastModified: 2_000 }, third],
-    ],
-    ['a marker on a day without files', FINGERPRINT, [...files, at('day=2026-01-04/_SUCCESS')]],
-    ['a file outside the folders of the days', FINGERPRINT, [...files, at('notes.txt')]],
-    [
-      'a file in a folder that is no day',
-      FINGERPRINT,
-      [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')],
-    ],
-    [
-      'a file that a writer has not finished',
-      NEITHER,
-      [...files, at('day=2026-01-03/_temporary/0/b.parquet')],
-    ],
-    ['a file that Athena ignores', NEITHER, [...files, at('day=2026-01-03/.b.parquet.crc')]],
-    ['a hidden file on a day without files', NEITHER, [...files, at('day=2026-01-04/_started')]],
-    [
-      'a hidden file whose name begins like the marker’s',
-      NEITHER,
-      [...files, at('day=2026-01-03/_SUCCESS.crc')],
-    ],
-    ['a hidden file outside the folders of the days', NEITHER, [...files, at('_delta_log/1.json')]],
-  ])('with %s has changed in: %s', (_, changed, objects) => {
+    ['a marker of a complete day', FINGERPRINT, beside('day=2026-01-03/_SUCCESS')],
+    ['a marker of a day’s folder', FINGERPRINT, beside('day=2026-01-01/')],
+    ['a folder in which a writer is at work', FINGERPRINT, beside('day=2026-01-03/_temporary/')],
+    ['a marker of a folder within a day', FINGERPRINT, beside('day=2026-01-01/hour=05/')],
+    ['a file that was written again unchanged', FINGERPRINT, changed({ lastModified: 2_000 })],
+    ['a marker on a day without files', FINGERPRINT, beside('day=2026-01-04/_SUCCESS')],
+    ['a file outside the folders of the days', FINGERPRINT, beside('notes.txt')],
+    ['a file of no day', FINGERPRINT, beside('day=__HIVE_DEFAULT_PARTITION__/a.parquet')],
+    ['a file that a writer has not finished', NEITHER, beside('day=2026-01-03/_temporary/0/b.parquet')],
+    ['a file that Athena ignores', NEITHER, beside('day=2026-01-03/.b.parquet.crc')],
+    ['a hidden file on a day without files', NEITHER, beside('day=2026-01-04/_started')],
+    ['a hidden file named almost like the marker', NEITHER, beside('day=2026-01-03/_SUCCESS.crc')],
+    ['a hidden file outside the folders of the days', NEITHER, beside('_delta_log/1.json')],
+  ])('with %s has changed in: %s', (_, changes, objects) => {
     const after = stateOf(...objects);
-    expect([after.version !== before.version, after.fingerprint !== before.fingerprint]).toEqual([
-      changed === BOTH,
-      changed !== NEITHER,
-    ]);
-  });
-
-  it('does not depend on the order of the listed objects', () => {
-    expect(stateOf(third, second, first)).toEqual(before);
-    expect(stateOf(second, third, first)).toEqual(before);
+    const isOther = [after.version !== before.version, after.fingerprint !== before.fingerprint];
+    expect(isOther).toEqual([changes === BOTH, changes !== NEITHER]);
   });
 
   it('counts files even if a folder above the table has a name that Athena would ignore', () => {
@@ -107,12 +80,8 @@ describe('dataState', () => {
 describe('findDataState', () => {
   it('is different each time if the lake can not be listed, so that no stored report is delivered', async () => {
     const lake = { folderOf: () => FOLDER, list: async () => undefined };
-    const request = {
-      report: publisherReport,
-      requestedFields: [],
-      window: wholeDay('2026-01-01'),
-      filters: [],
-    };
+    const window = wholeDay('2026-01-01');
+    const request = { report: publisherReport, requestedFields: [], window, filters: [] };
     const [one, other] = [await findDataState(lake, request, 0), await findDataState(lake, request, 0)];
     const version = one?.version;
     expect(one).toEqual({ version, fingerprint: version, isListed: false, whyEmpty: 'no-match' });
@@ -121,23 +90,18 @@ describe('findDataState', () => {
 });
 
 describe('lakeDays', () => {
-  it('counts the files of each day, in the order of the days', () => {
-    expect(daysOf(...files)).toMatchObject([
+  it('counts the files of each day, in the order of the days, whatever the order of the listed objects', () => {
+    const days = [
       { day: '2026-01-01', files: 2, isMarkedComplete: false },
       { day: '2026-01-03', files: 1, isMarkedComplete: false },
-    ]);
-  });
-
-  it('gives the days in ascending order, whatever the order of the listed objects', () => {
-    expect(daysOf(third, second, first)).toEqual(daysOf(...files));
+    ];
+    for (const order of [files, [third, second, first]]) expect(daysOf(...order)).toMatchObject(days);
   });
 
   it('recognises a complete day by its marker, which does not count as a file', () => {
     const marked = daysOf(...files, at('day=2026-01-03/_SUCCESS'));
-    expect(marked.map(({ isMarkedComplete }) => isMarkedComplete)).toEqual([false, true]);
-    expect(marked.map(({ files, version }) => [files, version])).toEqual(
-      daysOf(...files).map(({ files, version }) => [files, version]),
-    );
+    const [one, other] = daysOf(...files);
+    expect(marked).toEqual([one, { ...other, isMarkedComplete: true, markedAt: expect.anything() }]);
   });
 
   it('accepts no marker in a folder within a day, and no marker of another name', () => {
@@ -146,9 +110,8 @@ describe('lakeDays', () => {
   });
 
   it('shows a day that has a marker but no files', () => {
-    expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([
-      { day: '2026-01-03', files: 0, isMarkedComplete: true },
-    ]);
+    const day = { day: '2026-01-03', files: 0, isMarkedComplete: true };
+    expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([day]);
   });
 
   it('leaves out objects that belong to no day of the folder', () => {

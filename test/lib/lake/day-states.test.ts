@@ -8,53 +8,31 @@ const at = (path: string) => lakeObject(FOLDER + path);
 const file = (day: string) => at(`day=${day}/a.parquet`);
 const marker = (day: string) => at(`day=${day}/_SUCCESS`);
 const window = { start: Date.parse('2026-02-01T12:00:00Z'), end: Date.parse('2026-02-04T00:00:00Z') };
-const statesOf = (...objects: ReturnType<typeof at>[]) =>
-  dayStates(objects, FOLDER, window).map(({ day, state }) => `${day} ${state}`);
+/** The objects of days of 2026: `02-01` has a file, `02-01!` a marker too, and `!02-01` only a marker. */
+const objectsOf = (days: string) =>
+  days.split(' ').flatMap((text) => {
+    const day = `2026-${text.replace('!', '')}`;
+    return [...(text.startsWith('!') ? [] : [file(day)]), ...(text.includes('!') ? [marker(day)] : [])];
+  });
 
 describe('dayStates', () => {
-  it('distinguishes final days from open ones by the marker', () => {
-    expect(
-      statesOf(
-        file('2026-02-01'),
-        marker('2026-02-01'),
-        file('2026-02-02'),
-        marker('2026-02-03'),
-        file('2026-02-03'),
-      ),
-    ).toEqual(['2026-02-01 final', '2026-02-02 open', '2026-02-03 final']);
-  });
-
-  it('calls days unknown if no day of the lake is marked', () => {
-    expect(statesOf(file('2026-02-01'), file('2026-02-02'))).toEqual([
-      '2026-02-01 unknown',
-      '2026-02-02 unknown',
-    ]);
-  });
-
-  it('calls a day open, not unknown, if only days before the window are marked', () => {
-    expect(statesOf(file('2026-01-15'), marker('2026-01-15'), file('2026-02-01'))).toEqual([
-      '2026-02-01 open',
-    ]);
-    expect(statesOf(marker('2026-01-15'), file('2026-02-01'))).toEqual(['2026-02-01 open']);
-  });
-
-  it('shows only days with events, from the day on which the window begins', () => {
-    expect(statesOf(file('2026-01-31'), marker('2026-02-01'), file('2026-02-02'))).toEqual([
-      '2026-02-02 open',
-    ]);
+  it.each([
+    ['a day with a marker is final', '02-01! 02-02 02-03!', '02-01 final, 02-02 open, 02-03 final'],
+    ['days are unknown if no day of the lake is marked', '02-01 02-02', '02-01 unknown, 02-02 unknown'],
+    ['a day is open if only days before the window are marked', '01-15! 02-01', '02-01 open'],
+    ['a day is open if a day without files is marked', '!01-15 02-01', '02-01 open'],
+    ['days without events or before the window are left out', '01-31 !02-01 02-02', '02-02 open'],
+  ])('tells the states of days: %s', (_, days, states) => {
+    const told = dayStates(objectsOf(days), FOLDER, window).map(({ day, state }) => `${day} ${state}`);
+    expect(told.join(', ').replaceAll('2026-', '')).toBe(states);
   });
 
   it('gives each day the version that a report on this day has; files of other days do not change it', () => {
     const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
     const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
     const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
-    expect(day).toEqual({
-      day: '2026-02-02',
-      startInclusive: '2026-02-02T00:00:00Z',
-      endExclusive: '2026-02-03T00:00:00Z',
-      state: 'final',
-      version,
-    });
+    const [startInclusive, endExclusive] = ['2026-02-02T00:00:00Z', '2026-02-03T00:00:00Z'];
+    expect(day).toEqual({ day: '2026-02-02', startInclusive, endExclusive, state: 'final', version });
     // Partners store versions: the same files must give the same version after every change of this code.
     expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
   });
@@ -66,9 +44,8 @@ describe('dayStates', () => {
   ])('gives each day its window, from midnight to midnight in UTC: %s', (_, day, next) => {
     // The window begins and ends within the day.
     const [start, end] = [Date.parse(day) + 3_600_000, Date.parse(next) - 3_600_000];
-    expect(dayStates([file(day)], FOLDER, { start, end })).toMatchObject([
-      { day, startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` },
-    ]);
+    const times = { startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` };
+    expect(dayStates([file(day)], FOLDER, { start, end })).toMatchObject([{ day, ...times }]);
   });
 
   it('reads each object no more often for 400 days than for 40 days', () => {
@@ -94,10 +71,8 @@ describe('dayStates', () => {
 
 describe('listedWindow', () => {
   it('begins 31 days before the requested window, to show whether the lake’s writers mark complete days', () => {
-    expect(listedWindow(window)).toEqual({
-      start: window.start - MARKER_LOOKBACK_DAYS * 86_400_000,
-      end: window.end,
-    });
+    const start = window.start - MARKER_LOOKBACK_DAYS * 86_400_000;
+    expect(listedWindow(window)).toEqual({ start, end: window.end });
     expect(MARKER_LOOKBACK_DAYS).toBe(31);
   });
 
@@ -110,9 +85,6 @@ describe('listedWindow', () => {
       [undefined, '2026-02-02T03:04:05Z'],
       ['2026-02-03T06:00:00Z', undefined],
     ]);
-    expect(promisesOf()).toEqual([
-      [undefined, undefined],
-      [undefined, undefined],
-    ]);
+    expect(promisesOf().flat()).toEqual(Array(4).fill(undefined));
   });
 });

@@ -2,26 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { emptyReason } from '../../../lib/lake/empty-reason.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { parametersOf } from '../report/parameters.ts';
 
 /** Days of January with files: `3` is a day without a marker, `3!` is marked as complete, `!3` has only a marker. */
 const days = (...list: string[]) =>
-  list.map((text) => ({
-    day: `2026-01-${text.replaceAll('!', '').padStart(2, '0')}`,
-    files: text.startsWith('!') ? 0 : 1,
-    isMarkedComplete: text.includes('!'),
-  }));
-
-const request = (filters: Record<string, string[]>) =>
-  parseRequest(publisherReport, {
-    accept: undefined,
-    parameters: {
-      requestedFields: ['Day,Clicks'],
-      startInclusive: ['2026-01-03T06:00:00Z'],
-      endExclusive: ['2026-01-06T00:00:00Z'],
-      'api-version': ['1.0'],
-      ...filters,
-    },
+  list.map((text) => {
+    const day = `2026-01-${text.replaceAll('!', '').padStart(2, '0')}`;
+    return { day, files: text.startsWith('!') ? 0 : 1, isMarkedComplete: text.includes('!') };
   });
+
+const request = (filters: Record<string, string[]>) => {
+  const parameters = { ...parametersOf('2026-01-03T06:00:00Z/2026-01-06', 'Day,Clicks'), ...filters };
+  return parseRequest(publisherReport, { accept: undefined, parameters });
+};
 
 describe('why a report has no rows', () => {
   const day = (number: number) => ({ 'filter[Day]': [`2026-01-0${number}T00:00:00Z`] });

@@ -20,9 +20,9 @@ function world({
   lifeSeconds = 3_600 as unknown,
   token = undefined as string | undefined,
 } = {}) {
-  const calls: object[] = [];
+  const calls: { url: string }[] = [];
   const state = { now: NOON, status, tokens: 0 };
-  const { pull } = serviceProbe({
+  const probe = serviceProbe({
     config,
     now: () => state.now,
     readSecret: async (id) => {
@@ -31,17 +31,14 @@ function world({
     },
     fetch: async (url, init) => {
       const { headers, body, redirect } = init as RequestInit & { headers: Record<string, string> };
-      calls.push({
-        url: String(url),
-        authorization: headers['Authorization'],
-        ...(body && { body: String(body), redirect }),
-      });
+      const sent = { url: String(url), authorization: headers['Authorization'] };
+      calls.push({ ...sent, ...(body && { body: String(body), redirect }) });
       if (String(url) !== config.tokenUrl) return new Response(csv, { status: state.status });
       const access_token = token ?? `token-${++state.tokens}`;
       return Response.json({ access_token, expires_in: lifeSeconds }, { status: tokenStatus });
     },
   });
-  return { calls, state, pull };
+  return { calls, state, ...probe };
 }
 
 describe('a pull of the probe', () => {
@@ -103,30 +100,19 @@ describe('a pull of the probe', () => {
     ['the token has a line break', { token: 's3cret\nx' }, "The identity provider's answer has another form"],
     ['its life is no number', { lifeSeconds: 'long' }, "The identity provider's answer has another form"],
   ])('names the failed step, but quotes neither secret nor token, if %s', async (_, answers, message) => {
-    const error: unknown = await world(answers)
-      .pull()
-      .catch((thrown: unknown) => thrown);
+    const failing = world(answers).pull();
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ message: expect.stringMatching(RegExp(`^${message}`)) });
     expect(inspect(error, { depth: 9 })).not.toMatch(/s3cret|token-1/);
   });
 });
 
 describe('the question whether a day is late', () => {
-  const isLate = (now: string, hours: number, days: object[], status = 200) => {
-    const asked: string[] = [];
-    const parts = {
-      config,
-      now: () => Date.parse(now),
-      readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
-      fetch: (async (url) => {
-        if (String(url) === config.tokenUrl) return Response.json({ access_token: 'token', expires_in: 60 });
-        asked.push(new URL(String(url)).searchParams.get('startInclusive') ?? '');
-        return Response.json({ days }, { status });
-      }) as typeof fetch,
-    };
-    return serviceProbe(parts)
-      .isLate(hours)
-      .then((late) => [...asked, late]);
+  const isLate = async (now: string, hours: number, days: object[], status = 200) => {
+    const { state, calls, ...probe } = world({ csv: JSON.stringify({ days }), status });
+    state.now = Date.parse(now);
+    const late = await probe.isLate(hours);
+    return [new URL(calls.at(-1)?.url ?? '').searchParams.get('startInclusive'), late];
   };
   const day = (state: string) => [{ day: 'any', state }];
 
@@ -170,40 +156,24 @@ describe('the probe', () => {
   };
 
   it('counts a report and its rows', async () => {
-    expect(await run(async () => 3)).toEqual({
-      counted: [['ProbePulled', 1], ['ProbeRows', 3], 'published'],
-      lines: [['info', 'probe', { isPulled: true, rows: 3 }]],
-    });
+    const { counted, lines } = await run(async () => 3);
+    expect(counted).toEqual([['ProbePulled', 1], ['ProbeRows', 3], 'published']);
+    expect(lines).toEqual([['info', 'probe', { isPulled: true, rows: 3 }]]);
   });
 
   it('counts a late day, and no pull if it can not find out', async () => {
-    const pulled = [
-      ['ProbePulled', 1],
-      ['ProbeRows', 3],
-    ];
-    for (const [late, count] of [
-      [true, 1],
-      [false, 0],
-    ] as const)
-      expect(
-        (
-          await run(
-            async () => 3,
-            async () => late,
-          )
-        ).counted,
-      ).toEqual([...pulled, ['LateDays', count], 'published']);
-    const failing = await run(
-      async () => 3,
-      () => Promise.reject(new Error('no days')),
-    );
+    const pull = async () => 3;
+    for (const late of [true, false]) {
+      const counts = [['ProbePulled', 1], ['ProbeRows', 3], ['LateDays', Number(late)], 'published'];
+      expect((await run(pull, async () => late)).counted).toEqual(counts);
+    }
+    const failing = await run(pull, () => Promise.reject(new Error('no days')));
     expect(failing.counted).toEqual([['ProbePulled', 0], 'published']);
   });
 
   it('counts a report that did not come, logs the cause, and throws no error', async () => {
-    expect(await run(() => Promise.reject(new Error('no token')))).toEqual({
-      counted: [['ProbePulled', 0], 'published'],
-      lines: [['error', 'probe', { isPulled: false }, 'Error: no token']],
-    });
+    const { counted, lines } = await run(() => Promise.reject(new Error('no token')));
+    expect(counted).toEqual([['ProbePulled', 0], 'published']);
+    expect(lines).toEqual([['error', 'probe', { isPulled: false }, 'Error: no token']]);
   });
 });

@@ -1,23 +1,21 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { StackAnswer } from '../../../lib/aws/release-calls.ts';
-import {
-  fetchFromVersions,
-  type GateEvent,
-  releaseChecker,
-  releaseGate,
-} from '../../../lib/probe/release-gate.ts';
+import * as gates from '../../../lib/probe/release-gate.ts';
 import { NoRecords, problemResponse } from '../../../lib/problems/problem.ts';
 
+const { fetchFromVersions, releaseChecker, releaseGate } = gates;
+type GateEvent = gates.GateEvent;
 const RELEASE = '0123456789ab-c0ffee';
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
 
 /** The gate's properties, with these versions. */
-const properties = (versions: Record<string, number>, IsOpen = 'false') => ({
-  Release: RELEASE,
-  Versions: Object.fromEntries(Object.entries(versions).map(([name, at]) => [name, `arn:${name}:${at}`])),
-  IsOpen,
-});
+const properties = (versions: Record<string, number>, IsOpen = 'false') => {
+  const Versions = Object.fromEntries(
+    Object.entries(versions).map(([name, at]) => [name, `arn:${name}:${at}`]),
+  );
+  return { Release: RELEASE, Versions, IsOpen };
+};
 const before = properties({ publisherperformance: 7, downloads: 4 });
 const after = properties({ publisherperformance: 8, downloads: 5 });
 const REPORT = 'arn:publisherperformance:8';
@@ -83,11 +81,10 @@ async function pass(event: GateEvent, answers: Answers, { release = RELEASE, env
   return { answer: put[0], asked, fetched, lines };
 }
 
-const refused = (fault: RegExp) => ({
-  Status: 'FAILED',
-  Reason: expect.stringMatching(RegExp(`^${RELEASE} is refused, and no alias has moved: ${fault.source}`)),
-  Data: {},
-});
+const refused = (fault: RegExp) => {
+  const reason = RegExp(`^${RELEASE} is refused, and no alias has moved: ${fault.source}`);
+  return { Status: 'FAILED', Reason: expect.stringMatching(reason), Data: {} };
+};
 const passed = (Outcome: string) => ({ Status: 'SUCCESS', Reason: Outcome, Data: { Outcome } });
 
 describe('the gate of a release', () => {
@@ -98,17 +95,13 @@ describe('the gate of a release', () => {
     expect(lines).toEqual([{ requestType: 'Update', outcome, durationMs: expect.any(Number) }]);
     expect(asked.map(({ version }) => version)).toEqual([REPORT, WAITING_ROOM, REPORT, WAITING_ROOM]);
     const path = '/prod/reporting/publisherperformance';
-    expect(asked[2]?.event).toMatchObject({
-      path,
-      multiValueHeaders: { authorization: ['Bearer secret-token'], accept: ['text/csv'] },
-      multiValueQueryStringParameters: {
-        requestedFields: ['Day,ServedAds'],
-        startInclusive: [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)],
-        endExclusive: ['2026-03-01T00:00:00Z'],
-        'api-version': ['1.0'],
-      },
-      requestContext: { path, domainName: 'reports.example' },
-    });
+    const startInclusive = [expect.stringMatching(/^2026-02-28T0[01]:\d\d:\d\dZ$/)];
+    const report = { requestedFields: ['Day,ServedAds'], endExclusive: ['2026-03-01T00:00:00Z'] };
+    const parameters = { ...report, startInclusive, 'api-version': ['1.0'] };
+    const headers = { authorization: ['Bearer secret-token'], accept: ['text/csv'] };
+    const sent = { multiValueHeaders: headers, multiValueQueryStringParameters: parameters };
+    const requestContext = { path, domainName: 'reports.example' };
+    expect(asked[2]?.event).toMatchObject({ path, ...sent, requestContext });
     expect(asked[3]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
     // Only the service gets the token.
     expect(fetched.at(-1)).toEqual({ url: FILE, headers: undefined });
@@ -138,11 +131,7 @@ describe('the gate of a release', () => {
     ['answers 500', { [REPORT]: answering(500) }, /The report's request ends with 500/],
     ['answers another 404', { [REPORT]: answering(404, '{"type":"x:not-found"}') }, /The report's .* 404/],
     ['can’t start', { [REPORT]: undefined }, /arn:publisherperformance:8 fails/],
-    [
-      'leads to no version',
-      { [REPORT]: seeOther('/prod/reporting/fields') },
-      /There is no version of public/,
-    ],
+    ['leads nowhere', { [REPORT]: seeOther('/prod/reporting/fields') }, /There is no version of public/],
     ['leads to no report', { [REPORT]: seeOther(TOKEN_URL) }, /The answer is not the report/],
   ])('refuses a release that %s', async (_, answers, fault) => {
     expect((await pass(update, { ...delivering, ...answers })).answer).toEqual(refused(fault));
@@ -199,12 +188,9 @@ describe('a fetch from the versions of a release', () => {
     ['https://reports.example/prod', '-results/report.csv', 'network'],
     ['https://reports.example', '.other.example/reporting/fields', 'network'],
   ])('of the service %s: a URL that goes on with %s is answered by the %s', async (serviceUrl, rest, by) => {
-    const ask = fetchFromVersions({
-      serviceUrl,
-      versions: { public: 'arn:public:3' },
-      invoke: async () => ({ statusCode: 200, body: 'version' }),
-      fetch: async () => new Response('network'),
-    });
+    const [network, answer] = [new Response('network'), { statusCode: 200, body: 'version' }];
+    const versions = { serviceUrl, versions: { public: 'arn:public:3' }, invoke: async () => answer };
+    const ask = fetchFromVersions({ ...versions, fetch: async () => network });
     expect(await (await ask(serviceUrl + rest, {})).text()).toBe(by);
   });
 });

@@ -2,37 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { TooManyCompanies } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
-import {
-  type Entitlement,
-  entitlementTo,
-  fitIntoQuery,
-  LONGEST_COMPANIES,
-  LONGEST_SQL,
-  storedEntitlement,
-} from '../../../lib/report/entitlement.ts';
+import * as entitlements from '../../../lib/report/entitlement.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { formatUtcTime, patternOf, UTC_TIME_FORM } from '../../../lib/report/utc-time.ts';
+import { parametersOf } from './parameters.ts';
+
+const { entitlementTo, fitIntoQuery, LONGEST_COMPANIES, LONGEST_SQL, storedEntitlement } = entitlements;
 
 const compile = (
   report: Report,
   fields: string,
   rest: Record<string, string[]> = {},
-  entitlement: Entitlement = 'every-company',
-) =>
-  compileQuery(
-    parseRequest(report, {
-      parameters: {
-        requestedFields: [fields],
-        startInclusive: ['2026-01-01T00:00:00Z'],
-        endExclusive: ['2026-02-01T00:00:00Z'],
-        'api-version': ['1.0'],
-        ...rest,
-      },
-      accept: undefined,
-    }),
-    entitlement,
-  );
+  entitlement: entitlements.Entitlement = 'every-company',
+) => {
+  const parameters = { ...parametersOf('2026-01-01/2026-02-01', fields), ...rest };
+  return compileQuery(parseRequest(report, { parameters, accept: undefined }), entitlement);
+};
 
 describe('compileQuery', () => {
   it('groups by raw values, sums metrics, then formats and orders the grouped rows', () => {
@@ -59,12 +45,9 @@ describe('compileQuery', () => {
       .filter((name) => name !== 'PlacementId');
     // API Gateway takes 10,240 bytes: 260 different hours are more than that.
     const hours = Array.from({ length: 270 }, (_, hour) => formatUtcTime(Date.UTC(2026, 0, 1, hour)));
-    const longest = {
-      startInclusive: ['2026-01-01T00:00:01Z'],
-      endExclusive: ['2026-01-31T23:59:59Z'],
-      'filter[PlacementId]': Array.from({ length: 500 }, (_, index) => String(index)),
-      'filter[DateTime]': hours,
-    };
+    const placements = Array.from({ length: 500 }, (_, index) => String(index));
+    const window = parametersOf('2026-01-01T00:00:01Z/2026-01-31T23:59:59Z');
+    const longest = { ...window, 'filter[PlacementId]': placements, 'filter[DateTime]': hours };
 
     it('makes SQL that Athena takes, if their ids fit, whatever the request is', () => {
       expect(fitIntoQuery(ids.map(String))).toBe(true);
@@ -82,28 +65,15 @@ describe('compileQuery', () => {
     });
   });
 
+  const FROM = "event_time >= TIMESTAMP '2026-01-01 10:30:00'";
+  const TO = "event_time < TIMESTAMP '2026-01-03 00:00:01'";
   it.each([
-    [
-      'a window of whole days',
-      '2026-01-01T00:00:00Z',
-      '2026-01-03T00:00:00Z',
-      "day BETWEEN '2026-01-01' AND '2026-01-02'",
-    ],
-    [
-      'a window that begins within a day',
-      '2026-01-01T10:30:00Z',
-      '2026-01-03T00:00:00Z',
-      "day BETWEEN '2026-01-01' AND '2026-01-02' AND event_time >= TIMESTAMP '2026-01-01 10:30:00'",
-    ],
-    [
-      'a window that ends within a day',
-      '2026-01-01T00:00:00Z',
-      '2026-01-03T00:00:01Z',
-      "day BETWEEN '2026-01-01' AND '2026-01-03' AND event_time < TIMESTAMP '2026-01-03 00:00:01'",
-    ],
+    ['whole days', '01T00:00:00', '03T00:00:00', "BETWEEN '2026-01-01' AND '2026-01-02'"],
+    ['a cut first day', '01T10:30:00', '03T00:00:00', `BETWEEN '2026-01-01' AND '2026-01-02' AND ${FROM}`],
+    ['a cut last day', '01T00:00:00', '03T00:00:01', `BETWEEN '2026-01-01' AND '2026-01-03' AND ${TO}`],
   ])('reads event_time only if the window cuts a day: %s', (_, start, end, where) => {
-    const { sql } = compile(publisherReport, 'Clicks', { startInclusive: [start], endExclusive: [end] });
-    expect(sql).toContain(`WHERE ${where}\n`);
+    const window = { startInclusive: [`2026-01-${start}Z`], endExclusive: [`2026-01-${end}Z`] };
+    expect(compile(publisherReport, 'Clicks', window).sql).toContain(`WHERE day ${where}\n`);
   });
 
   it.each([
@@ -127,21 +97,15 @@ describe('compileQuery', () => {
   });
 
   it('has one placeholder for each parameter', () => {
-    const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', {
-      'filter[PlacementId]': ['1', '2'],
-      'filter[DeviceOrProxy]': ['a'],
-    });
+    const filters = { 'filter[PlacementId]': ['1', '2'], 'filter[DeviceOrProxy]': ['a'] };
+    const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', filters);
     expect(sql.split('?').length - 1).toBe(parameters.length);
     expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
   });
 
   it('puts the caller’s companies into the SQL text, and also into its look-up of containers', () => {
-    const { sql, parameters } = compile(
-      publisherReport,
-      'Opens',
-      { 'filter[PlacementId]': ['1'], 'filter[PublisherCompanyId]': ['9'] },
-      [-2n, 7n],
-    );
+    const filters = { 'filter[PlacementId]': ['1'], 'filter[PublisherCompanyId]': ['9'] };
+    const { sql, parameters } = compile(publisherReport, 'Opens', filters, [-2n, 7n]);
     expect(sql.match(/ AND publisher_company_id IN \(-2, 7\) AND /g)).toHaveLength(2);
     expect(parameters).toEqual(['1', '1', '9']);
   });
@@ -155,24 +119,14 @@ describe('compileQuery', () => {
 
 const LARGEST = 9_223_372_036_854_775_807n;
 
-describe('entitlementTo', () => {
-  it('gives each company once, in ascending order', () => {
-    expect(entitlementTo([10n, 9n, LARGEST, 10n, -1n])).toEqual([-1n, 9n, 10n, LARGEST]);
-  });
-
-  it('is undefined if there is no company', () => {
-    expect(entitlementTo([])).toBeUndefined();
-  });
+it('entitlementTo gives each company once, in ascending order, and undefined if there is none', () => {
+  expect(entitlementTo([10n, 9n, LARGEST, 10n, -1n])).toEqual([-1n, 9n, 10n, LARGEST]);
+  expect(entitlementTo([])).toBeUndefined();
 });
 
-describe('storedEntitlement', () => {
-  it('writes ids of 64 bits as exact texts', () => {
-    expect(JSON.stringify(storedEntitlement([9n, LARGEST]))).toBe('["9","9223372036854775807"]');
-  });
-
-  it('writes access to every company as the word `every-company`', () => {
-    expect(storedEntitlement('every-company')).toBe('every-company');
-  });
+it('storedEntitlement writes ids of 64 bits as exact texts, and access to every company as a word', () => {
+  expect(storedEntitlement([9n, LARGEST])).toEqual(['9', '9223372036854775807']);
+  expect(storedEntitlement('every-company')).toBe('every-company');
 });
 
 const DAYS = "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'";
@@ -190,75 +144,42 @@ describe('the SQL of a report', () => {
   const byPlacement = ['GROUP BY placement_id', ') AS report', 'ORDER BY "PlacementId" NULLS LAST'];
   const placedClicks = sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks');
 
-  interface Row {
-    readonly does: string;
-    /** The publisher report, unless this is set. */
-    readonly report?: Report;
-    readonly fields: string;
-    readonly filters?: Record<string, string[]>;
-    readonly selects: string;
-    /** The condition beside that of the days. */
-    readonly where?: string;
-    readonly end?: string[];
-  }
+  /** What the SQL does; the fields; the filters; what it selects; the condition beside that of the days; its end. */
+  type Row = [string, string, Record<string, string[]>, string, string?, string[]?, Report?];
+  const PLACED = ' AND placement_id IN (?, ?)';
+  const isPlaced = ' AND placement_id IS NOT NULL';
+  const containers = { 'filter[ContainerId]': ['1'] };
+  const days = { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] };
+  const IN_CONTAINER = ' AND container_id IN (?)';
+  const totals = [') AS report'];
   it.each<Row>([
-    { does: 'neither groups nor orders totals', fields: 'Opens,Clicks', selects: `${opens}, ${clicks}` },
-    {
-      does: 'counts placement-level opens, without container records, if it is grouped by placement',
-      fields: 'PlacementId,Opens',
-      selects: placements,
-      where: ' AND placement_id IS NOT NULL',
-      end: byPlacement,
-    },
-    {
-      does: 'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
-      fields: 'PlacementId,Opens',
-      filters: BY_PLACEMENT,
-      selects: placements,
-      where: ' AND placement_id IS NOT NULL AND placement_id IN (?, ?)',
-      end: byPlacement,
-    },
-    {
-      does: 'counts container records for Opens, but for no other metric, if it is filtered by placement',
-      fields: 'Opens,Clicks',
-      filters: BY_PLACEMENT,
-      selects: `${opens}, ${placedClicks}`,
-      where: ` AND ${inContainers}`,
-    },
-    {
-      does: 'looks up no containers for a filter on placements if Opens is not requested',
-      fields: 'Clicks',
-      filters: BY_PLACEMENT,
-      selects: clicks,
-      where: ' AND placement_id IN (?, ?)',
-    },
-    {
-      does: 'looks up no containers for a filter on another dimension',
-      fields: 'Opens,Clicks',
-      filters: { 'filter[ContainerId]': ['1'] },
-      selects: `${opens}, ${clicks}`,
-      where: ' AND container_id IN (?)',
-    },
-    {
-      does: 'looks up no containers in the advertiser report',
-      report: advertiserReport,
-      fields: 'Clicks',
-      filters: BY_PLACEMENT,
-      selects: clicks,
-      where: ' AND placement_id IN (?, ?)',
-    },
-    {
-      does: 'names the days of a filter in a fixed order, and does not read event_time',
-      fields: 'Clicks',
-      filters: { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
-      selects: clicks,
-      where: " AND day IN ('2026-01-05', '2026-01-06')",
-    },
-  ])('$does', ({ report = publisherReport, fields, filters, selects, where = '', end = [') AS report'] }) => {
+    ['neither groups nor orders totals', 'Opens,Clicks', {}, `${opens}, ${clicks}`],
+    ['by placement, counts its opens only', 'PlacementId,Opens', {}, placements, isPlaced, byPlacement],
+    [
+      'gets the filter’s condition, and no look-up of containers, if it is both grouped and filtered by placement',
+      ...(['PlacementId,Opens', BY_PLACEMENT, placements, isPlaced + PLACED, byPlacement] as const),
+    ],
+    [
+      'counts container records for Opens, but for no other metric, if it is filtered by placement',
+      ...(['Opens,Clicks', BY_PLACEMENT, `${opens}, ${placedClicks}`, ` AND ${inContainers}`] as const),
+    ],
+    ['looks up no containers without Opens', 'Clicks', BY_PLACEMENT, clicks, PLACED],
+    ['looks up none for another dimension', 'Opens,Clicks', containers, `${opens}, ${clicks}`, IN_CONTAINER],
+    ['looks up none for advertisers', 'Clicks', BY_PLACEMENT, clicks, PLACED, totals, advertiserReport],
+    ['orders the days of a filter', 'Clicks', days, clicks, " AND day IN ('2026-01-05', '2026-01-06')"],
+  ])('%s', (...[, fields, filters, selects, where = '', end = totals, report = publisherReport]) => {
     const names = fields.split(',').map((name) => `"${name}"`);
     const lines = [`SELECT ${names.join(', ')}`, `FROM (SELECT ${selects}`, `FROM ${report.table}`];
     expect(compile(report, fields, filters).sql).toBe([...lines, DAYS + where, ...end].join('\n'));
   });
+});
+
+it('quoteName doubles a quote within a name', () => {
+  expect(quoteName('a"b')).toBe('"a""b"');
+});
+
+it('patternOf has a digit for each letter of the time form except T and Z', () => {
+  expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
 });
 
 describe('quoteName', () => {

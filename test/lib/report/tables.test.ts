@@ -34,15 +34,11 @@ describe('columnFault', () => {
 });
 
 describe('tablesOf', () => {
-  const withColumn = (column: string) => [
-    {
-      ...publisherReport,
-      fields: [
-        ...publisherReport.fields,
-        { role: 'metric', type: 'float', name: 'CTR', column, meaning: 'clicks per served ad' } as const,
-      ],
-    },
-  ];
+  const withColumn = (column: string) => {
+    const named = { name: 'CTR', column, meaning: 'clicks per served ad' };
+    const ctr = { role: 'metric', type: 'float', ...named } as const;
+    return [{ ...publisherReport, fields: [...publisherReport.fields, ctr] }];
+  };
 
   it('refuses a metric whose column is an expression, the column of another metric, or a column that every table has', () => {
     expect(() => tablesOf(withColumn('clicks / served_ads'))).toThrow(NOT_A_COLUMN);

@@ -19,10 +19,7 @@ const most = [
   { ...done, ...report, files: { plain: 1, gzip: 2 } },
   { ...failed, ...optional, endedForMs: 5, limit: 10 },
   ...['retryable', 'data-changed', 'too-long', 'too-large', 'lost', 'unreadable', 'unpublished'].map(
-    (why) => ({
-      ...failed,
-      why,
-    }),
+    (why) => ({ ...failed, why }),
   ),
 ];
 const read = (document: unknown) => readRecord({ document, etag: '"1"', ageMs: 0 });
@@ -62,13 +59,7 @@ it('an attempt is open until its query has ended', () => {
   expect(states).toEqual(['starting', 'under-way']);
 });
 
-it.each([
-  [5_000, 2_000, 4_000],
-  [5_000, 7_000, -1_000],
-  [undefined, 0, 0],
-])(
-  'a lease of %s ms has, after %d ms, %d ms left: a second more, as S3’s ages are wrong by that',
-  (leaseMs, ageMs, left) => {
-    expect(leaseLeftMs({ leaseMs }, ageMs)).toBe(left);
-  },
-);
+it('a lease has a second more than is left of it, because S3’s ages are wrong by that', () => {
+  const left = (leaseMs: number | undefined, ageMs: number) => leaseLeftMs({ leaseMs }, ageMs);
+  expect([left(5_000, 2_000), left(5_000, 7_000), left(undefined, 0)]).toEqual([4_000, -1_000, 0]);
+});

@@ -9,12 +9,9 @@ import { settled, useFakeTime } from '../delivery/settled.ts';
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 useFakeTime();
 
-const slot = (job: string, more: Partial<Slot> = {}): Slot => ({
-  id: `slot-${job}`,
-  record: `jobs/${job}`,
-  heldMs: 0,
-  ...more,
-});
+const slot = (job: string, more: Partial<Slot> = {}): Slot => {
+  return { id: `slot-${job}`, record: `jobs/${job}`, heldMs: 0, ...more };
+};
 const [a, b, wanted] = [slot('a'), slot('b'), slot('wanted')];
 const mine = slot('wanted', { id: 'earlier', heldMs: 20_000 });
 const earlier = { slot: 'earlier' };
@@ -77,6 +74,7 @@ describe('readSlots', () => {
 
   it('reads the slots, and adds the age of the document to the time that each slot was held', () => {
     expect(readSlots({ document, etag: '', ageMs: 2_000 })).toEqual([slot('a', { heldMs: 2_500 })]);
+    expect(readSlots(undefined)).toEqual([]);
   });
 
   it.each<[string, unknown]>([
@@ -89,10 +87,6 @@ describe('readSlots', () => {
   ])('finds no slots in a document %s', (_, other) => {
     expect(readSlots({ document: other, etag: '', ageMs: 0 })).toEqual([]);
   });
-
-  it('finds no slots if nothing is stored', () => {
-    expect(readSlots(undefined)).toEqual([]);
-  });
 });
 
 describe('takeSlot', () => {
@@ -103,22 +97,11 @@ describe('takeSlot', () => {
   beforeEach(() => {
     results = memoryBucket();
   });
-  const take = (
-    count: number,
-    until = START + 1_000,
-    read?: Parameters<typeof takeSlot>[4],
-    hasEnded?: Parameters<typeof takeSlot>[5],
-  ) =>
-    settled(
-      takeSlot(
-        results,
-        'client-1',
-        { key: JOB, latest: undefined },
-        { count, longestMs: LONGEST_MS, until },
-        read,
-        hasEnded,
-      ),
-    );
+  type Given = Parameters<typeof takeSlot>;
+  const take = (count: number, until = START + 1_000, read?: Given[4], hasEnded?: Given[5]) => {
+    const terms = { count, longestMs: LONGEST_MS, until };
+    return settled(takeSlot(results, 'client-1', { key: JOB, latest: undefined }, terms, read, hasEnded));
+  };
   const hold = (record: object | undefined, ageMs = 0) => {
     vi.setSystemTime(START - ageMs);
     results.put(KEY, { form: 2, slots: [{ id: 'slot-1', record: OTHER, heldMs: 0 }] });
@@ -128,6 +111,7 @@ describe('takeSlot', () => {
   const slotsHeld = () => readSlots({ document: results.document(KEY), etag: '', ageMs: 0 });
 
   it('creates the document of the first slot, by one read and one write', async () => {
+    expect(KEY).toMatch(/^slots\/[0-9a-f]{64}\.json$/);
     const id = await take(1);
     expect(id).toMatch(UUID);
     expect(results.document(KEY)).toEqual({ form: 2, slots: [{ id, record: JOB, heldMs: 0 }] });
@@ -153,45 +137,22 @@ describe('takeSlot', () => {
   });
 
   const slot1 = { slot: 'slot-1' };
-  const RESULT = 's3://results/athena/q1.csv';
+  const left = underWayRecord({ ...slot1, leaseMs: 1 });
+  const oldRun = { state: 'under-way', executionId: 'q1' };
   it.each<[string, object | undefined, number, boolean, boolean]>([
     ['a query runs, and a request asks about it', underWayRecord(slot1), 0, true, false],
-    ['a query runs, and nobody asks about it', underWayRecord({ ...slot1, leaseMs: 1 }), 9_000, false, false],
-    [
-      'the result is there, and nobody is left to record it',
-      underWayRecord({ ...slot1, leaseMs: 1 }),
-      9_000,
-      true,
-      true,
-    ],
-    [
-      'the result of an earlier attempt is there',
-      underWayRecord({ slot: 'before', leaseMs: 1 }),
-      9_000,
-      true,
-      false,
-    ],
+    ['a query runs, and nobody asks about it', left, 9_000, false, false],
+    ['the result is there, and nobody is left to record it', left, 9_000, true, true],
+    ['the result of an earlier attempt is there', { ...left, slot: 'before' }, 9_000, true, false],
     ['a query starts', startingRecord(slot1), 0, true, false],
     ['the query has ended', doneRecord(slot1), 0, false, true],
     ['a slot was taken long ago for nothing', undefined, 30_000, false, true],
-    [
-      'the query has ended, by a release that has other records',
-      { ...slot1, state: 'succeeded' },
-      0,
-      false,
-      true,
-    ],
-    [
-      'the query runs, by a release that has other records',
-      { ...slot1, state: 'under-way', executionId: 'q1' },
-      0,
-      false,
-      false,
-    ],
+    ['the query of another release has ended', { ...slot1, state: 'succeeded' }, 0, false, true],
+    ['the query of another release runs', { ...slot1, ...oldRun }, 0, false, false],
     ['the record can’t be read', { slot: 7 }, 30_000, false, true],
   ])('of a full client is free or not: %s', async (_, record, ageMs, isThere, isFree) => {
     hold(record, ageMs);
-    if (isThere) results.putResult(RESULT, 'its result');
+    if (isThere) results.putResult('s3://results/athena/q1.csv', 'its result');
     const id = await take(1);
     expect(id !== undefined).toBe(isFree);
     expect(slotsHeld().map((held) => held.id)).toEqual([isFree ? id : 'slot-1']);
@@ -202,7 +163,7 @@ describe('takeSlot', () => {
     ['goes on', 9_000, false, ['q1'], false],
     ['goes on, and another request asks about it', 0, true, [], false],
   ])('of a full client whose query %s', async (_, ageMs, ended, questions, isFree) => {
-    hold(underWayRecord({ ...slot1, leaseMs: 1 }), ageMs);
+    hold(left, ageMs);
     const hasEnded = vi.fn(async () => ended);
     expect((await take(1, START + 1_000, undefined, hasEnded)) !== undefined).toBe(isFree);
     expect(hasEnded.mock.calls.flat()).toEqual(questions);
