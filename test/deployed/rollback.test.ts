@@ -35,6 +35,12 @@ const deploy = (commit: string, { directory, settings }: { directory?: string; s
   return operator(lane, directory).cdk('deploy', stage, ...parameters);
 };
 
+/** A copy of the project whose report handler runs this statement too. */
+const faultyCopy = (statement: string) =>
+  changedCopy('lib/http/report-handler.ts', (source) =>
+    source.replace('facts.report = report.name;', `$&\n      ${statement}`),
+  );
+
 /** The question with this number. Another number gives another question. */
 const question = (number: number): Question => ({
   fields: ['Day', 'Clicks'],
@@ -76,8 +82,8 @@ const live = async () =>
 const outcome = async () => (await operate.outputs(stage, 'api'))['GateOutcome'];
 
 async function stackStatus(): Promise<string> {
-  const stack = ['--stack-name', `${resourceNames(stage).service}-api`, '--query', 'Stacks[0].StackStatus'];
-  return (await operate.aws('cloudformation', 'describe-stacks', ...stack, '--output', 'text')).trim();
+  const stack = `${resourceNames(stage).service}-api`;
+  return operate.text('cloudformation describe-stacks --query Stacks[0].StackStatus --stack-name', stack);
 }
 
 /** Runs `npm run rollback`, which must succeed within a minute, and print how to go on. Resolves to its output. */
@@ -101,9 +107,7 @@ function startCallers(): () => Promise<string[]> {
   const caller = async () => {
     while (!isStopped) {
       const number = asked++;
-      const text = await service
-        .pull('publisherperformance', question(number))
-        .catch((error: unknown) => `${error}`);
+      const text = await service.pull('publisherperformance', question(number)).catch(String);
       pulled += 1;
       if (text !== expected(number)) faults.push(text);
     }
@@ -162,12 +166,7 @@ describe('a stage with the settings as shipped', () => {
   });
 
   it('refuses a release whose reports fail: no caller meets it, and its versions are gone', async () => {
-    await using faulty = await changedCopy('lib/http/report-handler.ts', (source) =>
-      source.replace(
-        'facts.report = report.name;',
-        "$&\n      throw new Error('the fault of this release');",
-      ),
-    );
+    await using faulty = await faultyCopy("throw new Error('the fault of this release');");
     const before = await readLiveFunctions(lambda, stage);
     await whileCallersWait(async () => {
       await expect(deploy('bbbbbbbbbbb1', { directory: faulty.directory })).rejects.toThrow(
@@ -181,12 +180,7 @@ describe('a stage with the settings as shipped', () => {
   });
 
   it('takes a release with a fault that the gate can’t see, which one command takes back', async () => {
-    await using faulty = await changedCopy('lib/http/report-handler.ts', (source) =>
-      source.replace(
-        'facts.report = report.name;',
-        "$&\n      if (report.name.startsWith('adv')) throw new Error('x');",
-      ),
-    );
+    await using faulty = await faultyCopy("if (report.name.startsWith('adv')) throw new Error('x');");
     await whileCallersWait(async () => {
       await deploy('bbbbbbbbbbbb', { directory: faulty.directory });
       expect(await remember('B')).toMatch(/^b{12}-/);
@@ -243,11 +237,7 @@ describe('a stage with the settings as shipped', () => {
     await expect.poll(() => service.stack.faults.current()[0]?.matched, { timeout: 30_000 }).toBe(1);
     service.stack.faults.set([
       { on: 'query', match: 'SELECT', fail: 'retryable' },
-      ...['jobs/', 'partners/', 'slots/'].map((match) => ({
-        on: 's3' as const,
-        match,
-        status: 500 as const,
-      })),
+      ...['jobs/', 'partners/', 'slots/'].map((match) => ({ on: 's3', match, status: 500 }) as const),
       { on: 'athena', status: 500 },
     ]);
     await expect(deploy('dddddddddddd')).rejects.toThrow(/d{12}-\w{6} is refused, and no alias has moved/);

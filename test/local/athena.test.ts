@@ -231,10 +231,7 @@ it('a query above the workgroup’s scan limit is CANCELLED, and its scanned byt
   const run = () => Promise.reject(new QueryScanLimitExceeded(30_001));
   const other = await startOther({ engine: { maxRunning: 1, run } });
   const { Status, Statistics } = await ended(await startQuery('SELECT 1', {}, other), other);
-  expect(Status).toMatchObject({
-    State: 'CANCELLED',
-    StateChangeReason: 'Bytes scanned limit was exceeded',
-  });
+  expect(Status).toMatchObject({ State: 'CANCELLED', StateChangeReason: 'Bytes scanned limit was exceeded' });
   expect(Statistics?.DataScannedInBytes).toBe(30_001);
 });
 
