@@ -63,6 +63,7 @@ describe('releaseToGoTo', () => {
     expect(goTo(functions, deployed, end)).toBe(named(to));
   });
 
+  const PUT_BACK = /^CloudFormation has put .* at a{12}\..*:\n {2}a{12} .*\n {2}z/;
   it.each<[string, string, RegExp, DeploymentEnd?]>([
     ['no function has an alias', ' x', /^Nothing to go back to: no function has the alias.*docs\/deploy\.md/],
     [
@@ -75,12 +76,7 @@ describe('releaseToGoTo', () => {
       'ZYa a',
       /^Every release before a{12} .*name it:\n {2}y{12} \(.*, taken back\)\n {2}z/,
     ],
-    [
-      'the last was put back',
-      'za a',
-      /^CloudFormation has put .* at a{12}\..*:\n {2}a{12} .*\n {2}z/,
-      'put-back',
-    ],
+    ['the last was put back', 'za a', PUT_BACK, 'put-back'],
   ])('throws a fault that says what to do, if %s', (_, functions, message, end = 'done') => {
     expect(() => goTo(functions, 'a', end)).toThrow(message);
   });
