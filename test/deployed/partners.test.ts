@@ -9,7 +9,7 @@ import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 
 const lane = currentLane() as Lane;
-const { json, outputs, partner } = operator(lane);
+const { json, partner } = operator(lane);
 const events = knownEvents(5, 300);
 const question: Question = {
   fields: ['PublisherCompanyId', 'Opens', 'Revenue'],
@@ -39,20 +39,6 @@ async function linesOf(name: string): Promise<{ name: string; message?: string; 
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('partners of a deployed stage', () => {
-  it('are only the clients in the register: a client that was made directly in Cognito gets a 401', async () => {
-    const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
-    const flows = '--allowed-o-auth-flows client_credentials --allowed-o-auth-flows-user-pool-client';
-    const { UserPoolClient } = await json(
-      `cognito-idp create-user-pool-client --client-name lane-one --generate-secret ${flows} --allowed-o-auth-scopes`,
-      ...[service.stack.scope, '--user-pool-id', UserPoolId],
-    );
-    const { ClientId, ClientSecret } = UserPoolClient;
-    expect(await pull({ clientId: ClientId, clientSecret: ClientSecret })).toBe(401);
-    expect(await partner('list', lane.stage)).toContain(
-      `(client ${ClientId}, "lane-one" in Cognito, is no partner`,
-    );
-  });
-
   it('are named in the logs of the report, downloads and publish functions', async () => {
     const client = clientIn(
       await partner('add', lane.stage, 'lane-logged', '--publisher-companies', '1000', ...CONTACT),

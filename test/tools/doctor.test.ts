@@ -50,7 +50,7 @@ describe('diagnose', () => {
   const raiseLambda = (value: number, now: number) => raise('lambda', 'L-B99A9384', value) + until(now);
   const askSupport =
     'AWS does not raise "Lambda, concurrent executions" on request: ask its support, or use another account or region.';
-  it.each([
+  it.each<[string, Partial<AccountQuotas> & { more?: object }, RegExp, string]>([
     [
       'a new account has few executions',
       { executions: quota(10), reservedExecutions: 0 },
