@@ -2,12 +2,10 @@
  * Deploys releases one after the other to a stage with the settings as shipped, and takes them back, while callers wait
  * for reports. Each case starts where the last one ended.
  */
-import { rename } from 'node:fs/promises';
-import { join } from 'node:path';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
-import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
+import { routes } from '../../lib/routes.ts';
 import { readLiveFunctions } from '../../tools/live-functions.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -53,17 +51,11 @@ const expected = (number: number) =>
 let service: Service;
 let asked = 0;
 
-/**
- * The releases that the answers at the routes of these functions name, an unknown path included; or the answer, if it
- * names none. Without names: at all routes.
- */
-async function answered(...names: readonly string[]): Promise<ReadonlySet<string>> {
+/** The releases that the answers at all routes name, an unknown path included; or the answer, if it names none. */
+async function answered(): Promise<ReadonlySet<string>> {
   const address = await operate.apiAddress(stage);
   const releases = new Set<string>();
-  const paths = [...routes, { path: '/nothing', functionName: PUBLIC_FUNCTION }]
-    .filter(({ functionName }) => names.length === 0 || names.includes(functionName))
-    .map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'));
-  for (const path of paths) {
+  for (const path of [...routes.map((route) => route.path.replaceAll(/\{\w+\}/g, 'x')), '/nothing']) {
     const answer = await fetch(address + path, { redirect: 'manual' });
     const text = await answer.text();
     releases.add(answer.headers.get('service-version') ?? `${path}: ${answer.status} ${text}`);
@@ -205,30 +197,6 @@ describe('a stage with the settings as shipped', () => {
       );
     });
     expect(await live()).toEqual(new Set([releases['C']]));
-  });
-
-  it('leaves a function that the earlier release lacks where it is, with its routes, and says so', async () => {
-    // The earlier release serves what needs no right by a function of another name.
-    await using earlier = await changedCopy('lib/routes.ts', (source) =>
-      source.replace("PUBLIC_FUNCTION = 'public'", "PUBLIC_FUNCTION = 'page'"),
-    );
-    const functionAt = (name: string) => join(earlier.directory, 'functions', `${name}.ts`);
-    await rename(functionAt('public'), functionAt('page'));
-    const [C] = await live();
-    await deploy('eeeeeeeeeeee', { directory: earlier.directory });
-    const [E = ''] = await answered();
-    expect(E).toMatch(/^e{12}-/);
-    await whileCallersWait(async () => {
-      await deploy('cccccccccccc');
-      expect(await rollback()).toContain(
-        `public has no version of ${E}: it stays at ${C}, which goes on to answer /openapi.json, `,
-      );
-      expect(await live()).toEqual(new Set([C, E]));
-      expect(await answered('public')).toEqual(new Set([C]));
-      expect(await answered('publisherperformance', 'downloads')).toEqual(new Set([E]));
-      expect(await rollback(C ?? '')).toMatch(RegExp(`goes from ${E} .* to ${C} `));
-    });
-    expect(await answered()).toEqual(new Set([C]));
   });
 
   it('goes back by itself if nothing works during an update: callers who waited get their reports', async () => {
