@@ -29,17 +29,17 @@ from ministack.services.cloudformation import provisioners
 ENDPOINT = os.environ["LANE_ENDPOINT"]
 
 
-def adaptation(reason, module=None, name=None):
+def adaptation(module=None, name=None):
     """
-    Applies an adaptation. The function's name says what it does, `reason` says why. With a module and a name, it stands
-    in for that function of the emulator, and gets the original as its first argument.
+    Applies an adaptation. The function's name says what it does, its comment says why. With a module and a name, it
+    stands in for that function of the emulator, and gets the original as its first argument.
     """
 
     def apply(adapted):
-        if module is None:
-            adapted()
-        else:
+        if module:
             setattr(module, name, partial(adapted, getattr(module, name)))
+        else:
+            adapted()
 
     return apply
 
@@ -73,21 +73,17 @@ for kind in (
     recorded_only(kind)
 
 
-@adaptation(
-    "The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.",
-    provisioners,
-    "_cw_metric_alarm_record",
-)
+@adaptation(provisioners, "_cw_metric_alarm_record")
 def metric_math_alarms_are_stored(original, name, props):
+    """The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data."""
     rest = {key: value for key, value in props.items() if key != "Metrics"}
     no_data = {"Namespace": "Lane", "MetricName": name, "Statistic": "Sum"}
     return original(name, {**rest, **no_data} if "Metrics" in props else props)
 
 
-@adaptation(
-    "The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it."
-)
+@adaptation()
 def secrets_are_referred_to_by_their_arn():
+    """The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it."""
     handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
     create, update, delete = (handlers[act] for act in ("create", "update", "delete"))
     by_arn = lambda _, attributes: (attributes["Arn"], attributes)
@@ -100,28 +96,25 @@ def secrets_are_referred_to_by_their_arn():
 # --- Cognito: an issuer that can be reached ---
 
 
-@adaptation(
-    "The emulator's user pools have no ProviderURL. It becomes the emulator's address, where the key set is.",
-    provisioners,
-    "_cognito_user_pool_attributes",
-)
+@adaptation(provisioners, "_cognito_user_pool_attributes")
 def a_pool_names_the_emulator(original, pool_id):
+    """The emulator's user pools have no ProviderURL. It becomes the emulator's address, where the key set is."""
     return {**original(pool_id), "ProviderURL": f"{ENDPOINT}/{pool_id}"}
 
 
-@adaptation("Its tokens name AWS's own issuer, whose keys are not the emulator's.", cognito, "_signed_jwt")
+@adaptation(cognito, "_signed_jwt")
 def the_issuer_is_the_emulator(original, claims, *args, **kwargs):
+    """Its tokens name AWS's own issuer, whose keys are not the emulator's."""
     issuer = str(claims.get("iss", ""))
     if issuer.startswith("https://cognito-idp."):
         claims["iss"] = f"{ENDPOINT}/{issuer.rsplit('/', 1)[-1]}"
     return original(claims, *args, **kwargs)
 
 
-@adaptation(
-    "A stage's token endpoint has a host name of Cognito's, which leads to AWS. The probe's client, by which each release "
-    "is checked, asks the emulator."
-)
+@adaptation()
 def the_probe_asks_the_emulator():
+    """A stage's token endpoint has a host name of Cognito's, which leads to AWS. The probe's client, by which each
+    release is checked, asks the emulator."""
     handlers = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
 
     def asking_here(props):
@@ -140,13 +133,10 @@ def the_probe_asks_the_emulator():
 # --- EventBridge ---
 
 
-@adaptation(
-    "The emulator's EventBridge runs a function once. Lambda runs an asynchronous invocation that fails twice more, and "
-    "then tells the destination, by the configuration of the version or alias that was invoked.",
-    eventbridge,
-    "_dispatch_to_lambda",
-)
+@adaptation(eventbridge, "_dispatch_to_lambda")
 def events_are_run_again(original, arn, payload):
+    """The emulator's EventBridge runs a function once. Lambda runs an asynchronous invocation that fails twice more,
+    and then tells the destination, by the configuration of the version or alias that was invoked."""
     func, config, name = lambda_svc._get_func_record_for_ref(arn)
     if not func or not config:
         return original(arn, payload)
@@ -160,23 +150,19 @@ def events_are_run_again(original, arn, payload):
 # --- API Gateway ---
 
 
-@adaptation(
-    "The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST APIs).",
-    apigateway_v1,
-    "_invoke_lambda_proxy_v1",
-)
+@adaptation(apigateway_v1, "_invoke_lambda_proxy_v1")
 async def the_challenge_is_renamed(original, *args, **kwargs):
+    """The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST
+    APIs)."""
     status, headers, body = await original(*args, **kwargs)
     renamed = {"www-authenticate": "x-amzn-Remapped-WWW-Authenticate"}
     return status, {renamed.get(name.lower(), name): value for name, value in headers.items()}, body
 
 
-@adaptation(
-    "The emulator leaves ~1 for a slash in the paths of a stage's method settings, and so finds no limit but the default.",
-    provisioners,
-    "_apigw_method_settings",
-)
+@adaptation(provisioners, "_apigw_method_settings")
 def methods_have_their_limits(original, raw):
+    """The emulator leaves ~1 for a slash in the paths of a stage's method settings, and so finds no limit but the
+    default."""
     decoded = lambda key: "/" + key.replace("~1", "/").lstrip("/") if "~1" in key else key
     return {decoded(key): value for key, value in original(raw).items()}
 
@@ -184,13 +170,10 @@ def methods_have_their_limits(original, raw):
 # --- CloudFront ---
 
 
-@adaptation(
-    "The emulator's CloudFront reads a bucket by itself, whatever the query says. CloudFront asks S3 under the bucket's own "
-    "host, and S3 looks at the signature in the query. In the lane, links name the bucket in their path.",
-    cloudfront,
-    "_fetch_from_origin",
-)
+@adaptation(cloudfront, "_fetch_from_origin")
 async def the_edge_asks_s3(original, origin, method, uri, query, headers, *rest):
+    """The emulator's CloudFront reads a bucket by itself, whatever the query says. CloudFront asks S3 under the
+    bucket's own host, and S3 looks at the signature in the query. In the lane, links name the bucket in their path."""
     if not origin.get("s3_bucket"):
         return await original(origin, method, uri, query, headers, *rest)
     return await run_reentrant(ask_s3, method, f"{uri}?{query}", headers)
@@ -210,13 +193,10 @@ def ask_s3(method, path, headers):
 # --- IAM ---
 
 
-@adaptation(
-    "The emulator checks GetQueryExecution and StopQueryExecution against no resource; AWS's Service Authorization "
-    "Reference names the workgroup of the execution.",
-    iam_actions,
-    "extract_resource_arn",
-)
+@adaptation(iam_actions, "extract_resource_arn")
 def executions_belong_to_their_workgroup(original, service, method, path, headers, body, query, region, account):
+    """The emulator checks GetQueryExecution and StopQueryExecution against no resource; AWS's Service Authorization
+    Reference names the workgroup of the execution."""
     execution_id = json.loads(body or b"{}").get("QueryExecutionId") if service == "athena" else None
     execution = athena._executions.get(execution_id)
     if execution:
@@ -224,13 +204,10 @@ def executions_belong_to_their_workgroup(original, service, method, path, header
     return original(service, method, path, headers, body, query, region, account)
 
 
-@adaptation(
-    "The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy "
-    "demands conditional writes (S3 User Guide, Enforce conditional writes).",
-    iam_actions,
-    "s3_service_context",
-)
+@adaptation(iam_actions, "s3_service_context")
 def writes_have_their_condition_keys(original, action, query_params, path="", headers=None):
+    """The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy
+    demands conditional writes (S3 User Guide, Enforce conditional writes)."""
     found = original(action, query_params, path, headers)
     if action != "s3:PutObject":
         return found
@@ -247,23 +224,17 @@ def writes_have_their_condition_keys(original, action, query_params, path="", he
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\?")
 
 
-@adaptation(
-    "The emulator takes no ExecutionParameters. Each stands where its question mark stood.",
-    athena,
-    "_start_query_execution",
-)
+@adaptation(athena, "_start_query_execution")
 def execution_parameters_are_filled_in(original, data):
+    """The emulator takes no ExecutionParameters. Each stands where its question mark stood."""
     parameters = iter(data.get("ExecutionParameters") or [])
     fill = lambda match: f"({next(parameters)})" if match[0] == "?" else match[0]
     return original({**data, "QueryString": TOKEN.sub(fill, data.get("QueryString", ""))})
 
 
-@adaptation(
-    "The emulator starts another query for a ClientRequestToken that it has seen; Athena gives the same.",
-    athena,
-    "_start_query_execution",
-)
+@adaptation(athena, "_start_query_execution")
 def one_query_for_one_token(original, data, started={}):
+    """The emulator starts another query for a ClientRequestToken that it has seen; Athena gives the same."""
     key = (data.get("WorkGroup"), data.get("ClientRequestToken"))
     if key[1] is None:
         return original(data)
@@ -272,10 +243,9 @@ def one_query_for_one_token(original, data, started={}):
     return started[key]
 
 
-@adaptation(
-    "The emulator finishes a query that was stopped, and then says that it succeeded.", athena, "_execute_query"
-)
+@adaptation(athena, "_execute_query")
 async def stopped_queries_stay_stopped(original, query_id, *args):
+    """The emulator finishes a query that was stopped, and then says that it succeeded."""
     task = asyncio.create_task(original(query_id, *args))
     while not task.done():
         await asyncio.wait([task], timeout=0.2)
@@ -284,8 +254,9 @@ async def stopped_queries_stay_stopped(original, query_id, *args):
             return
 
 
-@adaptation("So it is marked as stopped.", athena, "_stop_query_execution")
+@adaptation(athena, "_stop_query_execution")
 def stopped_queries_are_marked(original, data):
+    """So it is marked as stopped."""
     execution = athena._executions.get(data.get("QueryExecutionId"))
     under_way = execution and execution["Status"]["State"] in ("QUEUED", "RUNNING")
     answer = original(data)
@@ -303,14 +274,11 @@ def athena_value(value):
     return '"' + text.replace('"', '""') + '"'
 
 
-@adaptation(
-    "The emulator writes its result to <id>.csv/<id>.csv, though it says <id>.csv, quotes only where it must, ends "
-    "lines with CRLF, and makes no difference between NULL and an empty text. Athena quotes every value but NULL, and "
-    "ends lines with LF.",
-    athena,
-    "_save_query_results",
-)
+@adaptation(athena, "_save_query_results")
 async def results_are_written_as_athena_writes_them(_, query_id):
+    """The emulator writes its result to <id>.csv/<id>.csv, though it says <id>.csv, quotes only where it must, ends
+    lines with CRLF, and makes no difference between NULL and an empty text. Athena quotes every value but NULL, and
+    ends lines with LF."""
     execution = athena._executions[query_id]
     results = execution["_results"]
     lines = [results["columns"], *results["rows"]]
@@ -325,24 +293,27 @@ async def results_are_written_as_athena_writes_them(_, query_id):
             raise RuntimeError(f"The result could not be written: {answer!r}")
 
 
-@adaptation("The emulator takes a table's columns from its files; Athena from its definition.", athena, "_empty_relation")
+@adaptation(athena, "_empty_relation")
 def an_empty_table_has_its_columns(_, table_data):
+    """The emulator takes a table's columns from its files; Athena from its definition."""
     columns = table_data["StorageDescriptor"]["Columns"] + table_data.get("PartitionKeys", [])
     type_of = lambda column: {"string": "VARCHAR"}.get(column["Type"], column["Type"])
     typed = (f'CAST(NULL AS {type_of(column)}) AS "{column["Name"]}"' for column in columns)
     return f"(SELECT {', '.join(typed)} WHERE false)"
 
 
-@adaptation("So a column that no file has is NULL.", athena, "_table_relation")
+@adaptation(athena, "_table_relation")
 def columns_without_a_file_are_null(original, table_data, files):
+    """So a column that no file has is NULL."""
     return f"(FROM {athena._empty_relation(table_data)} UNION ALL BY NAME FROM {original(table_data, files)})"
 
 
 # --- The faults that tests set. They are no adaptations: while no fault is set, this code changes nothing. ---
 
 
-@adaptation("A test's fault strikes a query.", athena, "_run_duckdb")
+@adaptation(athena, "_run_duckdb")
 async def queries_are_struck(original, query, *args):
+    """A test's fault strikes a query."""
     struck = faults.strike("query", query)
     strikes_this_query.set(struck)
     await faults.delay(struck)
@@ -352,15 +323,17 @@ async def queries_are_struck(original, query, *args):
     return await original(query, *args)
 
 
-@adaptation("Athena tells how a query failed.", athena, "_execution_out")
+@adaptation(athena, "_execution_out")
 def struck_queries_say_so(original, execution):
+    """Athena tells how a query failed."""
     told = original(execution)
     _, made_to, how = (execution.get("_error") or "").partition(MADE_TO_FAIL)
     return {**told, "Status": {**told["Status"], **failure(how)}} if made_to else told
 
 
-@adaptation("A test's fault strikes a call of Athena.", athena, "handle_request")
+@adaptation(athena, "handle_request")
 async def athena_is_struck(original, method, path, headers, body, query_params):
+    """A test's fault strikes a call of Athena."""
     struck = faults.strike("athena", headers.get("x-amz-target", ""))
     await faults.delay(struck)
     if any(fault.get("throttle") for fault in struck):
@@ -370,8 +343,9 @@ async def athena_is_struck(original, method, path, headers, body, query_params):
     return await original(method, path, headers, body, query_params)
 
 
-@adaptation("A test's fault strikes a call of S3.", s3, "handle_request")
+@adaptation(s3, "handle_request")
 async def s3_is_struck(original, method, path, *args, **kwargs):
+    """A test's fault strikes a call of S3."""
     struck = faults.strike("s3", f"{method} {path.lstrip('/').partition('/')[2]}")
     await faults.delay(struck)
     if any(fault.get("throttle") for fault in struck):

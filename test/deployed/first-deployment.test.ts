@@ -97,9 +97,8 @@ describe('a first deployment of a stage that keeps its data', () => {
 
   it('can be destroyed, except for its buckets and its user pool, after a deployment with -c first=yes', async () => {
     const before = await made();
-    await expect(cdk('destroy', STAGE, '--all', '--force')).rejects.toThrow(
-      /TerminationProtection|cannot be deleted/,
-    );
+    const destroyed = cdk('destroy', STAGE, '--all', '--force');
+    await expect(destroyed).rejects.toThrow(/TerminationProtection|cannot be deleted/);
     await cdk('deploy', STAGE, ...deploy, ...FIRST);
     await cdk('destroy', STAGE, '--all', '--force');
     expect(await made()).toEqual(before);

@@ -12,9 +12,7 @@ import { operator } from './operator.ts';
 const lane = currentLane() as Lane;
 const { stage } = lane;
 const { aws, cdk, json, outputs } = operator(lane);
-const STACKS = ['data', 'identity', 'api', 'operations'].map(
-  (part) => `performance-reports-${stage}-${part}`,
-);
+const STACKS = ['data', 'identity', 'api', 'operations'].map((of) => `performance-reports-${stage}-${of}`);
 
 const service = await startService(knownEvents(9, 300));
 /** A copy of the project whose publisher report has one more field, as a later version may have. */
@@ -23,12 +21,9 @@ const upgrade = await changedCopy('lib/report/catalogue.ts', (source) =>
 );
 afterAll(() => upgrade[Symbol.asyncDispose]());
 
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const report = (fields: string) =>
-  service.pull('publisherperformance', {
-    fields: fields.split(','),
-    start: '2026-01-01T00:00:00Z',
-    end: '2026-02-01T00:00:00Z',
-  });
+  service.pull('publisherperformance', { fields: fields.split(','), ...january });
 
 const LEFT = 'StackSummaries[?StackStatus != `DELETE_COMPLETE`].StackName';
 const stackNames = (): Promise<string[]> => json('cloudformation list-stacks --query', LEFT);
@@ -77,27 +72,21 @@ async function emptied(bucket: string): Promise<void> {
   const { Versions = [], DeleteMarkers = [] } = await json('s3api list-object-versions --bucket', bucket);
   const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }));
   if (Objects.length === 0) return;
-  await aws(
-    's3api',
-    'delete-objects',
-    '--bucket',
-    bucket,
-    '--delete',
-    JSON.stringify({ Objects, Quiet: true }),
-  );
+  const deleted = JSON.stringify({ Objects, Quiet: true });
+  await aws('s3api', 'delete-objects', '--bucket', bucket, '--delete', deleted);
 }
 
 /** The names of the resources that are left of the stage, except API Gateway's role for writing logs. */
 async function remains(): Promise<string[]> {
   const { Roles } = await json('iam list-roles');
   const roles = Roles.filter((role: object) => !JSON.stringify(role).includes('apigateway.amazonaws.com'));
-  const lists = [
-    's3api list-buckets',
-    'lambda list-functions',
-    'logs describe-log-groups',
+  const lists = ['s3api list-buckets', 'lambda list-functions', 'logs describe-log-groups'];
+  const others = [
     'athena list-work-groups',
+    'glue get-databases',
+    'secretsmanager list-secrets',
+    'cloudwatch describe-alarms',
   ];
-  const others = ['glue get-databases', 'secretsmanager list-secrets', 'cloudwatch describe-alarms'];
   const pools = 'cognito-idp list-user-pools --max-results 60';
   const listings = await Promise.all([...lists, ...others, pools].map((list) => json(list)));
   const ours = new RegExp(`"(?:[^"]*[/:])?(performance[-_]reports[-_]${stage}[^"]*)"`, 'g');

@@ -36,6 +36,7 @@ export function operator(
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_PAGER: '',
   };
+  const path = `${commands}:${process.env['PATH']}`;
   const run = async (command: string, parameters: readonly string[], more = {}): Promise<string> => {
     const { code, output } = await runCommand(command, parameters, { cwd, env: { ...env, ...more } });
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
@@ -78,7 +79,7 @@ export function operator(
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
       run('bash', ['-euc', `${commandsOfLane}\n${script}`], {
         ...variables,
-        PATH: `${commands}:${process.env['PATH']}`,
+        PATH: path,
       }),
     /** Runs `npx cdk …` for a stage of `stages.ts`. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>

@@ -26,10 +26,7 @@ const waiting = [...reportFunctions, 'downloads'];
 const service = await ownService(knownEvents(3, 200));
 const { ResultsBucket: results = '' } = await outputs(lane.stage, 'data');
 const folder = await ownFolder();
-const [storedRecord, takenSlots] = ['record', 'slots'].map((name) => join(folder, `${name}.json`)) as [
-  string,
-  string,
-];
+const [storedRecord, takenSlots] = [join(folder, 'record.json'), join(folder, 'slots.json')];
 
 /** Takes an action or a folder out of the policy of a deployed role. Resolves to a function that puts it back. */
 function without(name: string, { sid, part }: PermissionPart): Promise<() => Promise<void>> {
@@ -44,11 +41,10 @@ function without(name: string, { sid, part }: PermissionPart): Promise<() => Pro
 
 const freshQuestion = freshQuestions();
 
-const ask = (report: string, question: Question) =>
-  service.request(
-    report,
-    queryOf(question).replace('Clicks', report === 'publisherperformance' ? 'Clicks' : 'Spend'),
-  );
+const ask = (report: string, question: Question) => {
+  const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
+  return service.request(report, queryOf(question).replace('Clicks', metric));
+};
 async function followed(first: Response): Promise<number> {
   let { status } = first;
   for await (const { response } of responsesFrom(service, first)) status = response.status;

@@ -34,12 +34,10 @@ function partsOf(
   proofs: readonly (readonly [Situation, readonly (Folder | `athena:${string}`)[]])[],
 ): PermissionPart[] {
   return proofs.flatMap(([situation, parts]) =>
-    parts.map((part) => ({
-      functions,
-      sid,
-      part: part in RESULTS_PREFIX ? RESULTS_PREFIX[part as Folder] : part,
-      situation,
-    })),
+    parts.map((name) => {
+      const part = name in RESULTS_PREFIX ? RESULTS_PREFIX[name as Folder] : name;
+      return { functions, sid, part, situation };
+    }),
   );
 }
 

@@ -38,7 +38,7 @@ const SUITES: readonly (readonly Suite[])[] = [
     { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
   ],
   [
-    { stage: 'pool', files: ['test/deployed/waiting.test.ts', 'test/deployed/permissions.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/given-up.test.ts', 'test/deployed/permissions.test.ts'] },
     { stage: 'pool', files: ['test/deployed/runbook.test.ts'] },
     // This file is the last one, because it destroys the stage.
     { stage: 'pool', files: ['test/deployed/life.test.ts'] },

@@ -34,11 +34,8 @@ async function run(name: string, variables: Readonly<Record<string, string>> = {
 
 const NAME = 'runbook-partner';
 const events = knownEvents(11, 300);
-const question: Question = {
-  fields: ['Day', 'Clicks', 'Revenue'],
-  start: '2026-01-01T00:00:00Z',
-  end: '2026-02-01T00:00:00Z',
-};
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const question: Question = { fields: ['Day', 'Clicks', 'Revenue'], ...january };
 const report = expectedReport('publisherperformance', events.publisher_events, question);
 
 const service = await ownService(events);
@@ -154,13 +151,8 @@ describe('the service', () => {
   it('can be stopped, even twice, and starts again with its deployed settings', async () => {
     await run('stop-everything.sh');
     await run('stop-everything.sh');
-    const invoked = aws(
-      'lambda',
-      'invoke',
-      '--function-name',
-      functionName('publisherperformance'),
-      '/dev/null',
-    );
+    const stopped = functionName('publisherperformance');
+    const invoked = aws('lambda', 'invoke', '--function-name', stopped, '/dev/null');
     await expect(invoked).rejects.toThrow('TooManyRequestsException');
     const state = () => text('athena get-work-group --query WorkGroup.State --work-group', name);
     expect(await state()).toBe('DISABLED');
@@ -226,10 +218,8 @@ describe('a request to publish a large report', () => {
       await expect.poll(async () => (await listed(files)).split('\n').length, MINUTE).toBe(published);
     }
     const { Attributes } = await json('sqs get-queue-attributes --attribute-names All --queue-url', url);
-    expect(Attributes).toMatchObject({
-      ApproximateNumberOfMessages: '0',
-      ApproximateNumberOfMessagesNotVisible: '0',
-    });
+    const none = { ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' };
+    expect(Attributes).toMatchObject(none);
   });
 });
 
@@ -246,13 +236,9 @@ describe('something that was changed by hand', () => {
   });
 
   it('is named by cdk drift, if it is a setting', async () => {
+    const changed = functionName('public');
     const memory = (size: string) =>
-      json(
-        'lambda update-function-configuration --memory-size',
-        size,
-        '--function-name',
-        functionName('public'),
-      );
+      json('lambda update-function-configuration --memory-size', size, '--function-name', changed);
     await memory('333');
     expect(await run('what-drifted.sh')).toMatch(/MemorySize[\s\S]*333/);
     await memory(String(settingsOf('public').memoryMb));

@@ -15,6 +15,7 @@ const leftOut = (members: Record<string, unknown>) =>
 /** Starts the identity provider of stage `claims`, which exists before the stage is deployed. */
 export async function startIssuer() {
   const provider = await startIdentityProvider({ clients: CLIENTS });
+  const { issuer, jwksUri, tokenUrl } = provider;
   const signer = await serve(async (request, response) => {
     const { claims, options } = (await json(request)) as SignRequest;
     const header = leftOut(options?.header ?? {});
@@ -23,11 +24,7 @@ export async function startIssuer() {
   return {
     /** The URL that signs the claims of a POST, even claims that no real provider would sign. */
     signUrl: signer.url,
-    environment: {
-      LANE_ISSUER: provider.issuer,
-      LANE_JWKS_URI: provider.jwksUri,
-      LANE_TOKEN_URL: provider.tokenUrl,
-    },
+    environment: { LANE_ISSUER: issuer, LANE_JWKS_URI: jwksUri, LANE_TOKEN_URL: tokenUrl },
     async [Symbol.asyncDispose]() {
       await signer.close();
       await provider.close();

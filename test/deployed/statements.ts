@@ -11,6 +11,7 @@ const S3_MISSING =
 const ATHENA_GLUE =
   'Athena User Guide, "Configure access to databases and tables in the AWS Glue Data Catalog"';
 
+const LAMBDA_LOGS = 'Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs"';
 const LAMBDA_RECORDS = 'Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"';
 
 /**
@@ -53,9 +54,5 @@ export const statements: readonly {
   { sid: 'KeepLostEvent', functions: ['abandon'], proof: LAMBDA_RECORDS },
   { sid: 'ReadProbeClient', functions: ['probe', 'release-check'], proof: 'here' },
   { sid: 'AskNewRelease', functions: ['release-check'], proof: 'here' },
-  {
-    sid: 'WriteLog',
-    functions: everything,
-    proof: 'Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs"',
-  },
+  { sid: 'WriteLog', functions: everything, proof: LAMBDA_LOGS },
 ];

@@ -18,6 +18,7 @@ const database = 'reports';
 const workgroup = 'reports-workgroup';
 const resultsUri = `s3://${Bucket}/athena/`;
 
+const TIMES = { SubmissionDateTime: expect.any(Date), CompletionDateTime: expect.any(Date) };
 /** A query that takes minutes, so a test always finds it running. */
 const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a, range(4000000) AS b';
 
@@ -106,11 +107,7 @@ describe('a query', () => {
       QueryExecutionContext: { Database: database },
       WorkGroup: workgroup,
       ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
-      Status: {
-        State: 'SUCCEEDED',
-        SubmissionDateTime: expect.any(Date),
-        CompletionDateTime: expect.any(Date),
-      },
+      Status: { State: 'SUCCEEDED', ...TIMES },
       Statistics: {
         DataScannedInBytes: expect.any(Number),
         EngineExecutionTimeInMillis: expect.any(Number),
@@ -161,17 +158,12 @@ describe('a query that fails', () => {
     'because of %s is FAILED with a user error, which is not retryable',
     async (_, sql, name, ErrorType, ...parameters) => {
       const { Status } = await run(sql, ...(parameters as string[]));
+      const ErrorMessage = Status?.StateChangeReason;
       expect(Status).toEqual({
         State: 'FAILED',
         StateChangeReason: expect.stringMatching(`^${name}: .`),
-        SubmissionDateTime: expect.any(Date),
-        CompletionDateTime: expect.any(Date),
-        AthenaError: {
-          ErrorCategory: 2,
-          ErrorType,
-          Retryable: false,
-          ErrorMessage: Status?.StateChangeReason,
-        },
+        ...TIMES,
+        AthenaError: { ErrorCategory: 2, ErrorType, Retryable: false, ErrorMessage },
       });
       expect(Status?.StateChangeReason).not.toContain('\n');
     },
@@ -212,11 +204,8 @@ describe('ClientRequestToken', () => {
   it('that comes again with another query or other parameters is refused', async () => {
     const ClientRequestToken = randomUUID();
     await startQuery('SELECT 1', { ClientRequestToken });
-    const others: [string, Start][] = [
-      ['SELECT 2', {}],
-      ['SELECT 1', { ExecutionParameters: ['1'] }],
-    ];
-    for (const [sql, more] of others)
+    const others: Record<string, Start> = { 'SELECT 2': {}, 'SELECT 1': { ExecutionParameters: ['1'] } };
+    for (const [sql, more] of Object.entries(others))
       await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
         name: 'InvalidRequestException',
         message: 'Idempotent parameters do not match',
@@ -248,8 +237,7 @@ describe('StopQueryExecution', () => {
     expect((await executionOf(long, other)).Status).toEqual({
       State: 'CANCELLED',
       StateChangeReason: 'Query cancelled by user',
-      SubmissionDateTime: expect.any(Date),
-      CompletionDateTime: expect.any(Date),
+      ...TIMES,
     });
     expect((await ended(next, other)).Status?.State).toBe('SUCCEEDED');
     expect(await readdir(join(home, 'scratch'))).toEqual([]);

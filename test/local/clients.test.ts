@@ -27,14 +27,8 @@ describe('the partners file of this machine', () => {
   });
 
   it('gets defaults for the members that it leaves out', () => {
-    const record = {
-      form: 1,
-      client: 'acme',
-      publisherCompanies: ['7'],
-      advertiserCompanies: [],
-      active: true,
-    };
     const partner = { name: 'acme', publisherCompanies: ['7'] };
+    const record = { ...partner, form: 1, client: 'acme', advertiserCompanies: [], active: true };
     expect(read([partner])).toMatchObject([{ record, secret: undefined }]);
   });
 
@@ -43,21 +37,9 @@ describe('the partners file of this machine', () => {
     ['an empty list', [], /names no partner/],
     ['an invalid name', [{ name: 'Acme Inc' }], /^0\.name: /],
     ['an unknown member', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
-    [
-      'two partners with the same name',
-      [{ name: 'a' }, { name: 'a', client: 'b' }],
-      /two partners have the name "a"/,
-    ],
-    [
-      'two partners with the same client',
-      ['a', 'b'].map((name) => ({ name, client: 'c' })),
-      /the client "c"/,
-    ],
-    [
-      'too many companies',
-      [{ name: 'a', publisherCompanies: MANY }],
-      /^0\.publisherCompanies: more than a query can/,
-    ],
+    ['one name twice', [{ name: 'a' }, { name: 'a', client: 'b' }], /two partners have the name "a"/],
+    ['one client twice', ['a', 'b'].map((name) => ({ name, client: 'c' })), /the client "c"/],
+    ['too many companies', [{ name: 'a', publisherCompanies: MANY }], /^0\.publisherCompanies: more than a/],
   ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
   });

@@ -18,6 +18,7 @@ import { type EventRow, writeEvents } from '../write-events.ts';
 const database = 'reports';
 const AT_NEW_DAY = { event_time: "TIMESTAMP '2026-02-01 00:00:00'" };
 const NOON = { event_time: '2026-01-31T12:00:00.000Z' };
+const DAY = 'publisher_events/day=2026-01-31';
 const NEXT_DAY = { event_time: '2026-02-01T00:00:00.000Z' };
 
 const folder = await ownFolder();
@@ -107,14 +108,11 @@ describe('openEvents', () => {
     const clicks = {
       'part-0000': 1,
       'hour=05/more/b.snappy': 5,
-      '_temporary/0/c.parquet': 7,
+      '_temporary/0/c': 7,
       '.staging/d.parquet': 7,
     };
     for (const [name, count] of Object.entries(clicks))
-      await writeParquet(
-        `publisher_events/day=2026-01-31/${name}`,
-        publisherRecord({ clicks: `${count}::BIGINT` }),
-      );
+      await writeParquet(`${DAY}/${name}`, publisherRecord({ clicks: `${count}::BIGINT` }));
     await open();
     const rows = await rowsOf('SELECT day, clicks FROM reports.publisher_events ORDER BY clicks');
     expect(rows).toEqual(['0', '1', '5'].map((count) => ['2026-01-31', count]));

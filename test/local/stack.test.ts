@@ -37,11 +37,7 @@ async function startNoting(
   await writeFile(entry, FUNCTION);
   await writeFile(notes, '');
   const stack = await startStack({
-    openEngine: async () => ({
-      maxRunning: 1,
-      run: () => Promise.reject(new Error('no engine')),
-      close() {},
-    }),
+    openEngine: async () => ({ maxRunning: 1, run: () => Promise.reject(Error('no engine')), close() {} }),
     directory: join(home, 'run'),
     port: 0,
     log: keptLog,
@@ -229,10 +225,8 @@ describe('a request line in absolute form', () => {
       const { host } = new URL(stack.apiUrl);
       await ask(stack.apiUrl, `${origin}/reporting/publisherperformance?a=1#b`, { host });
       const { event } = (await shared.notesOf('publisherperformance')).at(-1);
-      expect(event).toMatchObject({
-        path: '/reporting/publisherperformance',
-        multiValueQueryStringParameters: { a: ['1'] },
-      });
+      const parameters = { multiValueQueryStringParameters: { a: ['1'] } };
+      expect(event).toMatchObject({ path: '/reporting/publisherperformance', ...parameters });
       // RFC 9112, 3.2.2: the host of the target replaces that of the header.
       expect(event.multiValueHeaders.Host ?? event.multiValueHeaders.host).toEqual([origin.split('//')[1]]);
     },

@@ -9,10 +9,7 @@ import { stackFacts } from './stack-facts.ts';
 
 const run = promisify(execFile);
 const home = await ownFolder();
-const clients = ['house', 'publisher-one'].map((clientId) => ({
-  clientId,
-  clientSecret: `${clientId}-secret`,
-}));
+const clients = ['house', 'publisher-one'].map((clientId) => ({ clientId, clientSecret: `${clientId}-x` }));
 const provider = await startIdentityProvider({ clients });
 afterAll(() => provider.close());
 const scope = 'api://x/.default';

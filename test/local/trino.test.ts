@@ -67,10 +67,8 @@ it('the Trino engine writes pages as Athena’s CSV while they arrive, and keeps
   expect(figures).toEqual({ bytesScanned: 4711 });
   expect(await readFile(csvPath, 'utf8')).toBe('"Text","n"\n"say ""hi""\n","9007199254740993"\n"",\n,"-1"\n');
   const pages = ['/next/1', '/next/2', '/next/2', '/next/3'].map((path) => `GET ${path}`);
-  expect(calls.slice(tables.length).map(({ method, url }) => `${method} ${url}`)).toEqual([
-    'POST /v1/statement',
-    ...pages,
-  ]);
+  const asked = calls.slice(tables.length).map(({ method, url }) => `${method} ${url}`);
+  expect(asked).toEqual(['POST /v1/statement', ...pages]);
   expect(calls[0]?.headers).toMatchObject({
     'x-trino-user': 'me',
     'x-trino-catalog': 'lake',
@@ -116,10 +114,8 @@ it.each<[string, (string | number)[], string]>([
   ['answers 401', [401], "can't be asked: Trino answers 401 no more"],
 ])('the Trino engine refuses, in one line, a cluster that %s', async (_, answers, message) => {
   const { url } = await coordinator(...answers);
-  await expect(open(url)).rejects.toMatchObject({
-    name: 'OperatorFault',
-    message: expect.stringContaining(message),
-  });
+  const fault = { name: 'OperatorFault', message: expect.stringContaining(message) };
+  await expect(open(url)).rejects.toMatchObject(fault);
 });
 
 it('the Trino engine refuses a TRINO_URL that is no URL of HTTP, and a password without TLS', () => {

@@ -10,11 +10,8 @@ import { ownService, queryOf, startService } from '../e2e/service.ts';
 const WAIT_MS = 2_500;
 const SLOW_MS = 3_500;
 const events = knownEvents(7, 300);
-const january: Question = {
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: '2026-02-01T00:00:00Z',
-};
+const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const january: Question = { fields: ['Day', 'Clicks'], ...window };
 
 const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) } });
 beforeEach(() => service.stack.faults.set([]));

@@ -34,6 +34,8 @@ const waitsFor =
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
+const ONE_QUERY = { queriesPerPartner: 1 };
+
 /** The scenes of the five kinds of stored documents. A kind with several states has a scene for each state. */
 export const scenes = {
   'job record: starting': { at: inState('starting'), keeps: ['jobs/'] },
@@ -53,7 +55,7 @@ export const scenes = {
   'ticket: waits for a slot': {
     at: waitsFor('slot'),
     keeps: ['waiting/', 'jobs/', 'slots/'],
-    settings: { queriesPerPartner: 1 },
+    settings: ONE_QUERY,
     asked: [OTHER_DAY, DAY],
   },
   publication: {
@@ -61,12 +63,7 @@ export const scenes = {
     keeps: ['publications/', 'jobs/'],
     settings: { largeFromDays: 1 },
   },
-  slots: {
-    at: inState('under-way'),
-    keeps: ['slots/', 'jobs/'],
-    settings: { queriesPerPartner: 1 },
-    asked: [OTHER_DAY],
-  },
+  slots: { at: inState('under-way'), keeps: ['slots/', 'jobs/'], settings: ONE_QUERY, asked: [OTHER_DAY] },
   'register record': { at: (key) => key.startsWith('partners/'), keeps: ['partners/'], asked: [] },
 } as const satisfies Readonly<Record<string, Scene>>;
 

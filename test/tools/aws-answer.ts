@@ -22,11 +22,8 @@ export const refusal = (type: string, message: string, status = 400): Answer => 
   body: { __type: type, message },
 });
 
-const xml = (body: string, status = 200): Answer => ({
-  status,
-  headers: { 'content-type': 'text/xml' },
-  body,
-});
+const headers = { 'content-type': 'text/xml' };
+const xml = (body: string, status = 200): Answer => ({ status, headers, body });
 
 /** The answer to an action of AWS's query protocol. */
 export const result = (action: string, content: string): Answer =>

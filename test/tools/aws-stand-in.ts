@@ -162,13 +162,9 @@ function describeStack(stages: Stages, name: string): Answer {
 }
 
 /** Forwards a call of S3 with its original Host, which is a part of its signature. */
-async function forward(
-  { method, url, rawHeaders }: IncomingMessage,
-  upstream: string,
-  body: Buffer,
-): Promise<Answer> {
-  const outgoing = send(upstream + url, { method, headers: rawHeaders });
-  outgoing.end(body);
+async function forward(request: IncomingMessage, upstream: string, body: Buffer): Promise<Answer> {
+  const { method, url, rawHeaders: headers } = request;
+  const outgoing = send(upstream + url, { method, headers }).end(body);
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await buffer(answer) };
 }

@@ -172,22 +172,15 @@ describe('the checks of a deployed stage', () => {
     await partnerHere('set dev probe --active yes'.split(' '));
   });
 
+  const stopped = { body: { WorkGroup: { State: 'DISABLED' } } };
   const onlyPublisher = { body: { TableMetadataList: [{ Name: 'publisher_events' }] } };
   const noDatabase = refusal('MetadataException', 'EntityNotFoundException: Database x not found');
   const PENDING = /^operator@example.com has not confirmed/;
   it.each<[string, typeof healthy, RegExp]>([
-    [
-      'a stopped workgroup',
-      { GetWorkGroup: { body: { WorkGroup: { State: 'DISABLED' } } } },
-      /is DISABLED: no query/,
-    ],
+    ['a stopped workgroup', { GetWorkGroup: stopped }, /is DISABLED: no query starts/],
     ['a deleted table', { ListTableMetadata: onlyPublisher }, /lacks advertiser_events: queries of it fail/],
     ['a deleted database', { ListTableMetadata: noDatabase }, /lacks publisher_events and advertiser_events/],
-    [
-      'an address that is not confirmed',
-      { ListSubscriptionsByTopic: subscribed('PendingConfirmation') },
-      PENDING,
-    ],
+    ['an unconfirmed address', { ListSubscriptionsByTopic: subscribed('PendingConfirmation') }, PENDING],
   ])('find %s', async (_, change, finding) => {
     answering(change);
     expect(await found()).toEqual([expect.stringMatching(finding)]);

@@ -44,24 +44,9 @@ describe('the fault of a token', async () => {
     ['another scope', { scope: 'api://other/.default' }, {}, /not requested with the scope/],
     ['the API in aud alone', { aud: API }, {}, /not requested with the scope/],
     ['the right scope, but without the required claim', { scope: SCOPE }, { requiredClaim }, LACKS],
-    [
-      'the API in aud, but without the required claim',
-      { aud: API },
-      { requiredClaim },
-      /"Reports.Read" in roles/,
-    ],
-    [
-      'another issuer',
-      { scope: SCOPE },
-      { issuer: 'https://other.example' },
-      /this stage trusts "https:\/\/other/,
-    ],
-    [
-      'an expiry that is no time',
-      { scope: SCOPE, exp: 1e20 },
-      {},
-      /It expires at 100000000000000000000, which is no/,
-    ],
+    ['the API in aud, but no required claim', { aud: API }, { requiredClaim }, /"Reports.Read" in roles/],
+    ['another issuer', { scope: SCOPE }, { issuer: 'https://other' }, /this stage trusts "https:\/\/other/],
+    ['an expiry that is no time', { scope: SCOPE, exp: 1e20 }, {}, /It expires at 10{20}, which is no time/],
     ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
   ])('is named for a token with %s', async (_, claims, rules, reason) => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });

@@ -46,18 +46,14 @@ describe('a CSV file', () => {
     ['backslashes', `${HEAD}${TIME},C:\\new,1\n${TIME},"a\\\\b, c",1\n`, 'C:\\new,a\\\\b, c'],
     ['quotes inside of a field without quotes', `${HEAD}${TIME},a 5" x,1\n`, 'a 5" x'],
     [
-      'a byte order mark and quotes',
+      'a BOM and quotes',
       `\ufeff"event_time","device_or_proxy",served_ads\r\n${TIME},"a ""b""",1\r\n`,
       'a "b"',
     ],
     ['line breaks in quotes', `${HEAD}${TIME},"a\r\nb\n,c",1\n`, 'a\r\nb\n,c'],
     ['no line break at its end', `${HEAD}${TIME},a,1`, 'a'],
     ['CR as the end of lines', `${HEAD}${TIME},a,1\n`.replaceAll('\n', '\r'), 'a'],
-    [
-      'semicolons, and commas in its names',
-      `event_time;device_or_proxy;served_ads;"a,b"\n${TIME};x,y;1;2\n`,
-      'x,y',
-    ],
+    ['semicolons; commas in names', `event_time;device_or_proxy;served_ads;"a,b"\n${TIME};x,y;1;2\n`, 'x,y'],
     ['a line of three megabytes', `${HEAD.trim()},note\n${TIME},a,1,${'x'.repeat(3_000_000)}\n`, 'a'],
     ['gzip without its suffix', gzipSync(`${HEAD}${TIME},a,1\n`), 'a'],
     [
@@ -248,10 +244,8 @@ describe('the columns of a file', () => {
     const quoted = names.map((name) => `"${name}"`).join(', ');
     expect(stdout).toContain(`not read, since the contract has no such column: ${quoted}`);
     const select = names.map((name) => `999 AS "${name}"`).join(', ');
-    await writer.file(
-      'inner.parquet',
-      `SELECT *, ${select} FROM (${publisherRecord({ revenue: "'0.50'" })})`,
-    );
+    const record = publisherRecord({ revenue: "'0.50'" });
+    await writer.file('inner.parquet', `SELECT *, ${select} FROM (${record})`);
     expect((await convert(['inner.parquet'])).stdout).toContain('revenue 0.500000');
   });
 
@@ -314,12 +308,8 @@ it.each([
 
 it('lake convert refuses to read files of the lake that it writes', async () => {
   await write('around/lake/a.csv', `${HEAD}${TIME},a,1\n`);
-  const { code, stderr } = await runLake([
-    'convert',
-    join(home, 'around'),
-    '--to',
-    join(home, 'around/lake'),
-  ]);
+  const around = join(home, 'around');
+  const { code, stderr } = await runLake(['convert', around, '--to', join(around, 'lake')]);
   expect([code, stderr.replaceAll(`${home}/`, '')]).toEqual([
     2,
     'Nothing was written: around/lake/a.csv is read and lies in around/lake, so that its records could count twice. Convert to a lake elsewhere, or name the files without those in around/lake.\n',

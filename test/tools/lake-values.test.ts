@@ -63,11 +63,8 @@ async function convertColumn(given: Given, texts: readonly (string | null)[]) {
   if (!planned) return { values: [], losses: told(faults, 'a.csv: '), changes: [] };
   await rm(join(workspace.directory, 'staged'), { recursive: true, force: true });
   const { losses, changes } = await stageAll(workspace, plans, { readFrom: () => {} });
-  return {
-    values: await valuesOf(given, planned),
-    losses: told(losses, ofFile),
-    changes: told(changes, ofColumn),
-  };
+  const values = await valuesOf(given, planned);
+  return { values, losses: told(losses, ofFile), changes: told(changes, ofColumn) };
 }
 
 type Cases = readonly (readonly [written: string, becomes: string | null])[];
