@@ -34,6 +34,7 @@ const waitsFor =
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
+const failed = inState('engine', 'retryable', 'failed');
 const ONE_QUERY = { queriesPerPartner: 1 };
 
 /** The scenes of the five kinds of stored documents. A kind with several states has a scene for each state. */
@@ -46,11 +47,7 @@ export const scenes = {
     keeps: ['jobs/'],
     settings: { tooManyDays: 1 },
   },
-  'job record: failed': {
-    at: inState('engine', 'retryable', 'failed'),
-    keeps: ['jobs/', 'waiting/'],
-    engine: { fails: 1 },
-  },
+  'job record: failed': { at: failed, keeps: ['jobs/', 'waiting/'], engine: { fails: 1 } },
   'ticket: waits for a query': { at: waitsFor('attempt'), keeps: ['waiting/', 'jobs/'] },
   'ticket: waits for a slot': {
     at: waitsFor('slot'),

@@ -44,9 +44,7 @@ export interface ReleaseStandIn {
 }
 
 /** Starts the stand-in with these functions. Each has the releases of its versions; the last version is live. */
-export async function startReleaseStandIn(
-  functions: Readonly<Record<string, readonly string[]>>,
-): Promise<ReleaseStandIn> {
+export async function startReleaseStandIn(functions: Readonly<Record<string, readonly string[]>>) {
   const { url, close } = await serve(async (request, response) => {
     const { method = '', url = '' } = request;
     give(response, answer(standIn, { method, url: new URL(url, 'http://aws'), text: await text(request) }));

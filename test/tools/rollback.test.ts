@@ -43,9 +43,7 @@ const published = (release: string) =>
 const already = [`Stage prod is at ${published(A)} already.`, 'Name a release to go elsewhere.'];
 /** The last lines, whatever has happened. */
 const closing = (from?: string) => [
-  expect.stringMatching(
-    /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, rou/,
-  ),
+  expect.stringMatching(/^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles/),
   'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
   expect.stringContaining(`puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`),
   ...(from ? [`To undo this: npm run rollback -- prod ${from}`] : []),
@@ -190,9 +188,7 @@ describe('npm run rollback', () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
     expect([code, moves()]).toEqual([1, []]);
-    expect(lines.at(-1)).toMatch(
-      /is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this command/,
-    );
+    expect(lines.at(-1)).toMatch(/is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this/);
   });
 
   it('stops no deployment if no function has a version of the named release', async () => {
