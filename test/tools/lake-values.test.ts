@@ -79,6 +79,16 @@ const casesOf = (text: string): Cases =>
 const writtenOf = (cases: Cases) => cases.map(([written]) => written);
 const becomesOf = (cases: Cases) => cases.map(([, becomes]) => becomes);
 
+/** Each type has its cases, and what is said of those that are refused. */
+const exactOrRefused = (column: string, types: Readonly<Record<string, readonly [Cases, ...string[]]>>) =>
+  it.each(Object.entries(types))(
+    'are exact or refused if their type is %s',
+    async (type, [cases, ...says]) => {
+      const { values, losses } = await convertColumn({ column, type }, writtenOf(cases));
+      expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: says });
+    },
+  );
+
 describe('amounts in text columns', () => {
   const EXACT: Cases = [
     ...casesOf(`7.6e-05 0.000076; 7.6E-5 0.000076; 1E3 1000.000000; 1e+3 1000.000000; -1.5e-1 -0.150000;
@@ -151,9 +161,8 @@ describe('amounts in text columns', () => {
 });
 
 describe('amounts of other types', () => {
-  const CASES: readonly [type: string, cases: Cases, ...says: string[]][] = [
-    [
-      'DOUBLE',
+  exactOrRefused('revenue', {
+    DOUBLE: [
       casesOf(`0.1 0.100000; 7.6e-05 0.000076; 8589934591.999999 8589934591.999999;
         -1234567.891011 -1234567.891011; NaN NULL; 0.30000000000000004 NULL; 1e-300 NULL;
         8589934592 NULL; inf NULL`),
@@ -161,29 +170,21 @@ describe('amounts of other types', () => {
       'in 1 record, "inf" is infinite. Correct it at the source',
       'in 1 record, "8589934592.0" is a float from 8589934592 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
     ],
-    [
-      'FLOAT',
+    FLOAT: [
       casesOf('0.1 0.100000; 15.999999 15.999999; 0.0000001 NULL; 123.45 NULL'),
       'in 1 record, "1e-07" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
       'in 1 record, "123.45" is a single float from 16 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
     ],
-    [
-      'DECIMAL(38,18)',
+    'DECIMAL(38,18)': [
       casesOf(`0.100000000000000000 0.100000; 999999999999.999999 999999999999.999999; 0.0000001 NULL;
         1000000000000 NULL`),
       'in 1 record, "1000000000000.000000000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
       'in 1 record, "0.000000100000000000" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
     ],
-    [
-      'BIGINT',
+    BIGINT: [
       casesOf('-12 -12.000000; 999999999999 999999999999.000000; 1000000000000 NULL'),
       'in 1 record, "1000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
     ],
-  ];
-  it.each(CASES)('are exact or refused if their type is %s', async (type, cases, ...says) => {
-    const { values, losses } = await convertColumn({ column: 'revenue', type }, writtenOf(cases));
-    expect(values).toEqual(becomesOf(cases));
-    expect(losses).toEqual(says);
   });
 
   it('of type DOUBLE become exactly the decimals with six digits from which they were made', async () => {
@@ -250,9 +251,8 @@ describe('--round', () => {
 });
 
 describe('identifiers and counts', () => {
-  const CASES: readonly [type: string, cases: Cases, ...says: string[]][] = [
-    [
-      'VARCHAR',
+  exactOrRefused('container_id', {
+    VARCHAR: [
       [
         ...casesOf(`9223372036854775807 9223372036854775807; -9223372036854775808 -9223372036854775808; 1e3 1000;
           1.5E+1 15; 9223372036854775.807e3 9223372036854775807; 1000.0 1000; 120e-1 12; +5 5; 007 7; 5. 5;
@@ -265,29 +265,21 @@ describe('identifiers and counts', () => {
       'in 1 record, "1,234" has separators between its digits, or a comma for a point. Write 1234 or 1.234, whichever it means',
       'in 1 record, "0x10" is no number. Write digits with a point, like 1234.5, or leave it empty',
     ],
-    [
-      'DOUBLE',
+    DOUBLE: [
       casesOf(`9007199254740991 9007199254740991; -7 -7; NaN NULL; 9007199254740992 NULL; inf NULL;
         7.5 NULL`),
       'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
       'in 2 records, "9007199254740992.0" for example is beyond 9007199254740991, where a float no longer holds every whole number: it may have been another. Write integers at the source',
     ],
-    [
-      'DECIMAL(20,1)',
+    'DECIMAL(20,1)': [
       casesOf('7.0 7; 7.5 NULL; 9223372036854775808 NULL'),
       'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
       'in 1 record, "9223372036854775808.0" needs more than the 64 bits of a whole number. Correct it at the source',
     ],
-    [
-      'UBIGINT',
+    UBIGINT: [
       casesOf('7 7; 18446744073709551615 NULL'),
       'in 1 record, "18446744073709551615" needs more than the 64 bits of a whole number. Correct it at the source',
     ],
-  ];
-  it.each(CASES)('of type %s are exact or refused', async (type, cases, ...says) => {
-    const { values, losses } = await convertColumn({ column: 'container_id', type }, writtenOf(cases));
-    expect(values).toEqual(becomesOf(cases));
-    expect(losses).toEqual(says);
   });
 });
 
