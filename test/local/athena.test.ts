@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Athena, type QueryExecution, type StartQueryExecutionCommandInput } from '@aws-sdk/client-athena';
+import {
+  Athena as Client,
+  type QueryExecution,
+  type StartQueryExecutionCommandInput,
+} from '@aws-sdk/client-athena';
 import { S3 } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
+import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { createExecutions } from '../../local/athena/executions.ts';
 import { type Query, type QueryEngine, QueryScanLimitExceeded } from '../../local/athena/query-engine.ts';
@@ -33,13 +37,15 @@ const s3 = new S3({ ...aws, endpoint: store.url });
 const engine = await duckDbOn(eventsDirectory)({ database, scratchDirectory: join(home, 'scratch') });
 afterAll(() => engine.close());
 
+const settings = { engine, results: store, resultsUri, database, workgroup };
+
 /** Starts the stand-in of Athena, with these options, until the test ends; resolves to a client of it. */
 const start = async (
   options: Partial<AthenaOptions>,
   atEnd: (close: () => Promise<void>) => void = onTestFinished,
 ) => {
-  const athena = await startAthena({ engine, results: store, resultsUri, database, workgroup, ...options });
-  const client = new Athena({ ...aws, endpoint: athena.url });
+  const athena: Athena = await startAthena({ ...settings, ...options });
+  const client = new Client({ ...aws, endpoint: athena.url });
   atEnd(async () => {
     client.destroy();
     await athena.close();

@@ -193,5 +193,3 @@ export async function startHoursWorld() {
   await world.restate({ day: OTHER_DAY });
   return world;
 }
-
-export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;
