@@ -7,7 +7,7 @@ describe('the end-to-end cases that npm run test:deployed leaves out', () => {
   it('exist, and each has a reason', async () => {
     const sources: string[] = [];
     for await (const file of glob('test/e2e/*.test.ts')) sources.push(readFileSync(file, 'utf8'));
-    for (const { test, reason } of localOnly) {
+    for (const [test, reason] of Object.entries(localOnly)) {
       const [suite = '', name = ''] = test.split(' > ');
       const [words = ''] = name.split(' at /');
       expect(

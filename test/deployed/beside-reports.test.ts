@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
 import { siteOf } from './deployed-service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
@@ -14,31 +14,25 @@ const lane = currentLane() as Lane;
 const events = knownEvents(18, 200);
 const WINDOW = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
-let service: Service;
-let api: Readonly<Record<string, string>>;
-beforeAll(async () => {
-  service = await startService(events);
-  api = await operator(lane).outputs(lane.stage, 'api');
-});
-afterAll(() => service.close());
+const service = await ownService(events);
+const api = await operator(lane).outputs(lane.stage, 'api');
 
-/** Sends a request without the suites' proxy, because the proxy knows only the routes of the OpenAPI document. */
-async function ask(path: string, { method = 'GET', headers = {} } = {}) {
-  const { host, basePath } = siteOf(api['ApiUrl'] ?? '', lane.endpoint);
+async function send(path: string, headers: Record<string, string>, method = 'GET') {
   // The headers are a list: Node.js would check the certificate against the `host` in an object.
-  const fields = ['host', host, ...Object.entries<string>(headers).flat()];
-  const outgoing = request(`${lane.endpoint}${basePath}${path}`, { method, headers: fields });
-  outgoing.end();
+  const outgoing = request(lane.endpoint + path, { method, headers: Object.entries(headers).flat() }).end();
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
+/** Sends a request without the suites' proxy, because the proxy knows only the routes of the OpenAPI document. */
+function ask(path: string) {
+  const { host, basePath } = siteOf(api['ApiUrl'] ?? '', lane.endpoint);
+  return send(basePath + path, { host });
+}
+
 it('the stage has a page whose files all load; the page may connect to the results bucket and the edge', async () => {
   const page = await ask('/');
-  expect({ status: page.status, type: page.headers['content-type'] }).toEqual({
-    status: 200,
-    type: 'text/html; charset=utf-8',
-  });
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const { ResultsBucket = '' } = await operator(lane).outputs(lane.stage, 'data');
   expect(page.headers['content-security-policy']).toMatch(
     RegExp(`connect-src 'self' https://(${ResultsBucket}\\.)?[^ ]+ ${api['DownloadsEdge']};`),
@@ -50,16 +44,12 @@ it('the stage has a page whose files all load; the page may connect to the resul
   for (const path of loaded) {
     expect(path).toMatch(RegExp(`^/${lane.stage}/page/`));
     const file = await ask(path.slice(`/${lane.stage}`.length));
-    expect({ path, status: file.status }).toEqual({ path, status: 200 });
+    expect([path, file.status]).toEqual([path, 200]);
     expect(file.body.length).toBeGreaterThan(100);
   }
   for (const path of ['/docs', '/docs/problems', '/llms.txt']) {
     const { status, body } = await ask(path);
-    expect({ path, status, base: body.includes(`/${lane.stage}/docs`) }).toEqual({
-      path,
-      status: 200,
-      base: true,
-    });
+    expect([path, status, body.includes(`/${lane.stage}/docs`)]).toEqual([path, 200, true]);
   }
 });
 
@@ -75,16 +65,9 @@ async function links() {
  * Requests a presigned link from the edge. The emulator finds the distribution by the `Host` header, and reads from
  * `x-forwarded-proto` whether the request used TLS.
  */
-async function byEdge(link: URL, headers: Record<string, string> = {}, method = 'GET') {
-  const edge = new URL(api['DownloadsEdge'] ?? '');
-  const given = { host: edge.host, 'x-forwarded-proto': 'https', ...headers };
-  const outgoing = request(`${lane.endpoint}${link.pathname}${link.search}`, {
-    method,
-    headers: Object.entries(given).flat(),
-  });
-  outgoing.end();
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+function byEdge(link: URL, headers: Record<string, string> = {}, method?: string) {
+  const { host } = new URL(api['DownloadsEdge'] ?? '');
+  return send(link.pathname + link.search, { host, 'x-forwarded-proto': 'https', ...headers }, method);
 }
 
 describe('the edge for downloads', () => {

@@ -22,7 +22,7 @@ const slower = (functionEnv: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(functionEnv).map(([name, value]) => [
       name,
-      name.endsWith('_MS') ? String(Number(value) * SLOWNESS) : value,
+      /_MS$/.test(name) ? `${+value * SLOWNESS}` : value,
     ]),
   );
 
@@ -104,12 +104,8 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
 
 /** The credentials of a client that may see every row: `client` in stage `pool`, `house` in stage `claims`. */
 async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
-  if (stage === 'claims')
-    return {
-      tokenUrl: (await operate.outputs(stage, 'api'))['TokenUrl'] ?? '',
-      clientId: 'house',
-      clientSecret: 'house-secret',
-    };
+  const { TokenUrl: tokenUrl = '' } = await operate.outputs(stage, 'api');
+  if (stage === 'claims') return { tokenUrl, clientId: 'house', clientSecret: 'house-secret' };
   if (!client) throw new TypeError('the lane has no client');
   // The stage's TokenUrl has Cognito's host name, which leads to AWS and not to the emulator.
   return { tokenUrl: `${endpoint}/oauth2/token`, ...client };
@@ -120,10 +116,8 @@ const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   tokenUrl: '',
   jwksUri: '',
   signToken: async (claims, options) => {
-    const response = await fetch(signUrl, {
-      method: 'POST',
-      body: JSON.stringify({ claims, options }, keepUndefined),
-    });
+    const body = JSON.stringify({ claims, options }, keepUndefined);
+    const response = await fetch(signUrl, { method: 'POST', body });
     return response.text();
   },
   close: async () => {},

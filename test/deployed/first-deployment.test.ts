@@ -11,7 +11,7 @@ const STACKS = ['data', 'identity', 'api', 'operations'].map((part) => `${SERVIC
 const FIRST = ['-c', 'first=yes'];
 
 const lane = currentLane() as Lane;
-const { aws, cdk, shell } = operator(lane);
+const { cdk, json, shell } = operator(lane);
 const deploy = ['--all', '--require-approval', 'never'];
 const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
 const [, withoutProtection = ''] = /```sh no-protection\.sh\n(.*?)```/s.exec(guide) ?? [];
@@ -44,26 +44,26 @@ afterAll(() => broken[Symbol.asyncDispose]());
 const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
   operator(lane, broken.directory).cdk('deploy', STAGE, ...deploy, ...flags, '-c', `broken=${part}`);
 
-const json = async (...parameters: string[]) => JSON.parse(await aws(...parameters, '--output', 'json'));
+interface Listed {
+  readonly Name: string;
+  readonly Id: string;
+}
 
 async function made(): Promise<{ buckets: string[]; pools: string[] }> {
-  const { Buckets } = await json('s3api', 'list-buckets');
-  const { UserPools } = await json('cognito-idp', 'list-user-pools', '--max-results', '60');
+  const { Buckets }: { Buckets: Listed[] } = await json('s3api list-buckets');
+  const { UserPools }: { UserPools: Listed[] } = await json('cognito-idp list-user-pools --max-results 60');
   return {
-    buckets: Buckets.map(({ Name }: { Name: string }) => Name).filter((name: string) =>
-      name.startsWith(SERVICE),
-    ),
-    pools: UserPools.filter(({ Name }: { Name: string }) => Name === SERVICE).map(
-      ({ Id }: { Id: string }) => Id,
-    ),
+    buckets: Buckets.map(({ Name }) => Name).filter((name) => name.startsWith(SERVICE)),
+    pools: UserPools.filter(({ Name }) => Name === SERVICE).map(({ Id }) => Id),
   };
 }
 
 async function protectedStacks(): Promise<string[]> {
-  const { Stacks } = await json('cloudformation', 'describe-stacks');
-  return Stacks.filter((stack: { EnableTerminationProtection: boolean }) => stack.EnableTerminationProtection)
-    .map(({ StackName }: { StackName: string }) => StackName)
-    .filter((name: string) => STACKS.includes(name));
+  const names: string[] = await json(
+    'cloudformation describe-stacks --query',
+    'Stacks[?EnableTerminationProtection].StackName',
+  );
+  return names.filter((name) => STACKS.includes(name));
 }
 
 describe('a first deployment of a stage that keeps its data', () => {
@@ -97,9 +97,8 @@ describe('a first deployment of a stage that keeps its data', () => {
 
   it('can be destroyed, except for its buckets and its user pool, after a deployment with -c first=yes', async () => {
     const before = await made();
-    await expect(cdk('destroy', STAGE, '--all', '--force')).rejects.toThrow(
-      /TerminationProtection|cannot be deleted/,
-    );
+    const destroyed = cdk('destroy', STAGE, '--all', '--force');
+    await expect(destroyed).rejects.toThrow(/TerminationProtection|cannot be deleted/);
     await cdk('deploy', STAGE, ...deploy, ...FIRST);
     await cdk('destroy', STAGE, '--all', '--force');
     expect(await made()).toEqual(before);

@@ -13,8 +13,6 @@ export async function installTools(): Promise<string> {
   const packages = (await readFile(REQUIREMENTS, 'utf8')).trim().split('\n');
   const python = await pythonWith('emulator', packages);
   if (!python)
-    throw new NoTools(
-      'The AWS emulator and cfn-lint need Python, 3.11 or later, with venv; there is none here.',
-    );
+    throw new NoTools('The AWS emulator and cfn-lint need Python 3.11 or later with venv; none is here.');
   return dirname(python);
 }

@@ -2,47 +2,31 @@
  * Tests what an operator does with a deployment after its first day. Each case starts from the state in which the case
  * before it leaves the deployment.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
-import { type Service, startService } from '../e2e/service.ts';
+import { startService } from '../e2e/service.ts';
 import { changedCopy } from './changed-copy.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 
 const lane = currentLane() as Lane;
 const { stage } = lane;
-const { aws, cdk, outputs } = operator(lane);
-const STACKS = ['data', 'identity', 'api', 'operations'].map(
-  (part) => `performance-reports-${stage}-${part}`,
-);
+const { aws, cdk, json, outputs } = operator(lane);
+const STACKS = ['data', 'identity', 'api', 'operations'].map((of) => `performance-reports-${stage}-${of}`);
 
-let service: Service;
-let upgrade: Awaited<ReturnType<typeof upgradedCopy>>;
-beforeAll(async () => {
-  service = await startService(knownEvents(9, 300));
-  upgrade = await upgradedCopy();
-}, 120_000);
+const service = await startService(knownEvents(9, 300));
+/** A copy of the project whose publisher report has one more field, as a later version may have. */
+const upgrade = await changedCopy('lib/report/catalogue.ts', (source) =>
+  source.replace(/( +)deviceOrProxy,/, "$1text('AppName', 'app_name', 'name of the app'),\n$&"),
+);
 afterAll(() => upgrade[Symbol.asyncDispose]());
 
-/** A copy of the project whose publisher report has one more field, as a later version may have. */
-const upgradedCopy = () =>
-  changedCopy('lib/report/catalogue.ts', (source) =>
-    source.replace(/( +)deviceOrProxy,/, "$1text('AppName', 'app_name', 'name of the app'),\n$&"),
-  );
-
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const report = (fields: string) =>
-  service.pull('publisherperformance', {
-    fields: fields.split(','),
-    start: '2026-01-01T00:00:00Z',
-    end: '2026-02-01T00:00:00Z',
-  });
+  service.pull('publisherperformance', { fields: fields.split(','), ...january });
 
-const stackNames = async (): Promise<string[]> => {
-  const answer = await aws('cloudformation', 'list-stacks', '--output', 'json');
-  return JSON.parse(answer)
-    .StackSummaries.filter(({ StackStatus }: { StackStatus: string }) => StackStatus !== 'DELETE_COMPLETE')
-    .map(({ StackName }: { StackName: string }) => StackName);
-};
+const LEFT = 'StackSummaries[?StackStatus != `DELETE_COMPLETE`].StackName';
+const stackNames = (): Promise<string[]> => json('cloudformation list-stacks --query', LEFT);
 
 describe('a deployment', () => {
   it('shows no difference while nothing has changed', async () => {
@@ -85,40 +69,27 @@ describe('a deployment', () => {
 /** Removes every version and every delete marker from a bucket, as "Empty" in the S3 console does. */
 async function emptied(bucket: string): Promise<void> {
   await aws('s3', 'rm', '--recursive', '--quiet', `s3://${bucket}/`);
-  const listed = JSON.parse(
-    (await aws('s3api', 'list-object-versions', '--bucket', bucket, '--output', 'json')) || '{}',
-  );
-  const Objects = [...(listed.Versions ?? []), ...(listed.DeleteMarkers ?? [])].map(({ Key, VersionId }) => ({
-    Key,
-    VersionId,
-  }));
-  if (Objects.length > 0)
-    await aws(
-      's3api',
-      'delete-objects',
-      '--bucket',
-      bucket,
-      '--delete',
-      JSON.stringify({ Objects, Quiet: true }),
-    );
+  const { Versions = [], DeleteMarkers = [] } = await json('s3api list-object-versions --bucket', bucket);
+  const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }));
+  if (Objects.length === 0) return;
+  const deleted = JSON.stringify({ Objects, Quiet: true });
+  await aws('s3api', 'delete-objects', '--bucket', bucket, '--delete', deleted);
 }
 
 /** The names of the resources that are left of the stage, except API Gateway's role for writing logs. */
 async function remains(): Promise<string[]> {
-  const json = ['--output', 'json'];
-  const { Roles } = JSON.parse(await aws('iam', 'list-roles', ...json));
+  const { Roles } = await json('iam list-roles');
   const roles = Roles.filter((role: object) => !JSON.stringify(role).includes('apigateway.amazonaws.com'));
-  const listings = await Promise.all([
-    aws('s3api', 'list-buckets', ...json),
-    aws('lambda', 'list-functions', ...json),
-    aws('logs', 'describe-log-groups', ...json),
-    aws('athena', 'list-work-groups', ...json),
-    aws('glue', 'get-databases', ...json),
-    aws('cognito-idp', 'list-user-pools', '--max-results', '60', ...json),
-    aws('secretsmanager', 'list-secrets', ...json),
-    aws('cloudwatch', 'describe-alarms', ...json),
-  ]);
+  const lists = ['s3api list-buckets', 'lambda list-functions', 'logs describe-log-groups'];
+  const others = [
+    'athena list-work-groups',
+    'glue get-databases',
+    'secretsmanager list-secrets',
+    'cloudwatch describe-alarms',
+  ];
+  const pools = 'cognito-idp list-user-pools --max-results 60';
+  const listings = await Promise.all([...lists, ...others, pools].map((list) => json(list)));
   const ours = new RegExp(`"(?:[^"]*[/:])?(performance[-_]reports[-_]${stage}[^"]*)"`, 'g');
-  const texts = [...listings, JSON.stringify(roles)];
-  return [...new Set(texts.flatMap((text) => [...text.matchAll(ours)].map(([, name = '']) => name)))];
+  const found = JSON.stringify([...listings, roles]).matchAll(ours);
+  return [...new Set([...found].map(([, name = '']) => name))];
 }

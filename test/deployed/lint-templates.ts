@@ -7,6 +7,8 @@ import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { runCommand } from './run-command.ts';
 
+const SYNTHESIZE = join(import.meta.dirname, 'synthesize-templates.ts');
+
 /** The checks of cfn-lint whose findings are accepted, each with the reason. */
 const ANSWERED: Readonly<Record<string, string>> = {
   W3005: 'CDK writes dependencies out that its references imply. They are harmless.',
@@ -17,12 +19,7 @@ try {
   const directory = await mkdtemp(join(tmpdir(), 'templates-'));
   try {
     for (const stage of Object.keys(linted))
-      await run(
-        process.execPath,
-        join(import.meta.dirname, 'synthesize-templates.ts'),
-        stage,
-        join(directory, stage),
-      );
+      await run(process.execPath, SYNTHESIZE, stage, join(directory, stage));
     const templates = (await readdir(directory, { recursive: true }))
       .filter((file) => file.endsWith('.template.json'))
       .map((file) => join(directory, file));

@@ -29,16 +29,13 @@ describe('npm run doctor', () => {
 
 it('a query whose start Athena throttles is counted in the line of its request, though the report comes', async () => {
   service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution', throttle: true, times: 2 }]);
-  const asked = queryOf({
-    fields: ['Day', 'Opens'],
-    start: '2026-01-01T00:00:00Z',
-    end: '2026-01-03T00:00:00Z',
-  });
+  const window = { start: '2026-01-01T00:00:00Z', end: '2026-01-03T00:00:00Z' };
+  const asked = queryOf({ fields: ['Day', 'Opens'], ...window });
   const answer = await service.request('publisherperformance', asked, { redirect: 'follow' });
   expect(answer.status).toBe(200);
   service.stack.faults.set([]);
-  const log = ['--log-group-name', names.functionLog('publisherperformance')];
-  const lines = () => aws('logs', 'filter-log-events', ...log, '--output', 'json');
+  const log = names.functionLog('publisherperformance');
+  const lines = () => aws('logs', 'filter-log-events', '--log-group-name', log, '--output', 'json');
   await expect.poll(lines, { timeout: 60_000 }).toMatch(/\\"throttledStarts\\":2\b/);
   expect(await lines()).toMatch(/\\"ThrottledStarts\\":(\[2\]|2)/);
 });

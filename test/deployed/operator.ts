@@ -36,6 +36,7 @@ export function operator(
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_PAGER: '',
   };
+  const path = `${commands}:${process.env['PATH']}`;
   const run = async (command: string, parameters: readonly string[], more = {}): Promise<string> => {
     const { code, output } = await runCommand(command, parameters, { cwd, env: { ...env, ...more } });
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
@@ -44,6 +45,12 @@ export function operator(
   // Version 1 of the AWS CLI has built-in addresses for SQS, which only this option overrides.
   const toEndpoint = ['--endpoint-url', endpoint];
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), [...toEndpoint, ...parameters]);
+  /** Runs `aws` with the words of a line and these parameters. Resolves to its JSON, or to {} if it prints nothing. */
+  const json = async (line: string, ...parameters: string[]) =>
+    JSON.parse((await aws(...line.split(' '), ...parameters, '--output', 'json')) || '{}');
+  /** As `json`. Resolves to the printed text. */
+  const text = async (line: string, ...parameters: string[]): Promise<string> =>
+    (await aws(...line.split(' '), ...parameters, '--output', 'text')).trim();
   // CDK lets only one command at a time use its output folder.
   const output = ['--output', join(directory, 'cdk.out')];
   const commandsOfLane = [
@@ -53,11 +60,10 @@ export function operator(
     `npm() { command npm "$@" \${API_URL:+--url "$API_URL"}; }`,
   ].join('\n');
   const outputs = async (stage: string, part: string): Promise<Readonly<Record<string, string>>> => {
-    const stack = ['--stack-name', `performance-reports-${stage}-${part}`];
-    const answer = await aws('cloudformation', 'describe-stacks', ...stack, '--output', 'json');
-    const [{ Outputs }] = JSON.parse(answer).Stacks;
+    const stack = `performance-reports-${stage}-${part}`;
+    const [{ Outputs }] = (await json('cloudformation describe-stacks --stack-name', stack)).Stacks;
     return Object.fromEntries(
-      Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
+      Outputs.map((each: Record<string, string>) => [each['OutputKey'], each['OutputValue']]),
     );
   };
   /** The address at which the emulator serves a stage's API without the API's host name. */
@@ -67,11 +73,13 @@ export function operator(
   };
   return {
     aws,
+    json,
+    text,
     /** Runs a shell script with the commands that the documents use: `aws`, `npm`, `npx cdk deploy`. */
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
       run('bash', ['-euc', `${commandsOfLane}\n${script}`], {
         ...variables,
-        PATH: `${commands}:${process.env['PATH']}`,
+        PATH: path,
       }),
     /** Runs `npx cdk …` for a stage of `stages.ts`. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>

@@ -1,6 +1,5 @@
 /** Takes each action and each folder out of the deployed roles, and checks that the function then fails. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
@@ -9,83 +8,47 @@ import { slotsKey } from '../../lib/results/keys.ts';
 import type { Question } from '../e2e/expected-report.ts';
 import { freshQuestions } from '../e2e/fresh-questions.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
+import { ownFolder } from '../own-folder.ts';
+import { deployedFunctions, responsesFrom, type Statement } from './deployed-functions.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
-import { permissionParts, type Situation } from './proven-parts.ts';
+import { type PermissionPart, permissionParts, type Situation } from './proven-parts.ts';
 
 const lane = currentLane() as Lane;
 const { aws, outputs } = operator(lane);
-const functionName = (name: string) => `performance-reports-${lane.stage}-${name}`;
+const { invoke, regrant } = deployedFunctions(lane);
 const { publicationRule } = resourceNames(lane.stage);
 const reportFunctions = reports.map(({ name }) => name);
 const waiting = [...reportFunctions, 'downloads'];
 
-let service: Service;
-let results: string;
-let directory: string;
-const policies = new Map<string, Policy>();
+const service = await ownService(knownEvents(3, 200));
+const { ResultsBucket: results = '' } = await outputs(lane.stage, 'data');
+const folder = await ownFolder();
+const [storedRecord, takenSlots] = [join(folder, 'record.json'), join(folder, 'slots.json')];
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parts-'));
-  service = await startService(knownEvents(3, 200));
-  results = (await outputs(lane.stage, 'data'))['ResultsBucket'] ?? '';
-  for (const name of [...waiting, 'publish', 'abandon']) policies.set(name, await policyOf(name));
-});
-afterAll(async () => {
-  await service.close();
-  await rm(directory, { recursive: true });
-});
-
-type Statement = Readonly<Record<string, unknown>>;
-
-interface Policy {
-  readonly command: readonly string[];
-  readonly document: { readonly Version: string; readonly Statement: readonly Statement[] };
-}
-
-async function policyOf(name: string): Promise<Policy> {
-  const { Configuration } = JSON.parse(
-    await aws('lambda', 'get-function', '--function-name', functionName(name), '--output', 'json'),
-  );
-  const command = ['--role-name', Configuration.Role.split('/').at(-1), '--policy-name', 'permissions'];
-  const { PolicyDocument } = JSON.parse(await aws('iam', 'get-role-policy', ...command, '--output', 'json'));
-  return { command, document: PolicyDocument };
-}
-
-/** Gives a deployed role its policy, without the action or folder that `missing` names. */
-async function grant(name: string, missing?: { readonly sid: string; readonly part: string }): Promise<void> {
-  const { command, document } = policies.get(name) as Policy;
-  const isLeft = (value: unknown) =>
-    value !== missing?.part && !String(value).match(RegExp(`(^|[/:])${missing?.part}\\*$`));
+/** Takes an action or a folder out of the policy of a deployed role. Resolves to a function that puts it back. */
+function without(name: string, { sid, part }: PermissionPart): Promise<() => Promise<void>> {
+  const isLeft = (value: unknown) => value !== part && !String(value).match(RegExp(`(^|[/:])${part}\\*$`));
   // The lists in a statement are its actions, its resources and the prefixes of its condition.
   const less = (statement: Statement) =>
     JSON.parse(JSON.stringify(statement), (_, value) =>
       Array.isArray(value) ? value.filter(isLeft) : value,
     );
-  const Statement = document.Statement.map((statement) =>
-    missing && statement['Sid'] === missing.sid ? less(statement) : statement,
-  );
-  if (missing) expect(Statement).not.toEqual(document.Statement);
-  const policy = JSON.stringify({ ...document, Statement });
-  await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
+  return regrant(name, (statement) => (statement['Sid'] === sid ? less(statement) : statement));
 }
 
 const freshQuestion = freshQuestions();
 
-const ask = (report: string, question: Question) =>
-  service.request(
-    report,
-    queryOf(question).replace('Clicks', report === 'publisherperformance' ? 'Clicks' : 'Spend'),
-  );
+const ask = (report: string, question: Question) => {
+  const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
+  return service.request(report, queryOf(question).replace('Clicks', metric));
+};
 async function followed(first: Response): Promise<number> {
-  let response = first;
-  for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {
-    url = new URL(response.headers.get('location') ?? '', url).href;
-    response = await fetch(url, { redirect: 'manual' });
-  }
-  return response.status;
+  let { status } = first;
+  for await (const { response } of responsesFrom(service, first)) status = response.status;
+  return status;
 }
 const reportOf = (name: string) => (name === 'downloads' ? 'publisherperformance' : name);
 const pull = async (name: string) => followed(await ask(reportOf(name), freshQuestion()));
@@ -108,15 +71,13 @@ async function askForLarge(report: string) {
   const isRequested = async () =>
     (await aws('s3', 'ls', `s3://${results}/publications/`).catch(() => '')).length;
   const before = await isRequested();
-  let next = `${service.stack.apiUrl}/`;
-  let response = await ask(report, question);
-  for (;;) {
+  for await (const { url, response } of responsesFrom(service, await ask(report, question))) {
     const body = await response.text();
     if (response.status !== 303) throw new Error(`The large report is answered ${response.status}: ${body}`);
-    next = new URL(response.headers.get('location') ?? '', next).href;
+    const next = new URL(response.headers.get('location') ?? '', url).href;
     if ((await isRequested()) > before) return { question, next };
-    response = await fetch(next, { redirect: 'manual' });
   }
+  throw new TypeError('a redirect leads on');
 }
 
 /** Sends the next request of a caller whose large report is not published. Resolves to the status. */
@@ -129,22 +90,18 @@ async function stepOfLarge(name: string): Promise<number> {
   return response.status;
 }
 
-type Settings = readonly (readonly [
-  functions: readonly string[],
-  variables: Readonly<Record<string, string>>,
-])[];
+/** Functions, and variables of theirs. */
+type Setting = readonly [functions: readonly string[], variables: Readonly<Record<string, string>>];
 
 /** A first request waits only this long, so its caller is sent to the waiting room. */
 const SHORT_WAIT = { QUERY_WAIT_MS: '2000' };
 
-async function slowQueries(): Promise<void> {
-  service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
-}
+const queriesTake = (delayMs: number) => async () => service.stack.faults.set([{ on: 'query', delayMs }]);
 
-const publication = { executionId: '', record: '' };
+const publication = { executionId: '', record: '', event: {} };
 
 interface Trial {
-  readonly settings?: Settings;
+  readonly settings?: readonly Setting[];
   readonly prepare?: () => Promise<void>;
   /** Runs each time before the functions are tried with `act`. */
   readonly reset?: () => Promise<unknown>;
@@ -154,32 +111,16 @@ interface Trial {
 }
 
 const trials: Readonly<Record<Situation, Trial>> = {
-  report: {
-    prepare: async () => {
-      service.stack.faults.set([]);
-    },
-    act: pull,
-    works: 200,
-  },
-  'waiting room': {
-    settings: [[waiting, SHORT_WAIT]],
-    prepare: async () => {
-      service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
-    },
-    act: pullAll,
-    works: 200,
-  },
+  report: { prepare: queriesTake(0), act: pull, works: 200 },
+  'waiting room': { settings: [[waiting, SHORT_WAIT]], prepare: queriesTake(800), act: pullAll, works: 200 },
   share: {
     settings: [[waiting, { ...SHORT_WAIT, QUERIES_PER_PARTNER: '1' }]],
-    prepare: async () => {
-      service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
-    },
+    prepare: queriesTake(600),
     act: async (name) => {
       const key = `s3://${results}/${slotsKey(service.stack.clientId)}`;
-      const taken = join(directory, 'slots.json');
       const slot = { id: 'other', record: 'jobs/other/other.json', heldMs: 0 };
-      await writeFile(taken, JSON.stringify({ form: 2, slots: [slot] }));
-      await aws('s3', 'cp', '--quiet', taken, key);
+      await writeFile(takenSlots, JSON.stringify({ form: 2, slots: [slot] }));
+      await aws('s3', 'cp', '--quiet', takenSlots, key);
       const first = await ask(reportOf(name), freshQuestion());
       await aws('s3', 'rm', '--quiet', key);
       return first.headers.get('location')?.includes('/downloads/') ? followed(first) : -first.status;
@@ -188,7 +129,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
   },
   'stopped query': {
     settings: [[reportFunctions, { LONGEST_QUERY_MS: '3000' }]],
-    prepare: slowQueries,
+    prepare: queriesTake(4_000),
     act: pull,
     works: 503,
   },
@@ -197,7 +138,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
       [reportFunctions, { ...SHORT_WAIT, LONGEST_QUERY_MS: '3000' }],
       [['downloads'], { LONGEST_QUERY_MS: '3000' }],
     ],
-    prepare: slowQueries,
+    prepare: queriesTake(4_000),
     act: pull,
     works: 503,
   },
@@ -223,26 +164,20 @@ const trials: Readonly<Record<Situation, Trial>> = {
       const listed = await aws('s3', 'ls', '--recursive', `s3://${results}/publications/`);
       const key = listed.trim().split('\n').at(-1)?.split(' ').at(-1) ?? '';
       const { executionId, record } = JSON.parse(await aws('s3', 'cp', `s3://${results}/${key}`, '-'));
-      await writeFile(
-        join(directory, 'record.json'),
-        await aws('s3', 'cp', `s3://${results}/${record}`, '-'),
-      );
-      await writeFile(join(directory, 'event.json'), JSON.stringify({ detail: { object: { key } } }));
-      Object.assign(publication, { executionId, record });
+      await writeFile(storedRecord, await aws('s3', 'cp', `s3://${results}/${record}`, '-'));
+      Object.assign(publication, { executionId, record, event: { detail: { object: { key } } } });
       await aws('events', 'enable-rule', '--name', publicationRule);
     },
     reset: unpublished,
-    act: () => invoke('publish', 'event.json'),
+    act: async () => ((await invoke('publish', publication.event)) ? 200 : 500),
     works: 200,
   },
   'giving up': {
-    prepare: async () => {
-      const requestPayload = JSON.parse(await readFile(join(directory, 'event.json'), 'utf8'));
-      const event = { requestContext: { condition: 'RetriesExhausted' }, requestPayload };
-      await writeFile(join(directory, 'given-up.json'), JSON.stringify(event));
-    },
     reset: unpublished,
-    act: () => invoke('abandon', 'given-up.json'),
+    async act() {
+      const requestContext = { condition: 'RetriesExhausted' };
+      return (await invoke('abandon', { requestContext, requestPayload: publication.event })) ? 200 : 500;
+    },
     works: 200,
   },
 };
@@ -250,14 +185,8 @@ const trials: Readonly<Record<Situation, Trial>> = {
 /** Restores the state before the first publication: there is no file, and the record names none. */
 async function unpublished(): Promise<void> {
   const { record, executionId } = publication;
-  await aws('s3', 'cp', '--quiet', join(directory, 'record.json'), `s3://${results}/${record}`);
+  await aws('s3', 'cp', '--quiet', storedRecord, `s3://${results}/${record}`);
   await empty(`reports/${executionId}/`);
-}
-
-async function invoke(name: string, event: string): Promise<number> {
-  const target = ['--function-name', functionName(name), '--payload', `fileb://${join(directory, event)}`];
-  const answer = await aws('lambda', 'invoke', ...target, join(directory, 'answer.json'));
-  return answer.includes('FunctionError') ? 500 : 200;
 }
 
 describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare, reset, act, works }) => {
@@ -289,11 +218,11 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
   it.each(parts.map((part) => [part.functions.join(', '), part.sid, part.part, part] as const))(
     '%s does not work without %s %s',
     async (_, __, ___, part) => {
-      await Promise.all(part.functions.map((name) => grant(name, part)));
+      const restores = await Promise.all(part.functions.map((name) => without(name, part)));
       try {
         expect(await answers(part.functions)).toEqual(part.functions.map(() => 500));
       } finally {
-        await Promise.all(part.functions.map((name) => grant(name)));
+        await Promise.all(restores.map((restore) => restore()));
       }
     },
   );

@@ -1,14 +1,14 @@
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json as jsonOf } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { resourceNames } from '../../infra/resource-names.ts';
+import { serve } from '../../local/serve.ts';
 import { freshQuestions } from '../e2e/fresh-questions.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
+import { ownFolder } from '../own-folder.ts';
+import { deployedFunctions, responsesFrom } from './deployed-functions.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
 import { currentLane, type Lane } from './lane.ts';
@@ -17,25 +17,16 @@ import { permissionParts } from './proven-parts.ts';
 import { statements } from './statements.ts';
 
 const lane = currentLane() as Lane;
-const { aws, outputs } = operator(lane);
-const functionName = (name: string) => `performance-reports-${lane.stage}-${name}`;
-
-let service: Service;
-let results: string;
-let directory: string;
+const { aws, json, outputs, text } = operator(lane);
+const { functionName } = resourceNames(lane.stage);
+const { invoke, regrant } = deployedFunctions(lane);
 const events = knownEvents(3, 200);
 // The probe requests yesterday's report. If midnight passes during these tests, yesterday is the day of their start.
 for (const time of [Date.now() - 86_400_000, Date.now()])
   events.publisher_events.push({ event_time: new Date(time).toISOString() });
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'permissions-'));
-  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
-  results = (await outputs(lane.stage, 'data'))['ResultsBucket'] ?? '';
-});
-afterAll(async () => {
-  await service.close();
-  await rm(directory, { recursive: true });
-});
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: '400' } });
+const { ResultsBucket: results = '' } = await outputs(lane.stage, 'data');
+const folder = await ownFolder();
 
 const freshQuestion = freshQuestions();
 
@@ -47,15 +38,13 @@ async function pull(report: string, delayMs = 0): Promise<boolean> {
   service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
   const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
   const { status, hasVersion } = await untilNotBusy(async () => {
-    const query = queryOf(freshQuestion()).replace('Clicks', metric);
-    let response = await service.request(report, query);
-    let version = response.headers.get('data-version');
-    for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {
-      url = new URL(response.headers.get('location') ?? '', url).href;
-      response = await fetch(url, { redirect: 'manual' });
-      version = response.status === 303 ? response.headers.get('data-version') : version;
+    const first = await service.request(report, queryOf(freshQuestion()).replace('Clicks', metric));
+    let [status, version] = [first.status, first.headers.get('data-version')];
+    for await (const { response } of responsesFrom(service, first)) {
+      status = response.status;
+      if (status === 303) version = response.headers.get('data-version');
     }
-    return { status: response.status, hasVersion: version !== null };
+    return { status, hasVersion: version !== null };
   });
   return hasWorked(status) && hasVersion;
 }
@@ -77,34 +66,24 @@ async function listsDays(report: string): Promise<boolean> {
   return hasWorked(response.status) && ((await response.json()) as { days: unknown[] }).days.length > 0;
 }
 
-/** Invokes a function once with an event. Resolves to whether it succeeded. */
-async function invoke(name: string, event: object): Promise<boolean> {
-  const payload = join(directory, 'event.json');
-  await writeFile(payload, JSON.stringify(event));
-  const output = join(directory, 'answer.json');
-  const target = ['--function-name', functionName(name), '--payload', `fileb://${payload}`, output];
-  return !(await aws('lambda', 'invoke', ...target)).includes('FunctionError');
-}
-
 /** Whether the release gate lets the published versions of the functions pass, which need not be live. */
 async function passesGate(): Promise<boolean> {
   const answers: string[] = [];
-  const cloudFormation = createServer(async (request, response) => {
-    answers.push(JSON.parse(await text(request)).Status);
+  const cloudFormation = await serve(async (request, response) => {
+    answers.push(((await jsonOf(request)) as { Status: string }).Status);
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(cloudFormation, 'listening');
+  });
   const first = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${functionName(name)}:1`;
   const { headers } = await service.request('publisherperformance', '');
   await invoke('release-check', {
     RequestType: 'Update',
-    ResponseURL: `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}`,
+    ResponseURL: cloudFormation.url,
     ResourceProperties: {
       Release: headers.get('service-version'),
       Versions: Object.fromEntries(['publisherperformance', 'downloads'].map((name) => [name, first(name)])),
     },
   });
-  cloudFormation.close();
+  await cloudFormation.close();
   expect(answers).toEqual([expect.stringMatching(/^(SUCCESS|FAILED)$/)]);
   return answers[0] === 'SUCCESS';
 }
@@ -113,9 +92,8 @@ async function passesGate(): Promise<boolean> {
 async function publishable(): Promise<object> {
   service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
   const published = await untilNotBusy(async () => {
-    const response = await service.request('publisherperformance', queryOf(freshQuestion()), {
-      redirect: 'follow',
-    });
+    const asked = queryOf(freshQuestion());
+    const response = await service.request('publisherperformance', asked, { redirect: 'follow' });
     return { status: response.status, isLarge: (await response.text()).length > 20_000_000 };
   });
   expect(published).toEqual({ status: 200, isLarge: true });
@@ -157,29 +135,20 @@ let publication: object = {};
 
 /** Whether the probe gets the report at the suites' URL, as the metric in its log says. */
 async function probe(): Promise<boolean> {
-  const target = ['--function-name', functionName('probe'), '--log-type', 'Tail', '--query', 'LogResult'];
-  const tail = await aws('lambda', 'invoke', ...target, '--output', 'text', join(directory, 'answer.json'));
-  return Buffer.from(tail.trim(), 'base64').toString().includes('"isPulled":true,"rows":1');
+  const tail = ['--log-type', 'Tail', '--query', 'LogResult', '/dev/null'];
+  const log = await text('lambda invoke --function-name', functionName('probe'), ...tail);
+  return Buffer.from(log, 'base64').toString().includes('"isPulled":true,"rows":1');
 }
 
 /** Takes a statement out of a deployed role's policy. Resolves to a function that puts it back. */
 async function without(name: string, sid: string): Promise<() => Promise<void>> {
-  const json = ['--output', 'json'];
-  const { Configuration } = JSON.parse(
-    await aws('lambda', 'get-function', '--function-name', functionName(name), ...json),
-  );
-  const role = ['--role-name', Configuration.Role.split('/').at(-1)];
-  const policy = [...role, '--policy-name', 'permissions'];
-  const { PolicyDocument: whole } = JSON.parse(await aws('iam', 'get-role-policy', ...policy, ...json));
-  const Statement = whole.Statement.filter(({ Sid }: { Sid: string }) => Sid !== sid);
-  expect(Statement).toHaveLength(whole.Statement.length - 1);
-  const put = async (document: object) => {
-    await aws('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
-    // A function remembers the register for a minute and the probe's token for an hour, so its processes are ended.
+  const restore = await regrant(name, (statement) => (statement['Sid'] === sid ? [] : statement));
+  // A function remembers the register for a minute and the probe's token for an hour, so its processes are ended.
+  const forget = async () => {
     if (['ReadPartners', 'ReadProbeClient'].includes(sid)) await killProcesses(functionName(name));
   };
-  await put({ ...whole, Statement });
-  return () => put(whole);
+  await forget();
+  return () => restore().then(forget);
 }
 
 const proven = statements
@@ -218,12 +187,10 @@ describe('a report’s file', () => {
     await aws('iam', 'create-user', ...user);
     const policy = JSON.stringify({ Version: '2012-10-17', Statement: [everything] });
     await aws('iam', 'put-user-policy', ...user, '--policy-name', 'all', '--policy-document', policy);
-    const { AccessKey } = JSON.parse(await aws('iam', 'create-access-key', ...user, '--output', 'json'));
-    const careless = operator(lane, undefined, {
-      accessKeyId: AccessKey.AccessKeyId,
-      secretAccessKey: AccessKey.SecretAccessKey,
-    });
-    const body = join(directory, 'body');
+    const { AccessKey } = await json('iam create-access-key', ...user);
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey } = AccessKey;
+    const careless = operator(lane, undefined, { accessKeyId, secretAccessKey });
+    const body = join(folder, 'body');
     await writeFile(body, 'x');
     const put = (key: string, ...condition: string[]) =>
       careless

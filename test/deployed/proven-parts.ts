@@ -3,24 +3,15 @@ import { reports } from '../../lib/report/catalogue.ts';
 
 /** The situations in which `permission-parts.test.ts` shows that a function needs a part of a policy statement. */
 export type Situation =
-  /** a small report, given at once */
-  | 'report'
-  /** a report whose query takes longer than the first request waits */
-  | 'waiting room'
-  /** a report that waited for a slot, so that the waiting room starts its query */
-  | 'share'
-  /** a query that takes too long, stopped by the first request */
-  | 'stopped query'
-  /** a query that takes too long, stopped in the waiting room */
-  | 'query stopped in the waiting room'
-  /** a large report whose publication is under way */
-  | 'publication under way'
-  /** a large report that nobody has asked to be published */
-  | 'publication to ask for'
-  /** the publication of a large report */
-  | 'publishing'
-  /** a large report whose publication is given up */
-  | 'giving up';
+  | 'report' // a small report, given at once
+  | 'waiting room' // a report whose query takes longer than the first request waits
+  | 'share' // a report that waited for a slot, so that the waiting room starts its query
+  | 'stopped query' // a query that takes too long, stopped by the first request
+  | 'query stopped in the waiting room' // a query that takes too long, stopped there
+  | 'publication under way' // a large report whose publication is under way
+  | 'publication to ask for' // a large report that nobody has asked to be published
+  | 'publishing' // the publication of a large report
+  | 'giving up'; // a large report whose publication is given up
 
 /** One action or folder of a policy statement that the roles of `functions` have. */
 export interface PermissionPart {
@@ -43,60 +34,32 @@ function partsOf(
   proofs: readonly (readonly [Situation, readonly (Folder | `athena:${string}`)[]])[],
 ): PermissionPart[] {
   return proofs.flatMap(([situation, parts]) =>
-    parts.map((part) => ({
-      functions,
-      sid,
-      part: part in RESULTS_PREFIX ? RESULTS_PREFIX[part as Folder] : part,
-      situation,
-    })),
+    parts.map((name) => {
+      const part = name in RESULTS_PREFIX ? RESULTS_PREFIX[name as Folder] : name;
+      return { functions, sid, part, situation };
+    }),
   );
 }
 
+const folders = (...names: readonly Folder[]) => names.map((name) => RESULTS_PREFIX[name]);
+
 /** Parts for which the deployed tests can't prove a need, with the reason. */
 export const unprovenParts = [
-  {
-    functions: ['downloads'],
-    sid: 'ListEvents',
-    parts: reports.map(({ table }) => `${table}/`),
-    reason: 'AWS only: the emulator does not look at single prefixes of a condition',
-  },
-  {
-    functions: reportFunctions,
-    sid: 'ReadResults',
-    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.cached],
-    reason: 'the release before fails at every report',
-  },
-  {
-    functions: ['downloads'],
-    sid: 'ReadResults',
-    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.cached, RESULTS_PREFIX.tickets],
-    reason: 'the release before fails at a report that waited for its slot, and at an unknown ticket',
-  },
-  {
-    functions: [...reportFunctions, 'downloads'],
-    sid: 'ReadResults',
-    parts: [RESULTS_PREFIX.publications],
-    reason: 'the release before fails at a large report; so does this one if the release before gave it up',
-  },
-  {
-    functions: [...reportFunctions, 'downloads'],
-    sid: 'WriteResults',
-    parts: [RESULTS_PREFIX.cached],
-    reason: 'the release before fails at every report',
-  },
-  ...(['ReadResults', 'WriteResults'] as const).map((sid) => ({
-    functions: ['publish'],
-    sid,
-    parts: [RESULTS_PREFIX.cached],
-    reason: 'the release before can not publish a large report',
-  })),
-  {
-    functions: ['abandon'],
-    sid: 'WriteResults',
-    parts: [RESULTS_PREFIX.abandoned],
-    reason: 'callers that wait with the release before are not told that a publication was given up',
-  },
-] as const;
+  // AWS only: the emulator does not look at single prefixes of a condition.
+  { functions: ['downloads'], sid: 'ListEvents', parts: reports.map(({ table }) => `${table}/`) },
+  // The release before fails at every report.
+  { functions: reportFunctions, sid: 'ReadResults', parts: folders('orders', 'cached') },
+  { functions: [...reportFunctions, 'downloads'], sid: 'WriteResults', parts: folders('cached') },
+  // The release before fails at a report that waited for its slot, and at an unknown ticket.
+  { functions: ['downloads'], sid: 'ReadResults', parts: folders('orders', 'cached', 'tickets') },
+  // The release before fails at a large report; so does this one if the release before gave it up.
+  { functions: [...reportFunctions, 'downloads'], sid: 'ReadResults', parts: folders('publications') },
+  // The release before can not publish a large report.
+  { functions: ['publish'], sid: 'ReadResults', parts: folders('cached') },
+  { functions: ['publish'], sid: 'WriteResults', parts: folders('cached') },
+  // Callers that wait with the release before are not told that a publication was given up.
+  { functions: ['abandon'], sid: 'WriteResults', parts: folders('abandoned') },
+];
 
 /**
  * The actions and folders that the deployed tests prove to be needed. A statement's only action, or its only folder, is

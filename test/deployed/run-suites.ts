@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { addHouse } from './add-house.ts';
@@ -8,7 +8,6 @@ import { laneEnvironment } from './lane.ts';
 import { operator } from './operator.ts';
 import { startEmulator } from './start-emulator.ts';
 import type { startIssuer } from './start-issuer.ts';
-import { count, type Tally } from './tally.ts';
 
 /** Test files, which run in this order against a stage of `stages.ts`. */
 export interface Suite {
@@ -16,23 +15,30 @@ export interface Suite {
   readonly files: readonly string[];
 }
 
+/** A case in vitest's JSON report. */
+export interface Case {
+  readonly title: string;
+  readonly status: string;
+}
+
 export interface Surroundings {
   readonly commands: string;
   /** A folder for temporary files. It is removed after all suites. */
   readonly directory: string;
   readonly issuer: Awaited<ReturnType<typeof startIssuer>>;
-  readonly tally: Tally;
+  /** The cases that have run or were left out. */
+  readonly cases: Case[];
   readonly stop: AbortSignal;
   readonly say: (text: string) => void;
 }
 
 /**
  * Starts an emulator, deploys the stages of these suites to it as an operator does, and runs the suites one after the
- * other. Counts their cases in `tally`, and prints each suite's output at its end.
+ * other. Adds their cases to `cases`, and prints each suite's output at its end.
  */
 export async function runSuites(
   suites: readonly Suite[],
-  { commands, directory: parent, issuer, tally, stop, say }: Surroundings,
+  { commands, directory: parent, issuer, cases, stop, say }: Surroundings,
 ): Promise<void> {
   const directory = await mkdtemp(join(parent, 'lane-'));
   await using emulator = await startEmulator(commands, directory);
@@ -68,7 +74,10 @@ export async function runSuites(
     const [output, [code]] = await Promise.all([text(suite.stdout), once(suite, 'exit')]);
     process.stdout.write(output);
     if (code !== 0) process.exitCode = 1;
-    await count(tally, report);
+    const { testResults }: { testResults: { assertionResults: Case[] }[] } = JSON.parse(
+      await readFile(report, 'utf8'),
+    );
+    cases.push(...testResults.flatMap(({ assertionResults }) => assertionResults));
     say(`${files.join(', ')} ended with ${code}.`);
   }
 }

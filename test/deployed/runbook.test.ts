@@ -1,22 +1,23 @@
 /** Runs every shell block of docs/runbook.md as it is written there. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { settingsOf } from '../../lib/function-settings.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { runbookBlocks } from '../docs/runbook-blocks.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf } from '../e2e/service.ts';
+import { ownFolder } from '../own-folder.ts';
+import { CONTACT, clientIn } from './add-house.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
-const { apiAddress, aws, cdk, doctor, outputs, partner, shell } = operator(lane);
+const { apiAddress, aws, cdk, doctor, json, outputs, partner, shell, text } = operator(lane);
+const { database, functionName, service: name } = resourceNames(lane.stage);
 const blocks = runbookBlocks();
+const folder = await ownFolder();
 
 /**
  * Blocks that can't run here: the emulator has only one secret for each client, its AWS Backup copies nothing, and no
@@ -33,41 +34,25 @@ async function run(name: string, variables: Readonly<Record<string, string>> = {
 
 const NAME = 'runbook-partner';
 const events = knownEvents(11, 300);
-const question: Question = {
-  fields: ['Day', 'Clicks', 'Revenue'],
-  start: '2026-01-01T00:00:00Z',
-  end: '2026-02-01T00:00:00Z',
-};
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const question: Question = { fields: ['Day', 'Clicks', 'Revenue'], ...january };
 const report = expectedReport('publisherperformance', events.publisher_events, question);
 
-let service: Service;
-let token: string;
-beforeAll(async () => {
-  service = await startService(events);
-  const added = await partner(
-    ...['add', lane.stage, NAME, '--publisher-companies', 'every-company'],
-    ...['--contact', 'reports@partner.example'],
-  );
-  const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
-    (label) => RegExp(`${label} +(\\S+)`).exec(added)?.[1],
-  );
-  token = await accessToken({ ...service.stack, clientId, clientSecret });
-});
-afterAll(() => service.close());
+const service = await ownService(events);
+const client = clientIn(
+  await partner('add', lane.stage, NAME, '--publisher-companies', 'every-company', ...CONTACT),
+);
+const token = await accessToken({ ...service.stack, ...client });
 
-const get = async (redirect: 'follow' | 'manual' = 'follow') => {
-  const headers = { Authorization: `Bearer ${token}` };
-  return service.request('publisherperformance', queryOf(question), { redirect, headers });
-};
+const ask = (query: string, redirect: 'follow' | 'manual' = 'follow') =>
+  service.request('publisherperformance', query, { redirect, headers: { Authorization: `Bearer ${token}` } });
+const get = (redirect?: 'manual') => ask(queryOf(question), redirect);
 const pulled = async () => (await get()).text();
 
 /** The id of the query execution that made the report's file, read from the file's key. */
 async function queryOfReport(): Promise<string> {
   const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
-  const listed = await aws(
-    ...['s3api', 'list-objects-v2', '--bucket', ResultsBucket, '--prefix', 'reports/'],
-    ...['--query', 'Contents[].Key', '--output', 'text'],
-  );
+  const listed = await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/reports/`);
   const [, id = ''] = /reports\/([\w-]+)\//.exec(listed) ?? [];
   return id;
 }
@@ -77,9 +62,7 @@ const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('a request', () => {
   it('is found in the logs by the instance of its problem', async () => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const answer = await service.request('publisherperformance', 'requestedFields=Click', { headers });
-    const { instance } = (await answer.json()) as { instance: string };
+    const { instance } = (await (await ask('requestedFields=Click')).json()) as { instance: string };
     const REQUEST = instance.replace('urn:uuid:', '');
     // A function's line takes a moment to reach the logs.
     await expect
@@ -127,11 +110,9 @@ describe('a day', () => {
     expect(await run('files-of-the-day.sh', { DAY })).not.toContain('restated');
     expect(await pulled()).toBe(report);
 
-    const listed = await aws(
-      ...['s3api', 'list-object-versions', '--bucket', EventsBucket, '--prefix', PREFIX],
-      ...['--query', 'Versions[?IsLatest].[Key,VersionId]', '--output', 'text'],
-    );
-    const [KEY = '', VERSION = ''] = listed.trim().split(/\s+/);
+    const latest = ['--prefix', PREFIX, '--query', 'Versions[?IsLatest].[Key,VersionId]'];
+    const listed = await text('s3api list-object-versions --bucket', EventsBucket, ...latest);
+    const [KEY = '', VERSION = ''] = listed.split(/\s+/);
     await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', KEY);
     await run('bring-a-version-back.sh', { KEY, VERSION });
     expect(await pulled()).toBe(report);
@@ -140,9 +121,8 @@ describe('a day', () => {
 
 describe('a file', () => {
   it('is downloaded by a presigned URL made by hand', async () => {
-    const link =
-      (await run('a-link-by-hand.sh', { QUERY: await queryOfReport() })).trim().split('\n').at(-1) ?? '';
-    const answer = await fetch(link);
+    const told = await run('a-link-by-hand.sh', { QUERY: await queryOfReport() });
+    const answer = await fetch(told.trim().split('\n').at(-1) ?? '');
     expect(answer.status).toBe(200);
     expect(await answer.text()).toMatch(/^"Day"/);
   });
@@ -171,34 +151,24 @@ describe('the service', () => {
   it('can be stopped, even twice, and starts again with its deployed settings', async () => {
     await run('stop-everything.sh');
     await run('stop-everything.sh');
-    const name = `performance-reports-${lane.stage}-publisherperformance`;
-    const invoked = aws('lambda', 'invoke', '--function-name', name, '/dev/null');
+    const stopped = functionName('publisherperformance');
+    const invoked = aws('lambda', 'invoke', '--function-name', stopped, '/dev/null');
     await expect(invoked).rejects.toThrow('TooManyRequestsException');
-    const workgroup = `performance-reports-${lane.stage}`;
-    const state = () =>
-      aws(
-        ...'athena get-work-group --work-group'.split(' '),
-        workgroup,
-        ...'--query WorkGroup.State --output text'.split(' '),
-      );
-    expect(await state()).toContain('DISABLED');
+    const state = () => text('athena get-work-group --query WorkGroup.State --work-group', name);
+    expect(await state()).toBe('DISABLED');
     await run('start-again.sh');
-    expect(await state()).toContain('ENABLED');
-    const reservation = (of: string) =>
-      aws(
-        ...'lambda get-function-concurrency --function-name'.split(' '),
-        `performance-reports-${lane.stage}-${of}`,
-        ...'--query ReservedConcurrentExecutions --output text'.split(' '),
-      );
-    expect(await reservation('publish')).toBe(`${stages[lane.stage]?.reservedConcurrency?.publish}\n`);
-    expect(await reservation('abandon')).toMatch(/^(None)?\n?$/);
+    expect(await state()).toBe('ENABLED');
+    const reservation = async (of: string) =>
+      (await json('lambda get-function-concurrency --function-name', functionName(of)))
+        .ReservedConcurrentExecutions;
+    expect(await reservation('publish')).toBe(stages[lane.stage]?.reservedConcurrency?.publish);
+    expect(await reservation('abandon')).toBeUndefined();
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
   });
 
   it('gets a scan limit of 10 GB for each query', async () => {
     await run('cap-queries.sh');
-    const answer = await aws('athena', 'get-work-group', '--work-group', `performance-reports-${lane.stage}`);
-    expect(answer).toContain('10000000000');
+    expect(await aws('athena', 'get-work-group', '--work-group', name)).toContain('10000000000');
   });
 
   it('restarts its functions as a new release, is rolled back, and can then be deployed as usual', async () => {
@@ -215,20 +185,12 @@ describe('the service', () => {
   });
 
   it('gets another client and secret for the probe', async () => {
-    const secrets = await aws(
-      ...'secretsmanager list-secrets --query SecretList[].ARN --output text'.split(' '),
-    );
-    const [SECRET = ''] = secrets.trim().split(/\s+/);
-    const value = () =>
-      aws(
-        ...'secretsmanager get-secret-value --secret-id'.split(' '),
-        SECRET,
-        ...'--query SecretString --output text'.split(' '),
-      );
+    const [SECRET = ''] = (await text('secretsmanager list-secrets --query SecretList[].ARN')).split(/\s+/);
+    const value = () => text('secretsmanager get-secret-value --query SecretString --secret-id', SECRET);
     const before = await value();
     await run('probe-secret.sh', { SECRET, CLIENT: 'a', NEW_SECRET: 'b' });
     expect(JSON.parse(await value())).toEqual({ clientId: 'a', clientSecret: 'b' });
-    await aws('secretsmanager', 'put-secret-value', '--secret-id', SECRET, '--secret-string', before.trim());
+    await aws('secretsmanager', 'put-secret-value', '--secret-id', SECRET, '--secret-string', before);
   });
 });
 
@@ -239,9 +201,7 @@ describe('a request to publish a large report', () => {
       (await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/${prefix}`).catch(() => '')).trim();
     service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
     const large = { ...question, fields: ['Day', 'ServedAds'] };
-    const headers = { Authorization: `Bearer ${token}` };
-    const following = { redirect: 'follow', headers } as const;
-    const answer = await service.request('publisherperformance', queryOf(large), following);
+    const answer = await ask(queryOf(large));
     service.stack.faults.set([]);
     expect(answer.status).toBe(200);
     const key = (await listed('publications/')).split(/\s+/).at(-1) ?? '';
@@ -249,38 +209,22 @@ describe('a request to publish a large report', () => {
     const published = (await listed(files)).split('\n').length;
 
     const event = { detail: { object: { key } } };
-    const queue = `performance-reports-${lane.stage}-lost-events`;
-    const url = await aws(
-      ...'sqs get-queue-url --queue-name'.split(' '),
-      queue,
-      ...'--query QueueUrl --output text'.split(' '),
-    );
+    const url = await text('sqs get-queue-url --query QueueUrl --queue-name', `${name}-lost-events`);
     for (const body of [event, { requestPayload: { requestPayload: event } }]) {
       await aws('s3', 'rm', '--recursive', '--quiet', `s3://${ResultsBucket}/${files}`);
       const message = ['--message-body', JSON.stringify(body)];
-      await aws('sqs', 'send-message', '--queue-url', url.trim(), ...message);
+      await aws('sqs', 'send-message', '--queue-url', url, ...message);
       await run('resend-lost-events.sh');
       await expect.poll(async () => (await listed(files)).split('\n').length, MINUTE).toBe(published);
     }
-    const left = [
-      ...'get-queue-attributes --queue-url'.split(' '),
-      url.trim(),
-      ...'--attribute-names All --output json'.split(' '),
-    ];
-    expect(JSON.parse(await aws('sqs', ...left)).Attributes).toMatchObject({
-      ApproximateNumberOfMessages: '0',
-      ApproximateNumberOfMessagesNotVisible: '0',
-    });
+    const { Attributes } = await json('sqs get-queue-attributes --attribute-names All --queue-url', url);
+    const none = { ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' };
+    expect(Attributes).toMatchObject(none);
   });
 });
 
 describe('something that was changed by hand', () => {
-  const database = resourceNames(lane.stage).database;
-  const statusOf = async (...fields: string[]) => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const asked = queryOf({ ...question, fields });
-    return (await service.request('publisherperformance', asked, { redirect: 'follow', headers })).status;
-  };
+  const statusOf = async (...fields: string[]) => (await ask(queryOf({ ...question, fields }))).status;
 
   it('is named by doctor, if it is a deleted table, which is then made again', async () => {
     await aws('glue', 'delete-table', '--database-name', database, '--name', 'publisher_events');
@@ -292,9 +236,9 @@ describe('something that was changed by hand', () => {
   });
 
   it('is named by cdk drift, if it is a setting', async () => {
-    const name = ['--function-name', `performance-reports-${lane.stage}-public`];
+    const changed = functionName('public');
     const memory = (size: string) =>
-      aws('lambda', 'update-function-configuration', ...name, '--memory-size', size);
+      json('lambda update-function-configuration --memory-size', size, '--function-name', changed);
     await memory('333');
     expect(await run('what-drifted.sh')).toMatch(/MemorySize[\s\S]*333/);
     await memory(String(settingsOf('public').memoryMb));
@@ -323,14 +267,13 @@ describe('the register of partners', () => {
   });
 
   it('is restored from a saved copy', async () => {
-    const SAVED = await mkdtemp(join(tmpdir(), 'saved-'));
+    const SAVED = folder;
     const { PartnersBucket = '' } = await outputs(lane.stage, 'data');
     await run('save-the-register.sh', { SAVED });
     await aws('s3', 'rm', '--recursive', `s3://${PartnersBucket}/`);
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(401);
     await run('bring-the-register-back.sh', { SAVED });
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
-    await rm(SAVED, { recursive: true });
   });
 });
 

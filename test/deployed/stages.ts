@@ -10,18 +10,15 @@ const common: StageInput = {
   queries: { ...dev.queries, underWayPerPartner: 1_000 },
 };
 
+const withCognito: Partial<StageInput> = { identity: { provider: 'cognito' }, probe: { everyMinutes: 60 } };
+
 /**
  * The stages that `npm run test:deployed` deploys. `pool` has its own Cognito user pool. `claims` uses an existing
  * identity provider. `kept` keeps its data, and is deployed only by `first-deployment.test.ts`. `shipped` has the settings
  * of `prod`, with its limits, and those that `rollback.test.ts` changes by an environment variable.
  */
 export const stages: Readonly<Record<string, StageInput>> = {
-  pool: {
-    ...common,
-    identity: { provider: 'cognito' },
-    probe: { everyMinutes: 60 },
-    reservedConcurrency: { publish: 50 },
-  },
+  pool: { ...common, ...withCognito, reservedConcurrency: { publish: 50 } },
   claims: {
     ...common,
     corsOrigins: ['https://dash.partner.example'],
@@ -39,16 +36,11 @@ export const stages: Readonly<Record<string, StageInput>> = {
       everyCompanyValue: CLAIMS.every,
     },
   },
-  shipped: {
-    ...prod,
-    keepData: false,
-    ...JSON.parse(process.env['LANE_SETTINGS'] ?? '{}'),
-  },
+  shipped: { ...prod, keepData: false, ...JSON.parse(process.env['LANE_SETTINGS'] ?? '{}') },
   kept: {
     ...common,
+    ...withCognito,
     keepData: true,
-    identity: { provider: 'cognito' },
-    probe: { everyMinutes: 60 },
     alarms: { ...common.alarms, email: 'operator@example.com' },
     runbookUrl: 'https://git.example/reports/docs/runbook.md',
   },

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { startIdentityProvider } from '../../local/identity-provider/identity-provider.ts';
+import { serve } from '../../local/serve.ts';
 import { CLIENTS } from './claims.ts';
 
 interface SignRequest {
@@ -17,23 +15,18 @@ const leftOut = (members: Record<string, unknown>) =>
 /** Starts the identity provider of stage `claims`, which exists before the stage is deployed. */
 export async function startIssuer() {
   const provider = await startIdentityProvider({ clients: CLIENTS });
-  const server = createServer(async (request, response) => {
+  const { issuer, jwksUri, tokenUrl } = provider;
+  const signer = await serve(async (request, response) => {
     const { claims, options } = (await json(request)) as SignRequest;
     const header = leftOut(options?.header ?? {});
     response.end(await provider.signToken(leftOut(claims), { ...options, header }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
     /** The URL that signs the claims of a POST, even claims that no real provider would sign. */
-    signUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    environment: {
-      LANE_ISSUER: provider.issuer,
-      LANE_JWKS_URI: provider.jwksUri,
-      LANE_TOKEN_URL: provider.tokenUrl,
-    },
+    signUrl: signer.url,
+    environment: { LANE_ISSUER: issuer, LANE_JWKS_URI: jwksUri, LANE_TOKEN_URL: tokenUrl },
     async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
+      await signer.close();
       await provider.close();
     },
   };

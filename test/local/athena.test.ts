@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  AthenaClient,
-  GetQueryExecutionCommand,
+  Athena as Client,
   type QueryExecution,
-  StartQueryExecutionCommand,
   type StartQueryExecutionCommandInput,
-  StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { S3 } from '@aws-sdk/client-s3';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import {
-  type OpenedEngine,
-  type Query,
-  type QueryEngine,
-  QueryScanLimitExceeded,
-} from '../../local/athena/query-engine.ts';
-import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
+import { createExecutions } from '../../local/athena/executions.ts';
+import { type Query, type QueryEngine, QueryScanLimitExceeded } from '../../local/athena/query-engine.ts';
+import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { ownFolder } from '../own-folder.ts';
 import { writeEvents } from '../write-events.ts';
 
 const Bucket = 'results';
@@ -29,70 +22,49 @@ const database = 'reports';
 const workgroup = 'reports-workgroup';
 const resultsUri = `s3://${Bucket}/athena/`;
 
+const TIMES = { SubmissionDateTime: expect.any(Date), CompletionDateTime: expect.any(Date) };
 /** A query that takes minutes, so a test always finds it running. */
 const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a, range(4000000) AS b';
 
-let home: string;
-let store: ObjectStore;
-let s3: S3Client;
-let engine: OpenedEngine;
-let athena: Athena;
-let client: AthenaClient;
+const home = await ownFolder();
+const eventsDirectory = join(home, 'events');
+for (const table of ['publisher_events', 'advertiser_events'])
+  await writeEvents(eventsDirectory, table, [{ event_time: '2026-01-31T10:30:00.007Z' }]);
+const store = await startObjectStore({ directory: join(home, 'storage'), buckets: [Bucket] });
+afterAll(() => store.close());
+const aws = { region: store.region, credentials: store.credentials, maxAttempts: 1 };
+const s3 = new S3({ ...aws, endpoint: store.url });
+const engine = await duckDbOn(eventsDirectory)({ database, scratchDirectory: join(home, 'scratch') });
+afterAll(() => engine.close());
 
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'athena-'));
-  const eventsDirectory = join(home, 'events');
-  for (const table of ['publisher_events', 'advertiser_events'])
-    await writeEvents(eventsDirectory, table, [{ event_time: '2026-01-31T10:30:00.007Z' }]);
-  store = await startObjectStore({ directory: join(home, 'storage'), buckets: [Bucket] });
-  s3 = new S3Client({
-    endpoint: store.url,
-    region: store.region,
-    credentials: store.credentials,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
+const settings = { engine, results: store, resultsUri, database, workgroup };
+
+/** Starts the stand-in of Athena, with these options, until the test ends; resolves to a client of it. */
+const start = async (
+  options: Partial<AthenaOptions>,
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
+) => {
+  const athena: Athena = await startAthena({ ...settings, ...options });
+  const client = new Client({ ...aws, endpoint: athena.url });
+  atEnd(async () => {
+    client.destroy();
+    await athena.close();
   });
-  engine = await duckDbOn(eventsDirectory)({ database, scratchDirectory: join(home, 'scratch') });
-  ({ athena, client } = await start());
-});
-
-afterAll(async () => {
-  client.destroy();
-  await athena.close();
-  engine.close();
-  s3.destroy();
-  await store.close();
-  await rm(home, { recursive: true });
-});
-
-const start = async (options: Partial<AthenaOptions> = {}) => {
-  const started = await startAthena({ engine, results: store, resultsUri, database, workgroup, ...options });
-  const { region, credentials } = store;
-  return { athena: started, client: new AthenaClient({ endpoint: started.url, region, credentials }) };
+  return client;
 };
-
-/** Starts another stand-in of Athena for one test, with other options. */
-const startOther = async (options: Partial<AthenaOptions>) => {
-  const other = await start(options);
-  onTestFinished(async () => {
-    other.client.destroy();
-    await other.athena.close();
-  });
-  return other.client;
-};
+const client = await start({}, afterAll);
 
 type Start = Partial<StartQueryExecutionCommandInput>;
 
 const startQuery = async (QueryString: string, more: Start = {}, at = client): Promise<string> => {
-  const QueryExecutionContext = { Database: database };
-  const input = { QueryString, QueryExecutionContext, WorkGroup: workgroup, ...more };
-  return (await at.send(new StartQueryExecutionCommand(input))).QueryExecutionId as string;
+  const input = { QueryString, QueryExecutionContext: { Database: database }, WorkGroup: workgroup, ...more };
+  return (await at.startQueryExecution(input)).QueryExecutionId as string;
 };
 
 const executionOf = async (QueryExecutionId: string, at = client): Promise<QueryExecution> =>
-  (await at.send(new GetQueryExecutionCommand({ QueryExecutionId }))).QueryExecution as QueryExecution;
+  (await at.getQueryExecution({ QueryExecutionId })).QueryExecution as QueryExecution;
 
-const stopQuery = (QueryExecutionId: string, at = client) =>
-  at.send(new StopQueryExecutionCommand({ QueryExecutionId }));
+const stopQuery = (QueryExecutionId: string, at = client) => at.stopQueryExecution({ QueryExecutionId });
 
 const ended = async (id: string, at = client): Promise<QueryExecution> => {
   for (;;) {
@@ -105,16 +77,14 @@ const ended = async (id: string, at = client): Promise<QueryExecution> => {
 const run = async (sql: string, ...parameters: string[]): Promise<QueryExecution> =>
   ended(await startQuery(sql, parameters.length > 0 ? { ExecutionParameters: parameters } : {}));
 
-const objectAt = async (location: string): Promise<Buffer> => {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: new URL(location).pathname.slice(1) }));
-  return Buffer.from((await Body?.transformToByteArray()) ?? []);
-};
+const objectAt = async (location: string): Promise<string> =>
+  (await s3.getObject({ Bucket, Key: new URL(location).pathname.slice(1) })).Body?.transformToString() ?? '';
 
 /** The result file of a query. Fails unless the query succeeds. */
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> => {
   const { Status, ResultConfiguration } = await run(sql, ...parameters);
   expect(Status).toMatchObject({ State: 'SUCCEEDED' });
-  return (await objectAt(String(ResultConfiguration?.OutputLocation))).toString();
+  return objectAt(String(ResultConfiguration?.OutputLocation));
 };
 
 /** An engine whose queries run until the test ends each of them. */
@@ -143,11 +113,7 @@ describe('a query', () => {
       QueryExecutionContext: { Database: database },
       WorkGroup: workgroup,
       ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
-      Status: {
-        State: 'SUCCEEDED',
-        SubmissionDateTime: expect.any(Date),
-        CompletionDateTime: expect.any(Date),
-      },
+      Status: { State: 'SUCCEEDED', ...TIMES },
       Statistics: {
         DataScannedInBytes: expect.any(Number),
         EngineExecutionTimeInMillis: expect.any(Number),
@@ -166,8 +132,8 @@ describe('a query', () => {
     const { ResultConfiguration, QueryExecutionId } = await run('SELECT 1 AS one');
     const location = String(ResultConfiguration?.OutputLocation);
 
-    expect((await objectAt(location)).toString()).toBe('"one"\n"1"\n');
-    expect((await objectAt(`${location}.metadata`)).toString()).toContain(QueryExecutionId);
+    expect(await objectAt(location)).toBe('"one"\n"1"\n');
+    expect(await objectAt(`${location}.metadata`)).toContain(QueryExecutionId);
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
@@ -198,17 +164,12 @@ describe('a query that fails', () => {
     'because of %s is FAILED with a user error, which is not retryable',
     async (_, sql, name, ErrorType, ...parameters) => {
       const { Status } = await run(sql, ...(parameters as string[]));
+      const ErrorMessage = Status?.StateChangeReason;
       expect(Status).toEqual({
         State: 'FAILED',
         StateChangeReason: expect.stringMatching(`^${name}: .`),
-        SubmissionDateTime: expect.any(Date),
-        CompletionDateTime: expect.any(Date),
-        AthenaError: {
-          ErrorCategory: 2,
-          ErrorType,
-          Retryable: false,
-          ErrorMessage: Status?.StateChangeReason,
-        },
+        ...TIMES,
+        AthenaError: { ErrorCategory: 2, ErrorType, Retryable: false, ErrorMessage },
       });
       expect(Status?.StateChangeReason).not.toContain('\n');
     },
@@ -216,7 +177,7 @@ describe('a query that fails', () => {
 
   it('because of a fault in the engine is FAILED with a system error', async () => {
     const { byHand, queries } = engineByHand();
-    const other = await startOther({ engine: byHand });
+    const other = await start({ engine: byHand });
     const id = await startQuery('SELECT 1', {}, other);
     queries[0]?.fail(new Error('the engine has burnt down'));
     expect((await ended(id, other)).Status).toMatchObject({
@@ -229,12 +190,9 @@ describe('a query that fails', () => {
 
 it('a query above the workgroup’s scan limit is CANCELLED, and its scanned bytes are reported', async () => {
   const run = () => Promise.reject(new QueryScanLimitExceeded(30_001));
-  const other = await startOther({ engine: { maxRunning: 1, run } });
+  const other = await start({ engine: { maxRunning: 1, run } });
   const { Status, Statistics } = await ended(await startQuery('SELECT 1', {}, other), other);
-  expect(Status).toMatchObject({
-    State: 'CANCELLED',
-    StateChangeReason: 'Bytes scanned limit was exceeded',
-  });
+  expect(Status).toMatchObject({ State: 'CANCELLED', StateChangeReason: 'Bytes scanned limit was exceeded' });
   expect(Statistics?.DataScannedInBytes).toBe(30_001);
 });
 
@@ -252,11 +210,8 @@ describe('ClientRequestToken', () => {
   it('that comes again with another query or other parameters is refused', async () => {
     const ClientRequestToken = randomUUID();
     await startQuery('SELECT 1', { ClientRequestToken });
-    const others: [string, Start][] = [
-      ['SELECT 2', {}],
-      ['SELECT 1', { ExecutionParameters: ['1'] }],
-    ];
-    for (const [sql, more] of others)
+    const others: Record<string, Start> = { 'SELECT 2': {}, 'SELECT 1': { ExecutionParameters: ['1'] } };
+    for (const [sql, more] of Object.entries(others))
       await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
         name: 'InvalidRequestException',
         message: 'Idempotent parameters do not match',
@@ -277,7 +232,7 @@ it('a call to read or stop an unknown execution is refused', async () => {
 
 describe('StopQueryExecution', () => {
   it('cancels a running query, and the engine is free for the next query', async () => {
-    const other = await startOther({ engine: { ...engine, maxRunning: 1 } });
+    const other = await start({ engine: { ...engine, maxRunning: 1 } });
     const long = await startQuery(LONG_QUERY, {}, other);
     const next = await startQuery('SELECT 1', {}, other);
     const isUnderWay = async () => (await readdir(join(home, 'scratch'))).includes(`${long}.csv`);
@@ -288,8 +243,7 @@ describe('StopQueryExecution', () => {
     expect((await executionOf(long, other)).Status).toEqual({
       State: 'CANCELLED',
       StateChangeReason: 'Query cancelled by user',
-      SubmissionDateTime: expect.any(Date),
-      CompletionDateTime: expect.any(Date),
+      ...TIMES,
     });
     expect((await ended(next, other)).Status?.State).toBe('SUCCEEDED');
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
@@ -299,7 +253,7 @@ describe('StopQueryExecution', () => {
 describe('the queue', () => {
   it('runs as many queries as the engine allows; the others are QUEUED: the oldest is next, a stopped one never runs', async () => {
     const { byHand, queries } = engineByHand();
-    const other = await startOther({ engine: byHand });
+    const other = await start({ engine: byHand });
     const ids: string[] = [];
     for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3', 'SELECT 4'])
       ids.push(await startQuery(sql, {}, other));
@@ -315,4 +269,76 @@ describe('the queue', () => {
     expect(await states()).toEqual(['RUNNING', 'FAILED', 'CANCELLED', 'RUNNING']);
     expect(queries.map(({ query }) => query.sql)).toEqual(['SELECT 1', 'SELECT 2', 'SELECT 4']);
   });
+});
+
+/** The number of admitted calls among `count` simultaneous calls. */
+async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {
+  const outcomes = await Promise.allSettled(Array.from({ length: count }, call));
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+  for (const error of refused)
+    expect(error).toMatchObject({ name: 'ThrottlingException', message: 'Rate exceeded' });
+  return count - refused.length;
+}
+
+it('Athena limits each operation to its own rate, and admits a burst after a quiet time', async () => {
+  let clock = 0;
+  const other = await start({ engine: engineByHand().byHand, now: () => clock });
+  const id = await startQuery('SELECT 1', {}, other);
+  const admits = async (starts: number, gets: number) => [
+    await admitted(starts, () => startQuery('SELECT 1', {}, other)),
+    await admitted(gets, () => executionOf(id, other)),
+  ];
+  expect(await admits(100, 250)).toEqual([79, 200]);
+  expect(await admitted(100, () => stopQuery(id, other))).toBe(80);
+  clock += 500;
+  expect(await admits(20, 70)).toEqual([10, 50]);
+  clock += 3_600_000;
+  expect(await admits(0, 250)).toEqual([0, 200]);
+});
+
+it('Athena refuses further queries if running and queued queries reach the quota, until one has ended', async () => {
+  const { byHand, queries } = engineByHand();
+  const other = await start({ engine: byHand, quotas: { activeQueries: 3 } });
+  const startAnother = (token: string = randomUUID()) =>
+    startQuery('SELECT 1', { ClientRequestToken: token }, other);
+  const token = randomUUID();
+  const first = await startAnother(token);
+  await startAnother();
+  await startAnother();
+  const refusal = { name: 'TooManyRequestsException', Reason: 'CONCURRENT_QUERY_LIMIT_EXCEEDED' };
+  await expect(startAnother()).rejects.toMatchObject(refusal);
+  // A known token starts no new query, so Athena does not refuse the call.
+  expect(await startAnother(token)).toBe(first);
+  queries[0]?.fail(new Error('over'));
+  await ended(first, other);
+  await startAnother();
+  await expect(startAnother()).rejects.toMatchObject(refusal);
+});
+
+it('the store of executions keeps the last thousand ended executions, and every running one', async () => {
+  const slow = Promise.withResolvers<never>();
+  const run = ({ sql }: Query) => (sql === 'slow' ? slow.promise : Promise.reject(new Error('over')));
+  const executions = createExecutions(
+    { engine: { maxRunning: 2, run }, database, results: { putFile: () => {} }, resultsUri },
+    Number.POSITIVE_INFINITY,
+    () => 0,
+  );
+  const startIt = (token: string, sql = 'ends') =>
+    executions.start({ token, sql, parameters: [], database, catalog: 'c', workgroup: 'w' });
+  const isRemembered = (id: string) => executions.latest(2_000).some((each) => each.id === id);
+  const running = startIt('running', 'slow');
+  const ended = Array.from({ length: 1_002 }, (_, index) => startIt(`token-${index}`));
+  await expect.poll(() => ended.at(-1)?.ended?.state).toBe('FAILED');
+
+  expect(executions.find(running.id)).toBe(running);
+  expect(() => executions.find(ended[0]?.id ?? '')).toThrow('was not found');
+  expect(startIt('running', 'slow')).toBe(running);
+  expect(ended.map(({ id }) => isRemembered(id))).toEqual(ended.map((_, index) => index >= 2));
+  expect(startIt('token-0').id).not.toBe(ended[0]?.id);
+  expect(executions.latest(2_000)).toHaveLength(1_002);
+
+  // `running` was started first, and ends last.
+  slow.reject(new Error('over'));
+  await expect.poll(() => running.ended?.state).toBe('FAILED');
+  expect(executions.find(running.id)).toBe(running);
 });

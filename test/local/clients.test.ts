@@ -7,6 +7,7 @@ import {
   SAMPLE_PARTNERS,
 } from '../../local/clients.ts';
 
+const MANY = Array.from({ length: 30_000 }, (_, id) => `${id + 1e6}`);
 const read = (entries: unknown) => readPartners(JSON.stringify(entries));
 
 describe('the partners file of this machine', () => {
@@ -26,12 +27,9 @@ describe('the partners file of this machine', () => {
   });
 
   it('gets defaults for the members that it leaves out', () => {
-    expect(read([{ name: 'acme', publisherCompanies: ['7'] }])).toMatchObject([
-      {
-        record: { form: 1, client: 'acme', publisherCompanies: ['7'], advertiserCompanies: [], active: true },
-        secret: undefined,
-      },
-    ]);
+    const partner = { name: 'acme', publisherCompanies: ['7'] };
+    const record = { ...partner, form: 1, client: 'acme', advertiserCompanies: [], active: true };
+    expect(read([partner])).toMatchObject([{ record, secret: undefined }]);
   });
 
   it.each<[string, unknown, RegExp]>([
@@ -39,24 +37,9 @@ describe('the partners file of this machine', () => {
     ['an empty list', [], /names no partner/],
     ['an invalid name', [{ name: 'Acme Inc' }], /^0\.name: /],
     ['an unknown member', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
-    [
-      'two partners with the same name',
-      [{ name: 'acme' }, { name: 'acme', client: 'b' }],
-      /two partners have the name "acme"/,
-    ],
-    [
-      'two partners with the same client',
-      [
-        { name: 'a', client: 'c' },
-        { name: 'b', client: 'c' },
-      ],
-      /the client "c"/,
-    ],
-    [
-      'more companies than a query can name',
-      [{ name: 'acme', publisherCompanies: Array.from({ length: 30_000 }, (_, id) => `${id + 1e6}`) }],
-      /^0\.publisherCompanies: more than a query can name/,
-    ],
+    ['one name twice', [{ name: 'a' }, { name: 'a', client: 'b' }], /two partners have the name "a"/],
+    ['one client twice', ['a', 'b'].map((name) => ({ name, client: 'c' })), /the client "c"/],
+    ['too many companies', [{ name: 'a', publisherCompanies: MANY }], /^0\.publisherCompanies: more than a/],
   ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
   });

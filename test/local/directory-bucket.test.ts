@@ -1,39 +1,20 @@
-import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  type ListObjectsV2CommandInput,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
+import { type ListObjectsV2CommandInput, S3 } from '@aws-sdk/client-s3';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { ownFolder } from '../own-folder.ts';
 
 const Bucket = 'events';
-
-let home: string;
-let store: ObjectStore;
-let s3: S3Client;
-
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'directory-bucket-'));
-  await mkdir(join(home, 'events'));
-  store = await startObjectStore({
-    directory: join(home, 'storage'),
-    buckets: ['results'],
-    shown: { [Bucket]: join(home, 'events') },
-  });
-  const { url: endpoint, region, credentials } = store;
-  s3 = new S3Client({ endpoint, region, credentials, requestChecksumCalculation: 'WHEN_REQUIRED' });
-});
-
+const home = await ownFolder();
+await mkdir(join(home, 'events'));
+const shown = { [Bucket]: join(home, 'events') };
+const store = await startObjectStore({ directory: join(home, 'storage'), buckets: ['results'], shown });
+const { url: endpoint, region, credentials } = store;
+const s3 = new S3({ endpoint, region, credentials, requestChecksumCalculation: 'WHEN_REQUIRED' });
 afterAll(async () => {
   s3.destroy();
   await store.close();
-  await rm(home, { recursive: true });
 });
 
 const pathOf = (key: string) => join(home, 'events', key);
@@ -43,17 +24,13 @@ const write = async (key: string, text = key) => {
   await writeFile(pathOf(key), text);
 };
 
-const list = (more: Partial<ListObjectsV2CommandInput>) =>
-  s3.send(new ListObjectsV2Command({ Bucket, ...more }));
-
-const keysOf = async (more: Partial<ListObjectsV2CommandInput>) =>
-  (await list(more)).Contents?.map(({ Key }) => Key) ?? [];
-
+const list = (more: Partial<ListObjectsV2CommandInput>) => s3.listObjectsV2({ Bucket, ...more });
+const keysOf = async (Prefix: string) => (await list({ Prefix })).Contents?.map(({ Key }) => Key) ?? [];
 const entry = async (key: string) => (await list({ Prefix: key, MaxKeys: 1 })).Contents?.[0];
 
 describe('the listing of a directory', () => {
   it('names every file and every folder, ordered by the UTF-8 bytes of their keys', async () => {
-    const names = [
+    const files = [
       '_SUCCESS',
       '.hidden',
       'a.parquet',
@@ -64,14 +41,10 @@ describe('the listing of a directory', () => {
       '😀',
       'ü +&',
     ];
-    for (const name of names) await write(`names/day=2026-01-31/${name}`);
-
-    const keys = await keysOf({ Prefix: 'names/' });
-
-    const expected = ['names/', 'names/day=2026-01-31/', 'names/day=2026-01-31/sub/'].concat(
-      names.map((name) => `names/day=2026-01-31/${name}`),
-    );
-    expect(keys).toEqual(expected.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    for (const name of files) await write(`names/day=2026-01-31/${name}`);
+    const expected = ['names/', ...['', 'sub/', ...files].map((name) => `names/day=2026-01-31/${name}`)];
+    expected.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(await keysOf('names/')).toEqual(expected);
   });
 
   it('gives the size, the time, and an ETag that changes with the file', async () => {
@@ -118,22 +91,15 @@ describe('the listing of a directory', () => {
     await symlink(pathOf('links/real/file'), pathOf('links/file'));
     await symlink(pathOf('links'), pathOf('links/loop'));
     await symlink(pathOf('links/gone'), pathOf('links/dangling'));
-    expect(await keysOf({ Prefix: 'links/' })).toEqual([
-      'links/',
-      'links/file',
-      'links/folder/',
-      'links/folder/file',
-      'links/real/',
-      'links/real/file',
-    ]);
+    const found = ['', 'file', 'folder/', 'folder/file', 'real/', 'real/file'];
+    expect(await keysOf('links/')).toEqual(found.map((name) => `links/${name}`));
   });
 });
 
 describe('an object in a directory', () => {
   it('has the content of the file, and the ETag of the listing', async () => {
     await write('read/file', '0123456789');
-    const object = { Bucket, Key: 'read/file' };
-    const { Body, ETag, ContentLength } = await s3.send(new GetObjectCommand(object));
+    const { Body, ETag, ContentLength } = await s3.getObject({ Bucket, Key: 'read/file' });
     expect([await Body?.transformToString(), ContentLength]).toEqual(['0123456789', 10]);
     expect(ETag).toBe((await entry('read/file'))?.ETag);
   });
@@ -141,17 +107,15 @@ describe('an object in a directory', () => {
   it('does not exist under the key of a folder, or under a key that leads elsewhere', async () => {
     await write('read/file', '0123456789');
     for (const Key of ['read', 'read/none', 'read/file/', 'read//file', 'read/../read/file', '../storage/'])
-      await expect(s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({
-        name: 'NoSuchKey',
-      });
+      await expect(s3.getObject({ Bucket, Key })).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
   it('cannot be written or deleted', async () => {
     await write('read/kept', 'x');
     const object = { Bucket, Key: 'read/kept' };
-    for (const command of [new PutObjectCommand({ ...object, Body: 'y' }), new DeleteObjectCommand(object)])
-      await expect(s3.send(command as DeleteObjectCommand)).rejects.toMatchObject({ name: 'AccessDenied' });
-    const { Body } = await s3.send(new GetObjectCommand(object));
+    for (const change of [() => s3.putObject({ ...object, Body: 'y' }), () => s3.deleteObject(object)])
+      await expect(change()).rejects.toMatchObject({ name: 'AccessDenied' });
+    const { Body } = await s3.getObject(object);
     expect(await Body?.transformToString()).toBe('x');
   });
 });

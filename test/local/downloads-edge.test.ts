@@ -1,16 +1,10 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request,
-  type Server,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DOWNLOADS_EDGE, EDGE_CACHE_CONTROL, type EdgeSettings } from '../../lib/downloads-edge.ts';
 import { startDownloadsEdge } from '../../local/downloads-edge/downloads-edge.ts';
+import { serve } from '../../local/serve.ts';
 
 interface Scripted {
   readonly status?: number;
@@ -21,33 +15,23 @@ interface Scripted {
 /** Gives the bucket's answer to a request. Each test sets it, and may delay the answer. */
 let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
 let asked: IncomingMessage[];
-let origin: string;
-
-beforeEach(async () => {
+beforeEach(() => {
   asked = [];
-  const server: Server = createServer(async (incoming, response) => {
-    asked.push(incoming);
-    const { status = 200, headers, body = '' } = await answer(incoming);
-    response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
-    response.end(incoming.method === 'HEAD' ? undefined : body);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return () => {
-    server.closeAllConnections();
-    server.close();
-  };
 });
+const { url: origin, close } = await serve(async (incoming, response) => {
+  asked.push(incoming);
+  const { status = 200, headers, body = '' } = await answer(incoming);
+  response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
+  response.end(incoming.method === 'HEAD' ? undefined : body);
+});
+afterAll(close);
 
 /** Requests a URL of an edge. Resolves to the answer, without decompressing the body. */
 async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
   const outgoing = request(url, { headers, method, agent: false }).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: (await buffer(response)).toString(),
-  };
+  const body = (await buffer(response)).toString();
+  return { status: response.statusCode, headers: response.headers, body };
 }
 
 const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
@@ -57,20 +41,15 @@ const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(c
 
 const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';
 /** S3's answer to a link of the service. */
-const file = (body = FILE): Scripted => ({
-  headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '"1"' },
-  body,
-});
+const file: Scripted = { headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '"1"' }, body: FILE };
 const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
 
 interface Case {
-  readonly name: string;
-  /** Our settings, but with another value for the tested setting. */
-  readonly without: EdgeSettings;
-  /** Sends requests. Resolves to `outcome` with our settings, and to `outcomeWithout` with the settings `without`. */
+  /** The value of a setting that is not ours. */ readonly changed: Partial<EdgeSettings>;
   readonly act: (edge: string) => Promise<unknown>;
-  readonly outcome: unknown;
-  readonly outcomeWithout: unknown;
+  /** To what `act` resolves with our settings, and with the changed one. */
+  readonly ours: unknown;
+  readonly other: unknown;
 }
 
 const { key, ttlSeconds } = DOWNLOADS_EDGE;
@@ -86,13 +65,12 @@ const inTurn =
     return [status, await statusOf(`${edge}/r.csv?a`).finally(() => vi.useRealTimers())];
   };
 
-const CASES: readonly Case[] = [
-  {
-    name: 'a good link does not get the answer to an expired link of the same file',
-    without: { ...DOWNLOADS_EDGE, key: { ...key, query: 'none' } },
+const CASES: Readonly<Record<string, Case>> = {
+  'a good link does not get the answer to an expired link of the same file': {
+    changed: { key: { ...key, query: 'none' } },
     async act(edge) {
       const { promise, resolve } = Promise.withResolvers<Scripted>();
-      answer = ({ url }) => (url === '/r.csv?expired' ? promise : file());
+      answer = ({ url }) => (url === '/r.csv?expired' ? promise : file);
       const late = statusOf(`${edge}/r.csv?expired`);
       await reached(1);
       const good = statusOf(`${edge}/r.csv?good`);
@@ -101,105 +79,91 @@ const CASES: readonly Case[] = [
       resolve(expired);
       return Promise.all([late, good]);
     },
-    outcome: [403, 200],
-    outcomeWithout: [403, 403],
+    ours: [403, 200],
+    other: [403, 403],
   },
-  {
-    name: 'a link that has expired gives no file, although it gave the file before',
-    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, minimum: 3_600 } },
-    act: inTurn(file(), expired),
-    outcome: [200, 403],
-    outcomeWithout: [200, 200],
+  'a link that has expired gives no file, although it gave the file before': {
+    changed: { ttlSeconds: { ...ttlSeconds, minimum: 3_600 } },
+    act: inTurn(file, expired),
+    ours: [200, 403],
+    other: [200, 200],
   },
-  {
-    name: 'an answer without Cache-Control is not cached',
-    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 3_600 } },
+  'an answer without Cache-Control is not cached': {
+    changed: { ttlSeconds: { ...ttlSeconds, default: 3_600 } },
     act: inTurn({ body: FILE }, expired),
-    outcome: [200, 403],
-    outcomeWithout: [200, 200],
+    ours: [200, 403],
+    other: [200, 200],
   },
-  {
-    name: 'an answer is no longer cached after two seconds, although its max-age is a day',
-    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
+  'an answer is no longer cached after two seconds, although its max-age is a day': {
+    changed: { ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
     act: inTurn({ headers: { 'cache-control': 'max-age=86400' }, body: FILE }, expired, 2_000),
-    outcome: [200, 403],
-    outcomeWithout: [200, 200],
+    ours: [200, 403],
+    other: [200, 200],
   },
-  {
-    name: 'no error is cached: the next request reaches S3',
-    without: { ...DOWNLOADS_EDGE, errorTtlSeconds: 3_600 },
-    act: inTurn({ status: 503, body: '<Code>SlowDown</Code>' }, file()),
-    outcome: [503, 200],
-    outcomeWithout: [503, 503],
+  'no error is cached: the next request reaches S3': {
+    changed: { errorTtlSeconds: 3_600 },
+    act: inTurn({ status: 503, body: '<Code>SlowDown</Code>' }, file),
+    ours: [503, 200],
+    other: [503, 503],
   },
-  {
-    name: 'a page of another origin may read the file',
-    without: { ...DOWNLOADS_EDGE, key: { ...key, headers: [] } },
+  'a page of another origin may read the file': {
+    changed: { key: { ...key, headers: [] } },
     async act(edge) {
       answer = ({ headers }) => ({
-        ...file(),
+        ...file,
         headers: headers.origin === undefined ? {} : { 'access-control-allow-origin': '*' },
       });
       const { headers } = await get(`${edge}/r.csv?a`, { origin: 'null' });
       return headers['access-control-allow-origin'];
     },
-    outcome: '*',
-    outcomeWithout: undefined,
+    ours: '*',
+    other: undefined,
   },
-  {
-    name: 'a page’s preflight reaches S3 with its headers',
-    without: { ...DOWNLOADS_EDGE, methods: ['GET', 'HEAD'] },
+  'a page’s preflight reaches S3 with its headers': {
+    changed: { methods: ['GET', 'HEAD'] },
     async act(edge) {
-      answer = ({ method, headers }) => ({
-        status:
-          method === 'OPTIONS' && headers['access-control-request-headers'] === 'range' && headers.origin
-            ? 200
-            : 403,
-      });
       const preflight = {
         origin: 'https://page.example',
         'access-control-request-method': 'GET',
         'access-control-request-headers': 'range',
       };
+      answer = ({ method, headers }) => {
+        const isWhole = Object.entries(preflight).every(([name, value]) => headers[name] === value);
+        return { status: method === 'OPTIONS' && isWhole ? 200 : 403 };
+      };
       return statusOf(`${edge}/r.csv?a`, preflight, 'OPTIONS');
     },
-    outcome: 200,
-    outcomeWithout: 403,
+    ours: 200,
+    other: 403,
   },
-  {
-    name: 'the token does not reach S3',
-    without: { ...DOWNLOADS_EDGE, key: { ...key, headers: [...key.headers, 'Authorization'] } },
+  'the token does not reach S3': {
+    changed: { key: { ...key, headers: [...key.headers, 'Authorization'] } },
     async act(edge) {
-      answer = ({ headers }) => (headers.authorization === undefined ? file() : { status: 400 });
+      answer = ({ headers }) => (headers.authorization === undefined ? file : { status: 400 });
       return statusOf(`${edge}/r.csv?a`, { authorization: 'Bearer token', cookie: 'a=b' });
     },
-    outcome: 200,
-    outcomeWithout: 400,
+    ours: 200,
+    other: 400,
   },
-  {
-    name: 'the edge gives S3’s bytes and ETag, and does not compress them',
-    without: { ...DOWNLOADS_EDGE, compresses: true },
+  'the edge gives S3’s bytes and ETag, and does not compress them': {
+    changed: { compresses: true },
     async act(edge) {
       answer = () => ({ headers: { etag: '"1"' }, body: 'a'.repeat(2_000) });
       const { headers } = await get(`${edge}/r.csv?a`, { 'accept-encoding': 'gzip' });
       return [headers.etag, headers['content-length'], headers['content-encoding']];
     },
-    outcome: ['"1"', '2000', undefined],
-    outcomeWithout: ['W/"1"', undefined, 'gzip'],
+    ours: ['"1"', '2000', undefined],
+    other: ['W/"1"', undefined, 'gzip'],
   },
-];
+};
 
-describe.each(CASES)('$name', ({ without, act, outcome, outcomeWithout }) => {
+describe.each(Object.entries(CASES))('%s', (_, { changed, act, ours, other }) => {
   it.each([
-    ['is true with our settings', DOWNLOADS_EDGE, outcome],
-    ['is false if the tested setting is changed', without, outcomeWithout],
+    ['is true with our settings', {}, ours],
+    ['is false if the tested setting is changed', changed, other],
   ])('%s', async (_, settings, expected) => {
-    const edge = await startDownloadsEdge(origin, settings);
-    try {
-      expect(await act(edge.url)).toEqual(expected);
-    } finally {
-      await edge.close();
-    }
+    const edge = await startDownloadsEdge(origin, { ...DOWNLOADS_EDGE, ...settings });
+    expect(await act(edge.url).finally(() => edge.close())).toEqual(expected);
   });
 });
 
@@ -211,7 +175,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
   });
 
   it('sends the same path and query to the bucket, with the bucket’s host as Host header', async () => {
-    answer = () => file();
+    answer = () => file;
     const path = '/results/reports/a%20b/report.csv?X-Amz-Expires=300&response-cache-control=no-store&x=%2F+';
     expect((await get(`${edge.url}${path}`)).body).toBe(FILE);
     expect([asked[0]?.url, asked[0]?.headers.host]).toEqual([path, new URL(origin).host]);
@@ -225,7 +189,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
   });
 
   it('gives no old file if S3 fails when a link is used again', async () => {
-    answer = () => file();
+    answer = () => file;
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(500);

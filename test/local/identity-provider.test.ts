@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../local/identity-provider/identity-provider.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startIdentityProvider } from '../../local/identity-provider/identity-provider.ts';
 
 const partner = { clientId: 'partner', clientSecret: 'secret' };
 const colon = { clientId: 'colon', clientSecret: 'a:b' };
 const odd = { clientId: 'a:b c%', clientSecret: 'p+q:r/ü&=' };
 
-let provider: IdentityProvider;
-
-beforeAll(async () => {
-  provider = await startIdentityProvider({ clients: [partner, colon, odd] });
-});
-
+const provider = await startIdentityProvider({ clients: [partner, colon, odd] });
 afterAll(() => provider.close());
 
 const formEncoded = (value: string) => new URLSearchParams({ value }).toString().slice('value='.length);
@@ -31,42 +23,32 @@ const ask = async (form: Record<string, string>, authorization?: string) => {
   return { status: response.status, headers: response.headers, body, token: body['access_token'] ?? '' };
 };
 
-const inBody = ({ clientId, clientSecret }: typeof partner) => ({
-  client_id: clientId,
-  client_secret: clientSecret,
-});
+const inBody = { client_id: partner.clientId, client_secret: partner.clientSecret };
 
-const decode = (token: string) => {
-  const [header, claims] = token
-    .split('.', 2)
-    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
-  return { header, claims };
-};
+const decode = (token: string) =>
+  token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
 
 describe('the token endpoint', () => {
   it.each([
-    ['in the body', partner, { ...inBody(partner) }, undefined],
+    ['in the body', partner, inBody, undefined],
     ['in the header', partner, {}, basic(partner.clientId, partner.clientSecret)],
     ['in the header, as curl writes it', colon, {}, `Basic ${Buffer.from('colon:a:b').toString('base64')}`],
     ['in the header, form-encoded', odd, {}, basic(odd.clientId, odd.clientSecret)],
   ])('gives a token to a client that sends its credentials %s', async (_, client, form, authorization) => {
     const began = Math.floor(Date.now() / 1000);
-    const { status, headers, body, token } = await ask(
-      { ...form, scope: 'api://reports/.default' },
-      authorization,
-    );
-
+    const scope = 'api://reports/.default';
+    const { status, headers, body, token } = await ask({ ...form, scope }, authorization);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('cache-control')).toBe('no-store');
-    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'api://reports/.default' });
-    const { header, claims } = decode(token);
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope });
+    const [header, claims] = decode(token);
     expect(header).toEqual({ alg: 'RS256', typ: 'JWT', kid: expect.any(String) });
     expect(claims).toEqual({
       iss: provider.issuer,
       sub: client.clientId,
       client_id: client.clientId,
-      scope: 'api://reports/.default',
+      scope,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       iat: expect.any(Number),
       nbf: expect.any(Number),
@@ -79,7 +61,7 @@ describe('the token endpoint', () => {
     ['an unknown client', { client_id: 'other', client_secret: 'secret' }, undefined],
     ['a wrong secret', { client_id: 'partner', client_secret: 'Secret' }, undefined],
     ['no secret', { client_id: 'partner' }, undefined],
-    ['wrong credentials in the header', inBody(partner), basic('partner', 'wrong')],
+    ['wrong credentials in the header', inBody, basic('partner', 'wrong')],
     ['a header without credentials', {}, 'Basic ~~~'],
   ])('refuses %s', async (_, form: Record<string, string>, authorization) => {
     const { status, headers, body } = await ask(form, authorization);
@@ -88,7 +70,7 @@ describe('the token endpoint', () => {
   });
 
   it('refuses any other grant type', async () => {
-    const { status, body } = await ask({ ...inBody(partner), grant_type: 'password', username: 'x' });
+    const { status, body } = await ask({ ...inBody, grant_type: 'password', username: 'x' });
     expect([status, body]).toEqual([400, { error: 'unsupported_grant_type' }]);
   });
 });

@@ -1,58 +1,37 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  type PutObjectCommandInput,
-  S3Client,
-  type S3ClientConfig,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectCommand, S3, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { ownFolder } from '../own-folder.ts';
 
 const Bucket = 'results';
 const MIB = 2 ** 20;
 
-const clientOf = (store: Pick<ObjectStore, 'url' | 'region' | 'credentials'>, more: S3ClientConfig = {}) =>
-  new S3Client({
-    ...more,
-    endpoint: store.url,
-    region: store.region,
-    credentials: store.credentials,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-
-let directory: string;
-let store: ObjectStore;
-let s3: S3Client;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'object-store-'));
-  store = await startObjectStore({ directory, buckets: [Bucket], createOnlyPrefixes: ['once/'] });
-  s3 = clientOf(store);
-});
-
+const directory = await ownFolder();
+const store = await startObjectStore({ directory, buckets: [Bucket], createOnlyPrefixes: ['once/'] });
+const clientOf = (more: S3ClientConfig = {}) => {
+  const checksums = 'WHEN_REQUIRED';
+  const { url: endpoint, region, credentials } = store;
+  const none = { requestChecksumCalculation: checksums, responseChecksumValidation: checksums } as const;
+  return new S3({ endpoint, region, credentials, ...none, ...more });
+};
+const s3 = clientOf();
 afterAll(async () => {
   s3.destroy();
   await store.close();
-  await rm(directory, { recursive: true });
 });
 
-const put = (Key: string, Body: string | Buffer, more: Partial<PutObjectCommandInput> = {}) =>
-  s3.send(new PutObjectCommand({ Bucket, Key, Body, ...more }));
+const put = (Key: string, Body: string | Buffer) => s3.putObject({ Bucket, Key, Body });
 const presign = (Key: string) => getSignedUrl(s3, new GetObjectCommand({ Bucket, Key }));
 const presignPut = (Key: string) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key }));
 const read = async (Key: string) => (await fetch(await presign(Key))).text();
 const keys = async (Prefix: string) =>
-  (await s3.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents?.map(({ Key }) => Key) ?? [];
+  (await s3.listObjectsV2({ Bucket, Prefix })).Contents?.map(({ Key }) => Key) ?? [];
 
 /** The status, code and message of an error answer. */
 const refusal = async (response: Response) => {
@@ -64,15 +43,11 @@ const refusal = async (response: Response) => {
 /** The total size of all files under a directory. It shows how much of an upload has arrived. */
 const bytesUnder = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const sizes = entries.map((entry) =>
-    entry.isFile()
-      ? stat(join(entry.parentPath, entry.name)).then(
-          ({ size }) => size,
-          () => 0,
-        )
-      : 0,
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const sizes = await Promise.all(files.map((file) => stat(file).catch(() => ({ size: 0 }))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
 };
 
 /** Starts a PUT of `body`, and resolves when the first half of it is on the store's disk. */
@@ -81,9 +56,7 @@ const putHalf = async (url: string, body: Buffer, path: string): Promise<ClientR
   const half = request(url, { method: 'PUT', headers: { 'content-length': body.length } });
   half.on('error', () => undefined);
   half.write(body.subarray(0, body.length / 2));
-  await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(before + body.length / 2), {
-    timeout: 60_000,
-  });
+  await expect.poll(() => bytesUnder(path)).toBe(before + body.length / 2);
   return half;
 };
 
@@ -91,7 +64,7 @@ describe('an object', () => {
   it.each(['../up', '..'])('may be named %j', async (key) => {
     await put(key, key);
     // The SDK reads the object, because fetch removes `..` from a URL.
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: key }));
+    const { Body } = await s3.getObject({ Bucket, Key: key });
     expect(await Body?.transformToString()).toBe(key);
     expect(await keys(key)).toContain(key);
   });
@@ -120,16 +93,16 @@ describe('a write', () => {
     const half = await putHalf(await presignPut('written'), randomBytes(2 * MIB), directory);
     expect(await read('written')).toBe('before');
     half.destroy();
-    await vi.waitFor(async () => expect(await bytesUnder(directory)).toBe(before), { timeout: 60_000 });
+    await expect.poll(() => bytesUnder(directory)).toBe(before);
     expect(await read('written')).toBe('before');
   });
 
   it('does not change the bytes for a reader that has begun to read', async () => {
     const old = randomBytes(20 * MIB);
     await put('overwritten', old);
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'overwritten' }));
+    const { Body } = await s3.getObject({ Bucket, Key: 'overwritten' });
     await put('overwritten', 'new');
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'overwritten' }));
+    await s3.deleteObject({ Bucket, Key: 'overwritten' });
     expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(old)).toBe(true);
   });
 });
@@ -155,19 +128,18 @@ describe('a client without the right credentials', () => {
     ['InvalidAccessKeyId', { accessKeyId: 'OTHER' }],
     ['SignatureDoesNotMatch', { secretAccessKey: 'guess' }],
   ])('is denied: %s', async (name, wrong) => {
-    const other = clientOf({ ...store, credentials: { ...store.credentials, ...wrong } });
+    const other = clientOf({ credentials: { ...store.credentials, ...wrong } });
     onTestFinished(() => other.destroy());
-    const answer = other.send(new GetObjectCommand({ Bucket, Key: 'secret' }));
-    await expect(answer).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
+    await expect(other.getObject({ Bucket, Key: 'secret' })).rejects.toMatchObject({
+      name,
+      $metadata: { httpStatusCode: 403 },
+    });
   });
 
   it('is denied with only a bearer token', async () => {
     const response = await fetch(`${store.url}/results/secret`, { headers: { authorization: 'Bearer x' } });
-    expect(await refusal(response)).toMatchObject({
-      status: 400,
-      code: 'InvalidArgument',
-      message: 'Unsupported Authorization Type',
-    });
+    const message = 'Unsupported Authorization Type';
+    expect(await refusal(response)).toEqual({ status: 400, code: 'InvalidArgument', message });
   });
 });
 
@@ -193,7 +165,7 @@ describe('a request with a signature in its header', () => {
       },
       { step: 'finalizeRequest', priority: 'low' },
     );
-    const client = clientOf(store, { maxAttempts: 1 });
+    const client = clientOf({ maxAttempts: 1 });
     await expect(client.send(command)).rejects.toMatchObject({ name });
     client.destroy();
   });
@@ -207,15 +179,9 @@ describe('a prefix under which objects are written only once', () => {
       new Upload({ client: s3, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
     const Key = `once/${name}`;
     await write(Key, { IfNoneMatch: '*' });
-    for (const [key, condition] of [
-      [Key, {}],
-      [`${Key}, other`, {}],
-      [Key, { IfMatch: '"any"' }],
-    ] as const)
-      await expect(write(key, condition)).rejects.toMatchObject({
-        name: 'AccessDenied',
-        $metadata: { httpStatusCode: 403 },
-      });
+    const withMatch = () => write(Key, { IfMatch: '"any"' });
+    for (const refused of [() => write(Key), () => write(`${Key}, other`), withMatch])
+      await expect(refused()).rejects.toMatchObject({ name: 'AccessDenied' });
     expect(await keys(Key)).toEqual([Key]);
   });
 });

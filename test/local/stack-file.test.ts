@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginRun, folderOf, type Owner, thisProcess } from '../../local/run-folder.ts';
 import { removeLeftovers, runningStack, writeStackFile } from '../../local/stack-file.ts';
+import { ownFolder } from '../own-folder.ts';
 import { stackFacts } from './stack-facts.ts';
 
+const folders = await ownFolder();
 let home: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-stacks-'));
-  return () => rm(home, { recursive: true, force: true });
+  home = await mkdtemp(join(folders, 'stacks-'));
 });
 
 const [ONE, TWO] = ['1'.repeat(16), '2'.repeat(16)] as const;
@@ -45,9 +45,7 @@ describe('the file of a stack', () => {
   it('is found by its port; without a port, that of the first stack that still runs is found', async () => {
     await write(8080);
     await write(8081);
-    expect(await runningStack(home)).toEqual(at(8080));
-    expect(await runningStack(home, '0')).toEqual(at(8080));
-    expect(await runningStack(home, '8080')).toEqual(at(8080));
+    for (const port of [undefined, '0', '8080']) expect(await runningStack(home, port)).toEqual(at(8080));
     expect(await runningStack(home, '8081')).toEqual(at(8081));
     expect(await runningStack(home, '8082')).toBeUndefined();
     await rm(join(home, 'stack.json'));

@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
+import { ownFolder } from '../own-folder.ts';
 import { writeEvents } from '../write-events.ts';
 
 /** The ids of two companies, which are equal as doubles. */
 const FIRST = 9_007_199_254_740_992n;
 const SECOND = 9_007_199_254_740_993n;
 
+const folder = await ownFolder();
 let home: string;
 let events: string;
 let engine: OpenedEngine;
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'swapped-'));
+  home = await mkdtemp(join(folder, 'swapped-'));
   events = join(home, 'events');
   const record = (day: string, publisher_company_id: bigint, clicks: number) => ({
     event_time: `${day}T12:00:00.000Z`,
@@ -33,19 +34,12 @@ beforeEach(async () => {
   engine = await duckDbOn(events)({ database: 'reports', scratchDirectory: join(home, 'scratch') });
 });
 
-afterEach(async () => {
-  engine.close();
-  await rm(home, { recursive: true });
-});
+afterEach(() => engine.close());
 
 /** Runs a query; resolves to its result in Athena's CSV form. */
 const csvOf = async (sql: string): Promise<string> => {
-  const { csvPath } = await engine.run({
-    id: randomUUID(),
-    sql,
-    parameters: [],
-    signal: new AbortController().signal,
-  });
+  const { signal } = new AbortController();
+  const { csvPath } = await engine.run({ id: randomUUID(), sql, parameters: [], signal });
   return readFile(csvPath, 'utf8');
 };
 const clicks = (first: string, last: string, more = '') =>

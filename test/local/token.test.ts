@@ -1,40 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../local/identity-provider/identity-provider.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startIdentityProvider } from '../../local/identity-provider/identity-provider.ts';
 import { thisProcess } from '../../local/run-folder.ts';
-import { type StackFacts, writeStackFile } from '../../local/stack-file.ts';
+import { writeStackFile } from '../../local/stack-file.ts';
+import { ownFolder } from '../own-folder.ts';
 import { stackFacts } from './stack-facts.ts';
 
 const run = promisify(execFile);
-const clients = ['house', 'publisher-one'].map((clientId) => ({
-  clientId,
-  clientSecret: `${clientId}-secret`,
-}));
-let home: string;
-let provider: IdentityProvider;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'performance-reports-token-'));
-  provider = await startIdentityProvider({ clients });
-  const facts: StackFacts = {
-    ...stackFacts,
-    apiUrl: 'http://127.0.0.1:8080',
-    tokenUrl: provider.tokenUrl,
-    scope: 'api://x/.default',
-    clients: [...clients, { clientId: 'refused', clientSecret: 'another' }],
-  };
-  await writeStackFile(home, facts, thisProcess('0'));
-});
-afterAll(async () => {
-  await provider.close();
-  await rm(home, { recursive: true, force: true });
-});
+const home = await ownFolder();
+const clients = ['house', 'publisher-one'].map((clientId) => ({ clientId, clientSecret: `${clientId}-x` }));
+const provider = await startIdentityProvider({ clients });
+afterAll(() => provider.close());
+const scope = 'api://x/.default';
+const known = [...clients, { clientId: 'refused', clientSecret: 'another' }];
+await writeStackFile(home, { ...stackFacts, ...provider, scope, clients: known }, thisProcess('0'));
 
 const token = async (parameters: string[], directory = home, port = '') => {
   const env = { PATH: process.env['PATH'], LOCAL_DIR: directory, PORT: port };
@@ -49,20 +29,10 @@ describe('npm run token', () => {
   });
 
   it.each([
-    [
-      'the client is unknown',
-      ['publisher-ten'],
-      undefined,
-      'There is no client publisher-ten. Known are: house,',
-    ],
+    ['the client is unknown', ['publisher-ten'], home, 'There is no client publisher-ten. Known are: house,'],
     ['no stack is running', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
-    [
-      'the endpoint refuses the client',
-      ['refused'],
-      undefined,
-      'The service gives no token. Run `npm start`',
-    ],
-    ['no stack runs at the port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
+    ['the endpoint refuses the client', ['refused'], home, 'The service gives no token. Run `npm start`'],
+    ['no stack runs at the port', [], home, 'Nothing runs at port 8081. Unset PORT', '8081'],
   ])('prints an error message if %s', async (_, parameters, directory, message, port = '') => {
     await expect(token(parameters, directory, port)).rejects.toMatchObject({
       code: 1,

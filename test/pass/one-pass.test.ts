@@ -1,61 +1,40 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
 import { type SmokeParts, smokeSteps } from '../../tools/smoke.ts';
-import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
-import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { ownService, queryOf, startService } from '../e2e/service.ts';
 
 /** The functions' query wait: long enough for a first request on a busy machine. Slow queries take longer. */
 const WAIT_MS = 2_500;
 const SLOW_MS = 3_500;
 const events = knownEvents(7, 300);
-const january: Question = {
-  fields: ['Day', 'Clicks'],
-  start: '2026-01-01T00:00:00Z',
-  end: '2026-02-01T00:00:00Z',
-};
+const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const january: Question = { fields: ['Day', 'Clicks'], ...window };
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) } });
-});
+const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: String(WAIT_MS) } });
 beforeEach(() => service.stack.faults.set([]));
-afterAll(() => service.close());
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: string;
-  /** The number of redirects to a waiting URL. */
-  readonly hops: number;
-}
-
-/** Sends a request, and follows redirects like a client. */
-async function get(
-  path: string,
-  headers: Record<string, string> = {},
-  { apiUrl } = service.stack,
-): Promise<Answer> {
+/** Sends a request, and follows redirects like a client; `hops` counts those to a waiting URL. */
+async function get(path: string, headers: Record<string, string> = {}, { apiUrl } = service.stack) {
   let url = apiUrl + path;
   for (let hops = -1; ; ) {
     const isOurs = url.startsWith(apiUrl);
     const response = await fetch(url, { headers: isOurs ? headers : {}, redirect: 'manual' });
     if (isOurs) hops += 1;
     const location = response.headers.get('location');
-    if (!location)
-      return { status: response.status, headers: response.headers, body: await response.text(), hops };
+    if (!location) return { status: response.status, body: await response.text(), hops };
     url = new URL(location, url).href;
   }
 }
 
-const mine = (token = service.token) => ({ Authorization: `Bearer ${token}`, 'Accept-Encoding': 'identity' });
-const report = (question: Question, headers = mine(), name = 'publisherperformance') =>
+const mine = { Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'identity' };
+const report = (question: Question, headers = mine, name = 'publisherperformance') =>
   get(`/reporting/${name}?${queryOf(question)}`, headers);
-const expected = (question: Question, rows: readonly EventRow[] = events.publisher_events) =>
-  expectedReport('publisherperformance', [...rows], question);
-const slugOf = ({ body }: Answer) => JSON.parse(body).type.split(':').at(-1);
+const expected = (question: Question) =>
+  expectedReport('publisherperformance', events.publisher_events, question);
+const slugOf = ({ body }: { body: string }) => JSON.parse(body).type.split(':').at(-1);
 
 it('the service gives both reports exactly, plain and gzipped, and a second time without a query', async () => {
   const wide: Question = {
@@ -65,7 +44,7 @@ it('the service gives both reports exactly, plain and gzipped, and a second time
   service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution' }]);
   for (const _time of ['first', 'again']) expect((await report(wide)).body).toBe(expected(wide));
   const gzipped = await fetch(`${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(wide)}`, {
-    headers: { Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' },
+    headers: { ...mine, 'Accept-Encoding': 'gzip' },
     redirect: 'manual',
   });
   const location = new URL(gzipped.headers.get('location') ?? '');
@@ -75,32 +54,8 @@ it('the service gives both reports exactly, plain and gzipped, and a second time
   expect(await stored.text()).toBe(expected(wide));
   expect(service.stack.faults.current()[0]?.matched).toBe(1);
   const spend: Question = { ...january, fields: ['CampaignId', 'Impressions', 'Spend'] };
-  const advertiser = await report(spend, mine(), 'advertiserperformance');
+  const advertiser = await report(spend, mine, 'advertiserperformance');
   expect(advertiser.body).toBe(expectedReport('advertiserperformance', events.advertiser_events, spend));
-});
-
-it('the service gives two partners their own rows of one report, and answers 401 to an unknown client', async () => {
-  const tokenOf = (client_id: string) =>
-    service.stack.identityProvider.signToken({ scope: service.stack.scope, client_id });
-  for (const company of [1000n, 1001n]) {
-    await service.stack.register(`partner-${company}`, {
-      form: 1,
-      client: `partner-${company}`,
-      name: `partner-${company}`,
-      contact: 'reports@partner.example',
-      since: '2026-01-01T00:00:00Z',
-      active: true,
-      publisherCompanies: [`${company}`],
-      advertiserCompanies: [],
-    });
-    const rows = events.publisher_events.filter((row) => row['publisher_company_id'] === company);
-    const answer = await report(january, mine(await tokenOf(`partner-${company}`)));
-    expect(answer.body).toBe(expected(january, rows));
-    expect(rows.length).toBeGreaterThan(0);
-  }
-  const unknown = mine(await tokenOf('nobody-knows'));
-  expect((await report(january, unknown)).status).toBe(401);
-  expect((await get(`/reporting/publisherperformance?${queryOf(january)}`)).status).toBe(401);
 });
 
 it('the service leads all callers of a slow query through waiting URLs to one report', async () => {
@@ -127,12 +82,11 @@ it('the service publishes a large result with a separate function', async () => 
 it('the service says what is wrong with a request', async () => {
   const unknown = await report({ ...january, fields: ['Day', 'Click'] });
   expect([unknown.status, slugOf(unknown)]).toEqual([400, 'invalid-request']);
-  expect(unknown.body).toContain('Did you mean \\"Clicks\\"?');
-  const large = await get(`/reporting/publisherperformance?a=${'x'.repeat(11_000)}`, mine());
+  const large = await get(`/reporting/publisherperformance?a=${'x'.repeat(11_000)}`, mine);
   expect(large.status).toBe(413);
   const gone = await get(`/reporting/downloads/${'A'.repeat(43)}/1`);
   expect([gone.status, slugOf(gone)]).toEqual([404, 'no-such-download']);
-  expect((await get('/reporting/nothing', mine())).status).toBe(404);
+  expect((await get('/reporting/nothing', mine)).status).toBe(404);
 });
 
 it('the service answers a query that exceeds the scan limit with 400, and the next caller too', async () => {
@@ -202,8 +156,6 @@ it('the service names its release at every path, without a token, so that a roll
   const release = service.stack.environment['COMMIT'] ?? 'unknown';
   const until = Date.now() + 10_000;
   const waits = { pause: async () => {}, mayWait: () => Date.now() < until };
-  expect(await askService(service.gatewayUrl, release, functions, waits)).toEqual({
-    others: [],
-    unheard: [],
-  });
+  const heard = await askService(service.gatewayUrl, release, functions, waits);
+  expect(heard).toEqual({ others: [], unheard: [] });
 });

@@ -26,10 +26,8 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
   try {
     const stack = JSON.parse(await readFile(join(home, 'stack.json'), 'utf8'));
     const house = stack.clients.find(({ clientId }: Client) => clientId === 'house');
-    const headers = {
-      Authorization: `Bearer ${await accessToken({ ...stack, ...house })}`,
-      Accept: 'text/csv',
-    };
+    const token = await accessToken({ ...stack, ...house });
+    const headers = { Authorization: `Bearer ${token}`, Accept: 'text/csv' };
     const { reports } = (await (await fetch(`${stack.apiUrl}/reporting/fields`)).json()) as Catalogue;
     const pulled: PulledField[] = [];
     for (const { name: report, path, fields } of reports)

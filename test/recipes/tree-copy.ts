@@ -1,17 +1,13 @@
-import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { copyOfProject } from '../deployed/changed-copy.ts';
 import { runCommand } from '../deployed/run-command.ts';
 import type { Step } from './read-recipes.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const BIN = join(ROOT, 'node_modules/.bin');
-const LISTED = ['ls-files', '--deduplicate', '--exclude-standard'];
+const BIN = resolve(import.meta.dirname, '../../node_modules/.bin');
+const CHANGED = ['ls-files', '--deduplicate', '--exclude-standard', '--modified', '--others'];
 /** Makes Git leave out a copy's packages. `.gitignore` matches only a folder, but this `node_modules` is a link. */
 const OWN = ['--', ':!node_modules'];
-
-const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 /** A copy of the current tree, with the packages of the original. */
 export interface TreeCopy extends AsyncDisposable {
@@ -23,14 +19,7 @@ export interface TreeCopy extends AsyncDisposable {
 }
 
 export async function copyTree(): Promise<TreeCopy> {
-  const directory = await mkdtemp(join(tmpdir(), 'performance-reports-recipe-'));
-  for (const file of linesOf(await run(ROOT, 'git', ...LISTED, '--cached', '--others'))) {
-    // Git still lists a deleted file if the deletion is not staged.
-    if (!existsSync(join(ROOT, file))) continue;
-    await mkdir(dirname(join(directory, file)), { recursive: true });
-    await cp(join(ROOT, file), join(directory, file));
-  }
-  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  const directory = await copyOfProject();
   await run(directory, 'git', 'init', '--quiet');
   await run(directory, 'git', 'add', '--all', ...OWN);
   return {
@@ -45,8 +34,7 @@ export async function copyTree(): Promise<TreeCopy> {
       await writeFile(file, parts.join(step.after));
       return '';
     },
-    changedFiles: async () =>
-      linesOf(await run(directory, 'git', ...LISTED, '--modified', '--others', ...OWN)).sort(),
+    changedFiles: async () => (await run(directory, 'git', ...CHANGED, ...OWN)).trim().split('\n').sort(),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };
 }

@@ -9,17 +9,14 @@ export interface Release {
   readonly commit: string;
 }
 
+const ROOT = join(import.meta.dirname, '../..');
 export const LAST_RELEASE_FILE = join(import.meta.dirname, 'last-release.json');
 
 /** The last release before the code in this source tree. */
 export const lastRelease: Release = JSON.parse(readFileSync(LAST_RELEASE_FILE, 'utf8'));
 
 export const git = (...parameters: readonly string[]): Buffer =>
-  execFileSync('git', parameters, {
-    cwd: join(import.meta.dirname, '../..'),
-    maxBuffer: 2 ** 28,
-    stdio: 'pipe',
-  });
+  execFileSync('git', parameters, { cwd: ROOT, maxBuffer: 2 ** 28, stdio: 'pipe' });
 
 /** The code of a commit, extracted from the git history. */
 export const codeOf = (commit: string): CodeFolder =>

@@ -34,6 +34,9 @@ const waitsFor =
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
+const failed = inState('engine', 'retryable', 'failed');
+const ONE_QUERY = { queriesPerPartner: 1 };
+
 /** The scenes of the five kinds of stored documents. A kind with several states has a scene for each state. */
 export const scenes = {
   'job record: starting': { at: inState('starting'), keeps: ['jobs/'] },
@@ -44,16 +47,12 @@ export const scenes = {
     keeps: ['jobs/'],
     settings: { tooManyDays: 1 },
   },
-  'job record: failed': {
-    at: inState('engine', 'retryable', 'failed'),
-    keeps: ['jobs/', 'waiting/'],
-    engine: { fails: 1 },
-  },
+  'job record: failed': { at: failed, keeps: ['jobs/', 'waiting/'], engine: { fails: 1 } },
   'ticket: waits for a query': { at: waitsFor('attempt'), keeps: ['waiting/', 'jobs/'] },
   'ticket: waits for a slot': {
     at: waitsFor('slot'),
     keeps: ['waiting/', 'jobs/', 'slots/'],
-    settings: { queriesPerPartner: 1 },
+    settings: ONE_QUERY,
     asked: [OTHER_DAY, DAY],
   },
   publication: {
@@ -61,12 +60,7 @@ export const scenes = {
     keeps: ['publications/', 'jobs/'],
     settings: { largeFromDays: 1 },
   },
-  slots: {
-    at: inState('under-way'),
-    keeps: ['slots/', 'jobs/'],
-    settings: { queriesPerPartner: 1 },
-    asked: [OTHER_DAY],
-  },
+  slots: { at: inState('under-way'), keeps: ['slots/', 'jobs/'], settings: ONE_QUERY, asked: [OTHER_DAY] },
   'register record': { at: (key) => key.startsWith('partners/'), keeps: ['partners/'], asked: [] },
 } as const satisfies Readonly<Record<string, Scene>>;
 

@@ -26,6 +26,4 @@ for (const scene of Object.keys(scenes) as SceneName[]) {
 }
 await workers.end();
 writeFileSync(LAST_RELEASE_FILE, `${JSON.stringify(release, null, 2)}\n`);
-process.stdout.write(
-  `${Object.keys(scenes).length} samples of release ${release.version}, ${release.commit}\n`,
-);
+process.stdout.write(`${Object.keys(scenes).length} samples of ${release.version}, ${release.commit}\n`);

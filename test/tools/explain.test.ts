@@ -2,12 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TokenRules } from '../../lib/access/verify-token.ts';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../local/identity-provider/identity-provider.ts';
+import { startIdentityProvider } from '../../local/identity-provider/identity-provider.ts';
 import { thisProcess } from '../../local/run-folder.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken, describeToken } from '../../tools/explain/explain-token.ts';
@@ -26,18 +23,14 @@ await writeStackFile(home, { ...stackFacts, environment: service.stack.environme
 const API = 'api://performance-reports';
 const SCOPE = `${API}/.default`;
 
-describe('the fault of a token', () => {
-  let provider: IdentityProvider;
-  beforeAll(async () => {
-    provider = await startIdentityProvider({ clients: [] });
-  });
-  afterAll(() => provider.close());
+describe('the fault of a token', async () => {
+  const provider = await startIdentityProvider({ clients: [] });
+  const other = await startIdentityProvider({ clients: [] });
+  afterAll(() => Promise.all([provider.close(), other.close()]));
 
-  const check = async (claims: object, more: Partial<TokenRules> = {}) => {
-    const { issuer, jwksUri } = provider;
-    const token = await provider.signToken({ ...claims });
-    return checkToken(token, { issuer, jwksUri, apiScope: API, ...more }, Date.now());
-  };
+  const { issuer, jwksUri } = provider;
+  const check = async (claims: object, more: Partial<TokenRules> = {}, { signToken } = provider) =>
+    checkToken(await signToken({ ...claims }), { issuer, jwksUri, apiScope: API, ...more }, Date.now());
   const requiredClaim = { name: 'roles', value: 'Reports.Read' };
 
   it('is absent if the service accepts the token', async () => {
@@ -46,33 +39,14 @@ describe('the fault of a token', () => {
     expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
   });
 
+  const LACKS = /lacks what every token.*"Reports.Read" in roles/;
   it.each<[string, object, Partial<TokenRules>, RegExp]>([
     ['another scope', { scope: 'api://other/.default' }, {}, /not requested with the scope/],
     ['the API in aud alone', { aud: API }, {}, /not requested with the scope/],
-    [
-      'the right scope, but without the required claim',
-      { scope: SCOPE },
-      { requiredClaim },
-      /lacks what every token.*"Reports.Read" in roles/,
-    ],
-    [
-      'the API in aud, but without the required claim',
-      { aud: API },
-      { requiredClaim },
-      /"Reports.Read" in roles/,
-    ],
-    [
-      'another issuer',
-      { scope: SCOPE },
-      { issuer: 'https://other.example' },
-      /this stage trusts "https:\/\/other/,
-    ],
-    [
-      'an expiry that is no time',
-      { scope: SCOPE, exp: 1e20 },
-      {},
-      /It expires at 100000000000000000000, which is no/,
-    ],
+    ['the right scope, but without the required claim', { scope: SCOPE }, { requiredClaim }, LACKS],
+    ['the API in aud, but no required claim', { aud: API }, { requiredClaim }, /"Reports.Read" in roles/],
+    ['another issuer', { scope: SCOPE }, { issuer: 'https://other' }, /this stage trusts "https:\/\/other/],
+    ['an expiry that is no time', { scope: SCOPE, exp: 1e20 }, {}, /It expires at 10{20}, which is no time/],
     ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
   ])('is named for a token with %s', async (_, claims, rules, reason) => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
@@ -85,16 +59,8 @@ describe('the fault of a token', () => {
   });
 
   it('is the signature if another key signed the token', async () => {
-    const other = await startIdentityProvider({ clients: [] });
-    try {
-      const { issuer, jwksUri } = provider;
-      const token = await other.signToken({ scope: SCOPE, iss: issuer });
-      expect(await checkToken(token, { issuer, jwksUri, apiScope: API }, Date.now())).toEqual({
-        refused: expect.stringContaining('The signature is not by a key of'),
-      });
-    } finally {
-      await other.close();
-    }
+    const refused = expect.stringContaining('The signature is not by a key of');
+    expect(await check({ scope: SCOPE, iss: issuer }, {}, other)).toEqual({ refused });
   });
 });
 
@@ -106,21 +72,21 @@ describe('the environment of a stage', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     Object.assign(aws.functions.get('publisherperformance') ?? {}, { version: '1' });
     expect(await stageEnvironment('prod', 'publisherperformance')).toEqual({ COMMIT: 'aaaaaaaaaaaa' });
-    await expect(stageEnvironment('elsewhere', 'publisherperformance')).rejects.toThrow(
-      'There is no function performance-reports-elsewhere-publisherperformance with the alias live',
-    );
+    const none =
+      'There is no function performance-reports-elsewhere-publisherperformance with the alias live';
+    await expect(stageEnvironment('elsewhere', 'publisherperformance')).rejects.toThrow(none);
   });
 });
 
 describe('npm run explain', () => {
-  const query = queryOf({
-    fields: ['Day', 'Clicks'],
-    start: '2026-01-01T00:00:00Z',
-    end: '2026-02-01T00:00:00Z',
-  });
+  const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+  const question = { fields: ['Day', 'Clicks'], ...window };
+  const query = queryOf(question);
+  const urlOf = (query: string) => `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
+  const url = urlOf(query);
+  const command = join(import.meta.dirname, '../../tools/explain.ts');
 
   const explain = async (token: string, ...url: string[]) => {
-    const command = join(import.meta.dirname, '../../tools/explain.ts');
     const running = promisify(execFile)(process.execPath, [command, 'local', '--token', '-', ...url], {
       env: { ...process.env, LOCAL_DIR: home },
     });
@@ -142,7 +108,6 @@ describe('npm run explain', () => {
   };
 
   it('shows the token’s client, the rows that it may see, the SQL, and whether the report is cached', async () => {
-    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     service.stack.faults.set([{ on: 'athena' }]);
     const before = await explain(service.token, url);
     expect(before).toMatch(/^partner +house, active/m);
@@ -153,11 +118,7 @@ describe('npm run explain', () => {
     expect(before).toMatch(/^cached +none: a query would be run$/m);
     expect(service.stack.faults.current()).toEqual([expect.objectContaining({ matched: 0 })]);
 
-    await service.pull('publisherperformance', {
-      fields: ['Day', 'Clicks'],
-      start: '2026-01-01T00:00:00Z',
-      end: '2026-02-01T00:00:00Z',
-    });
+    await service.pull('publisherperformance', question);
     const after = await explain(service.token, url);
     expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
     // By the job's id, an operator finds the stored objects of the job.
@@ -165,52 +126,39 @@ describe('npm run explain', () => {
 
     for (const Key of await storedKeys(/made by query (\S+)/.exec(after)?.[1] ?? ''))
       await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-    const gone = await explain(service.token, url);
-    expect(gone).toMatch(
-      /^cached +its file is gone, and callers get 404: remove s3:\S+jobs\/\S+\.json, and/m,
-    );
+    const gone = /^cached +its file is gone, and callers get 404: remove s3:\S+jobs\/\S+\.json, and/m;
+    expect(await explain(service.token, url)).toMatch(gone);
   });
 
   it('says that Athena has not started the query yet, while it throttles', async () => {
     const asked = query.replace('2026-01-01', '2026-01-02');
     service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution', throttle: true }]);
     const answer = service.request('publisherperformance', asked);
-    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${asked}`;
     await expect
-      .poll(() => explain(service.token, url), { timeout: 7_000 })
+      .poll(() => explain(service.token, urlOf(asked)), { timeout: 7_000 })
       .toMatch(/^cached +none yet: Athena is asked to start .*#engine-is-saturated$/m);
     service.stack.faults.set([]);
     expect((await answer).status).toBe(303);
   });
 
   it('prints what callers wrote without characters that control the terminal', async () => {
-    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
-    const said = await explain(
-      service.token,
-      `${url}&%1b]0;x%07=1&%c2%9b31m=1&%e2%80%ae=1&filter[DeviceOrProxy]=%e2%80%ae`,
-    );
+    const hidden = '%1b]0;x%07=1&%c2%9b31m=1&%e2%80%ae=1&filter[DeviceOrProxy]=%e2%80%ae';
+    const said = await explain(service.token, `${url}&${hidden}`);
     expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(said).toContain('\\u{1b}]0;x\\u{7}: Unknown parameter.');
-    await expect(explain(service.token, '\u{1b}[2J')).rejects.toMatchObject({
-      stderr: expect.not.stringContaining('\u{1b}'),
-    });
+    const stderr = expect.not.stringContaining('\u{1b}');
+    await expect(explain(service.token, '\u{1b}[2J')).rejects.toMatchObject({ stderr });
   });
 
   it('takes no token from the command line, which npm prints and the shell keeps', async () => {
-    const command = join(import.meta.dirname, '../../tools/explain.ts');
     const refused = promisify(execFile)(process.execPath, [command, 'local', '--token', service.token]);
-    await expect(refused).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^npm has just shown the token, .*take --token -\n/),
-    });
+    const stderr = expect.stringMatching(/^npm has just shown the token, .*take --token -\n/);
+    await expect(refused).rejects.toMatchObject({ code: 1, stderr });
   });
 
   it('says that the register has no record of a client', async () => {
-    const token = await service.stack.identityProvider.signToken({
-      scope: service.stack.scope,
-      client_id: 'stranger',
-    });
-    const said = await explain(token);
+    const { identityProvider, scope } = service.stack;
+    const said = await explain(await identityProvider.signToken({ scope, client_id: 'stranger' }));
     expect(said).toMatch(/^record +none that can be read: s3:\/\//m);
     expect(said).toMatch(/^publisherperformance +401: the register has no such client$/m);
   });

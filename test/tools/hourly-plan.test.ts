@@ -18,6 +18,7 @@ const hours = (changed: Partial<HoursDay> = {}): HoursDay => ({
   ...{ day: DAY, file, others: [], isMarked: true },
   ...changed,
 });
+const others = [file];
 const open = { isMarked: false };
 const openToday = { day: TODAY, isMarked: false };
 
@@ -31,12 +32,7 @@ it.each<[string, DayAction, LakeDay | undefined, HoursDay?, object?]>([
   ['a day whose marker names no version', 'write-final', raw(), hours()],
   ['today, which has no marker yet', 'write-open', raw(openToday)],
   ['a changed open day', 'write-open', raw(openToday), hours({ ...openToday, ...note('v1', false) })],
-  [
-    'an open day that is up to date',
-    'as-it-is',
-    raw(openToday),
-    hours({ ...openToday, ...note('v2', false) }),
-  ],
+  ['an open day up to date', 'as-it-is', raw(openToday), hours({ ...openToday, ...note('v2', false) })],
   ['a day that was open and is final now', 'write-final', raw(), hours({ ...open, ...note('v2', false) })],
   ['a final day that is being written again', 'keep-whole', raw(open), hours(note('v1'))],
   ['such a day before its hours have a marker', 'keep-whole', raw(openToday), hours(openToday)],
@@ -46,13 +42,7 @@ it.each<[string, DayAction, LakeDay | undefined, HoursDay?, object?]>([
   ['a day whose raw files are gone', 'keep-only-copy', undefined, hours(note('v1'))],
   ['a day with files of another writer', 'refuse-other-files', raw(), hours({ others: [file] })],
   ['such a day with --replace', 'write-final', raw(), hours({ others: [file] }), { replace: true }],
-  [
-    'such a day that is up to date',
-    'write-final',
-    raw(),
-    hours({ others: [file], ...note('v2') }),
-    { replace: true },
-  ],
+  ['such a day up to date', 'write-final', raw(), hours({ others, ...note('v2') }), { replace: true }],
   ['a final day without records', 'as-it-is', raw({ files: [] })],
   ['a day that lost its last record', 'write-final', raw({ files: [] }), hours(note('v1'))],
 ])('the plan for %s is %s', (_, action, rawDay, hoursDay, options) => {

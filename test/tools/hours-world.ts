@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { createFaults } from '../../local/faults/faults.ts';
-import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 import { accessDenied } from '../../local/object-store/s3-protocol.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { bucketTarget } from '../../tools/lake/store/bucket-lake.ts';
@@ -27,6 +27,14 @@ const OTHER_DAY = '2026-01-29';
  */
 const RECORDS_AN_HOUR = 10;
 const HOURS_OF_DAY = [0, 7, 23];
+
+/** The variables by which the commands of a lake find a store. */
+export const environmentOf = ({ url, region, credentials }: ObjectStore) => ({
+  AWS_ENDPOINT_URL_S3: url,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+});
 
 const isWrite = (call: string) => /^(PUT|DELETE|POST) \S*hours\//.test(call);
 
@@ -51,13 +59,7 @@ export async function startHoursWorld() {
       },
     },
   });
-  const env = {
-    AWS_ENDPOINT_URL_S3: store.url,
-    AWS_REGION: store.region,
-    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
-  };
-  Object.assign(process.env, env);
+  Object.assign(process.env, environmentOf(store));
   const hours = openBucket(HOURS);
   const raw = openBucket(RAW);
   let version = 0;
@@ -73,9 +75,8 @@ export async function startHoursWorld() {
     const path = join(directory, 'looked-at.parquet');
     const file = await hours.read(`${TABLE}/day=${day}/hours.parquet`);
     await writeFile(path, await buffer(file));
-    const rows = await writer.rows(
-      `SELECT hour(event_time), sum(clicks)::INTEGER FROM read_parquet('${path}') GROUP BY 1 ORDER BY 1`,
-    );
+    const sums = 'SELECT hour(event_time), sum(clicks)::INTEGER';
+    const rows = await writer.rows(`${sums} FROM read_parquet('${path}') GROUP BY 1 ORDER BY 1`);
     expect(rows.map(([hour]) => Number(hour))).toEqual(HOURS_OF_DAY);
     return [...new Set(rows.map(([, clicks]) => Number(clicks) / RECORDS_AN_HOUR))];
   };
@@ -119,13 +120,11 @@ export async function startHoursWorld() {
     },
     /** Writes the day's next version into the raw lake, in the way that the data contract requires. */
     async restate({ day = DAY, isOpen = false } = {}): Promise<void> {
+      const clicks = `${version + 1}::BIGINT`;
+      const at = (hour: number, nth: number) => `TIMESTAMP '${day} ${hour}:${10 + nth}:00'`;
+      const minutes = [...Array(RECORDS_AN_HOUR).keys()];
       const records = HOURS_OF_DAY.flatMap((hour) =>
-        Array.from({ length: RECORDS_AN_HOUR }, (_, nth) =>
-          publisherRecord({
-            clicks: `${version + 1}::BIGINT`,
-            event_time: `TIMESTAMP '${day} ${hour}:${10 + nth}:00'`,
-          }),
-        ),
+        minutes.map((nth) => publisherRecord({ clicks, event_time: at(hour, nth) })),
       );
       const name = `part-${version + 1}.parquet`;
       await writer.file(name, records.join(' UNION ALL '));
@@ -194,5 +193,3 @@ export async function startHoursWorld() {
   await world.restate({ day: OTHER_DAY });
   return world;
 }
-
-export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { createFaults, type Faults } from '../../local/faults/faults.ts';
-import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
+import { startObjectStore } from '../../local/object-store/object-store.ts';
+import { environmentOf } from './hours-world.ts';
 import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -12,36 +13,24 @@ const BUCKET = 'the-lake';
 
 const { folder: directory, writer } = await writingFolder();
 
-let store: ObjectStore;
+let calls: string[] = [];
+const strike: Faults['strike'] = async (_on, call) => {
+  calls.push(call);
+  return [];
+};
+const faults: Faults = { ...createFaults(), strike };
+const store = await startObjectStore({ directory: join(directory, 'store'), buckets: [BUCKET], faults });
+afterAll(() => store.close());
 /** The URL of the lake. Each test has its own lake. */
 let LAKE: string;
-let calls: string[];
-beforeAll(async () => {
-  const faults: Faults = {
-    ...createFaults(),
-    strike: async (_on, call) => {
-      calls.push(call);
-      return [];
-    },
-  };
-  store = await startObjectStore({ directory: join(directory, 'store'), buckets: [BUCKET], faults });
-});
-afterAll(() => store.close());
 beforeEach(async () => {
-  calls = [];
   LAKE = `s3://${BUCKET}/${randomUUID()}`;
   expect((await lake('convert', await input(1), '--to', LAKE)).code).toBe(0);
   calls = [];
 });
 
-const env = () => ({
-  AWS_ENDPOINT_URL_S3: store.url,
-  AWS_REGION: store.region,
-  AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
-});
 const lake = (...parameters: string[]): Promise<LakeRun> => {
-  Object.assign(process.env, env());
+  Object.assign(process.env, environmentOf(store));
   return runLake(parameters);
 };
 
@@ -109,16 +98,14 @@ describe('a lake in a bucket', () => {
     const made = lacking.map((name) => `Made ${name}, empty.\n`).join('');
     expect((await lake('init', LAKE)).stdout).toBe(`${made}Next: \`npm run lake -- check ${LAKE}\`\n`);
     expect((await lake('init', LAKE)).stdout).toMatch(/^Nothing was missing/);
-    expect((await lake('check', LAKE)).stdout).toMatch(
-      /advertiser_events\/\n {3}found {3}it holds no records/,
-    );
+    const { stdout } = await lake('check', LAKE);
+    expect(stdout).toContain('advertiser_events/\n   found   it holds no records');
   });
 
   it('is named in an error that says what to check, if the bucket does not exist', async () => {
     const { code, stderr } = await lake('check', 's3://another/events');
-    expect(stderr).toMatch(
-      /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/,
-    );
-    expect(code).toBe(2);
+    const says =
+      /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
   });
 });

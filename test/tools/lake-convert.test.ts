@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -21,10 +21,8 @@ async function holdLock(folder: string, meanwhile: (kill: () => void) => unknown
     process.stdout.write('held');`;
   const holder = spawnNode(['--input-type=module', '--eval', code, join(folder, 'lock.duckdb')], {});
   const ended = once(holder, 'exit');
-  await Promise.race([
-    once(holder.stdout, 'data'),
-    ended.then(() => Promise.reject(new Error('It has ended'))),
-  ]);
+  const early = ended.then(() => Promise.reject(new Error('It has ended')));
+  await Promise.race([once(holder.stdout, 'data'), early]);
   await meanwhile(() => holder.kill('SIGKILL'));
   await ended;
 }
@@ -56,16 +54,12 @@ describe('npm run lake -- convert', () => {
       await writer.file('mixed/other/part-0', record('advertiser_events', at('31 12:00')));
       const ids = 'PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId';
       const header = `EventTime,DeviceOrProxy,${ids},ServedAds,PlacementOpens,ContainerOpens,Clicks,Revenue\n`;
-      const [one, other] = ['x', 'y'].map(
-        (device) => `2026-01-30 13:45:00+01:00,${device},1,1,1,1,1,1,0,2,75e-2\n`,
-      );
-      await writeFile(join(directory, 'mixed/other/a.csv.gz'), gzipSync(`${header}${one}${other}`));
+      const rows = ['x', 'y'].map((device) => `2026-01-30 13:45:00+01:00,${device},1,1,1,1,1,1,0,2,75e-2\n`);
+      await writeFile(join(directory, 'mixed/other/a.csv.gz'), gzipSync(header + rows.join('')));
       await writeFile(join(directory, 'mixed/b.csv'), `${header}2026-01-31T10:00:00,x,1,1,1,1,1,1,0,3,0`);
       const { code, stdout, stderr } = await convert('mixed', name, ...options);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(
-        /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 5 records/,
-      );
+      expect(stdout).toMatch(/^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 5 rec/);
       expect(stdout).not.toMatch(/SELECT|COPY/);
       expect(await daysIn(name)).toBe(days);
       const checked = await runLake(['check', join(directory, name)]);
@@ -83,32 +77,28 @@ describe('npm run lake -- convert', () => {
     const others = reports.map(({ table }) => table).filter((table) => table !== 'publisher_events');
     expect(stdout.trimEnd().split('\n')).toHaveLength(4);
     expect(stdout).toMatch(/\nChanged on the way: nothing\n/);
-    expect(stdout).toContain(
-      `\nNext: npm run lake -- init '${inShell}' makes ${others.join(' and ')} empty, which the lake lacks; then npm run lake -- check '${inShell}'\n`,
-    );
+    const init = `npm run lake -- init '${inShell}' makes ${others.join(' and ')} empty, which the lake lacks`;
+    const check = `npm run lake -- check '${inShell}'`;
+    expect(stdout).toContain(`\nNext: ${init}; then ${check}\n`);
     await runLake(['init', lake]);
     const again = await convert('next.parquet', lake, '--replace');
-    expect(again.stdout).toContain(
-      `\nNext: npm run lake -- check '${inShell}', then EVENTS_DIR='${inShell}' npm start\n`,
-    );
+    expect(again.stdout).toContain(`\nNext: ${check}, then EVENTS_DIR='${inShell}' npm start\n`);
   });
 
   it('removes the unfinished files of a killed conversion, and refuses to run during another conversion', async () => {
     const lake = join(directory, 'shared');
     await writer.file('shared.parquet', publisherRecord());
-    const killed = join(lake, '.lake-work-killed');
-    const running = join(lake, '.lake-work-running');
-    const begun = join(lake, '.lake-work-begun');
-    for (const folder of [killed, running, begun]) await mkdir(folder, { recursive: true });
+    const work = ['killed', 'running', 'begun'].map((is) => join(lake, `.lake-work-${is}`));
+    const [killed, running] = work as [string, string];
+    for (const folder of work) await mkdir(folder, { recursive: true });
     await holdLock(killed, (kill) => kill());
     const hourAgo = new Date(Date.now() - 3_600_000);
     await utimes(killed, hourAgo, hourAgo);
     await holdLock(running, async (kill) => {
       const { code, stderr } = await convert('shared.parquet', lake);
-      expect(stderr).toMatch(
-        /^Another command writes into \S*shared at present\. Run this one when that has ended\.\n$/,
-      );
-      expect(code).toBe(2);
+      const says =
+        /^Another command writes into \S*shared at present\. Run this one when that has ended\.\n$/;
+      expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
       expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running']);
       kill();
     });
@@ -121,18 +111,14 @@ describe('npm run lake -- convert', () => {
   });
 
   it('writes files sorted by company, in several row groups, with zstd', async () => {
-    await writer.file(
-      'sorting/in.parquet',
-      `SELECT * REPLACE ((hash(range) % 40)::BIGINT AS publisher_company_id, range AS container_id) FROM (${publisherRecord()}), range(50000)`,
-    );
+    const mixed = '(hash(range) % 40)::BIGINT AS publisher_company_id, range AS container_id';
+    const records = `SELECT * REPLACE (${mixed}) FROM (${publisherRecord()}), range(50000)`;
+    await writer.file('sorting/in.parquet', records);
     await convert('sorting/in.parquet', 'sorted');
-    const [first] = await filesIn('sorted/publisher_events/day=2026-01-31').then((names) =>
-      names.filter((name) => name.endsWith('.parquet')),
-    );
-    const groups = await writer.rows(
-      `SELECT stats_min::BIGINT, stats_max::BIGINT, compression FROM parquet_metadata('${join(directory, 'sorted/publisher_events/day=2026-01-31', String(first))}')
-       WHERE path_in_schema = 'publisher_company_id' ORDER BY row_group_id`,
-    );
+    const file = join(directory, 'sorted/publisher_events/day=2026-01-31/*.parquet');
+    const groups =
+      await writer.rows(`SELECT stats_min::BIGINT, stats_max::BIGINT, compression FROM parquet_metadata('${file}')
+       WHERE path_in_schema = 'publisher_company_id' ORDER BY row_group_id`);
     expect(groups.length).toBeGreaterThan(3);
     for (const [index, [min, max, compression]] of groups.entries()) {
       expect(compression).toBe('ZSTD');
@@ -163,10 +149,9 @@ describe('npm run lake -- convert', () => {
     await runLake(['convert', await one('1::BIGINT', '2026-01-30 10:00:00'), '--to', lake]);
     await runLake(['convert', await one('2::BIGINT', '2026-01-31 10:00:00'), '--to', lake]);
     const refused = await runLake(['convert', await one('3::BIGINT', '2026-01-31 11:00:00'), '--to', lake]);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(
-      /Nothing was written: .* holds files of these days: publisher_events 2026-01-31\. Say --replace/,
-    );
+    const says =
+      /Nothing was written: .* holds files of these days: publisher_events 2026-01-31\. Say --replace/;
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(says)]);
     const replaced = await convert('one.parquet', lake, '--replace', '--open');
     expect(replaced.code).toBe(0);
 
@@ -187,37 +172,25 @@ describe('npm run lake -- convert', () => {
       const lake = join(directory, `killed-${arriving}-${leaving}`);
       const table = join(lake, 'publisher_events');
       await mkdir(table, { recursive: true });
-      const day = (clicks: string) =>
-        writer.file(`made/${clicks}.parquet`, publisherRecord({ clicks: `${clicks}::BIGINT` }));
-      for (const [state, clicks] of [
-        [leaving, '1'],
-        [arriving, '2'],
-      ] as const) {
-        if (state === 'nothing') continue;
-        await day(clicks);
-        await mkdir(join(table, `.day=2026-01-31.${state}.x`));
-        await rename(
-          join(directory, `made/${clicks}.parquet`),
-          join(table, `.day=2026-01-31.${state}.x`, 'a.parquet'),
-        );
+      for (const [clicks, state] of Object.entries({ 1: leaving, 2: arriving })) {
+        const file = `${lake.slice(directory.length + 1)}/publisher_events/.day=2026-01-31.${state}.x/a.parquet`;
+        if (state !== 'nothing') await writer.file(file, publisherRecord({ clicks: `${clicks}::BIGINT` }));
       }
       await writer.file('other.parquet', publisherRecord({ event_time: "TIMESTAMP '2026-01-30 10:00:00'" }));
       const { code } = await convert('other.parquet', lake);
       expect(code).toBe(0);
       expect((await readdir(table)).sort()).toEqual(['day=2026-01-30', 'day=2026-01-31']);
-      expect(await daysIn(`killed-${arriving}-${leaving}`)).toMatch(
-        arriving === 'whole' ? / 31,1,2,/ : / 31,1,1,/,
-      );
+      const clicks = arriving === 'whole' ? 2 : 1;
+      expect(await daysIn(`killed-${arriving}-${leaving}`)).toMatch(` 31,1,${clicks},`);
     },
   );
 
   it('writes NULL for a column that a file lacks, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
     const { code, stdout } = await convert('narrow.parquet', 'narrow');
-    expect(stdout).toMatch(
-      /Changed on the way:\n {2}NULL, since the file has no such column: device_or_proxy, clicks\n/,
-    );
-    expect(code).toBe(0);
+    const changed =
+      'Changed on the way:\n  NULL, since the file has no such column: device_or_proxy, clicks\n';
+    expect([code, stdout]).toEqual([0, expect.stringContaining(changed)]);
   });
 
   describe('refuses its input', () => {
@@ -247,9 +220,8 @@ describe('npm run lake -- convert', () => {
         const line = stderr.split('\n').find((text) => text.includes(`refused/${index}.parquet: `));
         expect(line ?? stderr).toMatch(says);
       }
-      expect(stderr).toMatch(
-        /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the names that docs\/data-contract\.md lists/,
-      );
+      const names = 'Give its columns the names that docs/data-contract.md lists';
+      expect(stderr).toContain(`no-table.parquet: it has none of the contract's columns, but "a". ${names}`);
       expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
@@ -257,18 +229,16 @@ describe('npm run lake -- convert', () => {
     it('if a folder has no files', async () => {
       await mkdir(join(directory, 'nothing'));
       const { code, stderr } = await convert('nothing', 'none');
-      expect(stderr).toMatch(/^There are no files in /);
-      expect(code).toBe(2);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^There are no files in /)]);
     });
 
     it('if the sum of an hour is too large for its column', async () => {
       const most = publisherRecord({ revenue: '999999999999.999999::DECIMAL(18,6)' });
       await writer.file('most.parquet', `${most} UNION ALL ${most}`);
       const { code, stderr } = await convert('most.parquet', 'most', '--hourly');
-      expect(stderr).toMatch(
-        /^publisher_events of 2026-01-31: an hour of equal dimensions adds up to more than a column holds\./,
-      );
-      expect(code).toBe(2);
+      const says =
+        'publisher_events of 2026-01-31: an hour of equal dimensions adds up to more than a column holds.';
+      expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
     });
   });
 });

@@ -25,10 +25,13 @@ async function convert(inputs: readonly string[], ...options: readonly string[])
   return { ...run, stderr: run.stderr.replaceAll(`${home}/`, '') };
 }
 
-const valuesOf = async (sql: string) =>
-  (
-    await writer.rows(`SELECT ${sql} FROM '${home}/lake-${lakes}/publisher_events/*/*.parquet' ORDER BY ALL`)
-  ).map((row) => row.join('|'));
+const valuesOf = async (sql: string) => {
+  const files = `${home}/lake-${lakes}/publisher_events/*/*.parquet`;
+  return (await writer.rows(`SELECT ${sql} FROM '${files}' ORDER BY ALL`)).map((row) => row.join('|'));
+};
+/** As `convert`. The files do not tell their table. */
+const convertEvents = (inputs: readonly string[], ...options: readonly string[]) =>
+  convert(inputs, '--table', 'publisher_events', ...options);
 
 const TIME = '2026-01-31T10:00:00Z';
 const HEAD = 'event_time,device_or_proxy,served_ads\n';
@@ -42,19 +45,11 @@ describe('a CSV file', () => {
     ],
     ['backslashes', `${HEAD}${TIME},C:\\new,1\n${TIME},"a\\\\b, c",1\n`, 'C:\\new,a\\\\b, c'],
     ['quotes inside of a field without quotes', `${HEAD}${TIME},a 5" x,1\n`, 'a 5" x'],
-    [
-      'a byte order mark and quotes',
-      `\ufeff"event_time","device_or_proxy",served_ads\r\n${TIME},"a ""b""",1\r\n`,
-      'a "b"',
-    ],
+    ['a BOM and quotes', `\ufeff"event_time","device_or_proxy"\r\n${TIME},"a ""b"""\r\n`, 'a "b"'],
     ['line breaks in quotes', `${HEAD}${TIME},"a\r\nb\n,c",1\n`, 'a\r\nb\n,c'],
     ['no line break at its end', `${HEAD}${TIME},a,1`, 'a'],
     ['CR as the end of lines', `${HEAD}${TIME},a,1\n`.replaceAll('\n', '\r'), 'a'],
-    [
-      'semicolons, and commas in its names',
-      `event_time;device_or_proxy;served_ads;"a,b"\n${TIME};x,y;1;2\n`,
-      'x,y',
-    ],
+    ['semicolons; commas in names', `event_time;device_or_proxy;served_ads;"a,b"\n${TIME};x,y;1;2\n`, 'x,y'],
     ['a line of three megabytes', `${HEAD.trim()},note\n${TIME},a,1,${'x'.repeat(3_000_000)}\n`, 'a'],
     ['gzip without its suffix', gzipSync(`${HEAD}${TIME},a,1\n`), 'a'],
     [
@@ -65,80 +60,40 @@ describe('a CSV file', () => {
     ['two columns of one name that are not read', `x,x,${HEAD}1,2,${TIME},a,1\n`, 'a'],
   ])('is read with %s as it is', async (_, text, values) => {
     await write('read.csv', text);
-    const { stderr } = await convert(['read.csv'], '--table', 'publisher_events');
+    const { stderr } = await convertEvents(['read.csv']);
     expect(stderr).toBe('');
     expect((await valuesOf('device_or_proxy')).join()).toBe(values);
   });
 
-  it.each([
-    [
-      'two byte order marks',
-      `\ufeff\ufeff${HEAD}${TIME},a,1\n`,
-      'it begins with two byte order marks. Remove one: tail -c +4 ',
-    ],
-    [
-      'CR LF after 25,000 lines with LF',
-      `${HEAD}${`${TIME},a,1\n`.repeat(25_000)}${TIME},a,1\r\n`,
-      'line 25002 ends with CR LF, and the lines before it end with LF',
-    ],
-    [
-      'backslashes before quotes',
-      `${HEAD}${TIME},"say \\"hi\\"",1\n`,
-      'line 2 has a quote inside a text in quotes',
-    ],
-    ['a text after a quote', `${HEAD}${TIME},"a" b,1\n`, 'line 2 has a quote inside a text in quotes'],
-    ['spaces before a quote', `${HEAD}${TIME}, "a",1\n`, 'line 2 has spaces before a text in quotes'],
-    ['a quote that never ends', `${HEAD}${TIME},"a,1\n${TIME},b,1\n`, 'line 2 opens a quote that never ends'],
-    [
-      'a separator at the end of a record',
-      `${HEAD}${TIME},a,1,\n`,
-      'line 2 has 4 fields, and the first line names 3',
-    ],
-    [
-      'open quotes between tabs',
+  const REFUSED = {
+    'it begins with two byte order marks. Remove one: tail -c +4 ': `\ufeff\ufeff${HEAD}${TIME},a,1\n`,
+    'line 25002 ends with CR LF, and the lines before it end with LF': `${HEAD}${`${TIME},a,1\n`.repeat(25_000)}${TIME},a,1\r\n`,
+    'line 2 has a quote inside a text in quotes': `${HEAD}${TIME},"say \\"hi\\"",1\n`,
+    'line 3 has a quote inside a text in quotes': `${HEAD}${TIME},a,1\n${TIME},"a" b,1\n`,
+    'line 2 has spaces before a text in quotes': `${HEAD}${TIME}, "a",1\n`,
+    'line 2 opens a quote that never ends': `${HEAD}${TIME},"a,1\n${TIME},b,1\n`,
+    'line 2 has 4 fields, and the first line names 3': `${HEAD}${TIME},a,1,\n`,
+    'line 2 opens a quote that ends on a later line, with separators between':
       `${HEAD}${TIME},"foo,1\n${TIME},bar",1\n`.replaceAll(',', '\t'),
-      'line 2 opens a quote that ends on a later line, with separators between',
-    ],
-    [
-      'several separators',
-      `event_time;x,served_ads\n${TIME},1\n`,
-      'its first line has several separators. Say --separator comma or semicolon',
-    ],
-    [
-      'a separator at the end of its only name',
-      `event_time;\n${TIME}\n`,
-      'its first line has several separators. Say --separator comma or semicolon or tab or pipe',
-    ],
-    [
-      'a second CSV file at its end',
-      `${HEAD}${TIME},a,1\nevent_time,x,y,z\n`,
-      'line 3 has 4 fields, and the first line names 3: "event_time,x,y,z". Write the header first',
-    ],
-    [
-      'a comment line',
-      `${HEAD}${TIME},a,1\n# all\n`,
-      'line 3 has 1 field, and the first line names 3: "# all"',
-    ],
-    [
-      'a column of the contract twice',
-      `event_time,clicks,Clicks\n${TIME},1,2\n`,
-      'its columns clicks and Clicks have one name. Leave one out, or name it otherwise',
-    ],
-    [
-      'a gzip file without its end',
-      gzipSync(HEAD).subarray(0, -8),
-      'it is no whole gzip file (unexpected end of file). Copy it again from its source',
-    ],
-    ['nothing in it', '', 'it is empty'],
-  ])('is refused with %s, and with the reason', async (_, text, says) => {
+    'its first line has several separators. Say --separator comma or semicolon\n': `event_time;x,served_ads\n${TIME},1\n`,
+    'its first line has several separators. Say --separator comma or semicolon or tab or pipe': `event_time;\n${TIME}\n`,
+    'line 3 has 4 fields, and the first line names 3: "event_time,x,y,z". Write the header first': `${HEAD}${TIME},a,1\nevent_time,x,y,z\n`,
+    'line 3 has 1 field, and the first line names 3: "# all"': `${HEAD}${TIME},a,1\n# all\n`,
+    'its columns clicks and Clicks have one name. Leave one out, or name it otherwise': `event_time,clicks,Clicks\n${TIME},1,2\n`,
+    'it is no whole gzip file (unexpected end of file). Copy it again from its source': gzipSync(
+      HEAD,
+    ).subarray(0, -8),
+    'it is empty': '',
+  };
+  it.each(Object.entries(REFUSED))('is refused with the reason: %s', async (says, text) => {
     await write('refused.csv', text);
-    const { code, stderr } = await convert(['refused.csv'], '--table', 'publisher_events');
+    const { code, stderr } = await convertEvents(['refused.csv']);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`refused.csv can't be read: ${says}`)]);
   });
 
   it('that is not in UTF-8 is refused with the line', async () => {
     await write('latin.csv', Buffer.from(`${HEAD}${TIME},caf\xe9,1\n`, 'latin1'));
-    const { stderr } = await convert(['latin.csv'], '--table', 'publisher_events');
+    const { stderr } = await convertEvents(['latin.csv']);
     expect(stderr).toContain(
       "latin.csv: it can't be read whole: line 2 is no UTF-8. Write the file in UTF-8",
     );
@@ -151,7 +106,7 @@ describe('a CSV file', () => {
       Buffer.concat([Buffer.from(HEAD + days.join('')), Buffer.from(`${TIME},\xe9,1\n`, 'latin1')]),
     );
     await write('late/b.csv', `${HEAD}${TIME},a,1.5\n`);
-    const { stderr } = await convert(['late'], '--table', 'publisher_events');
+    const { stderr } = await convertEvents(['late']);
     expect(stderr).toContain("late/a.csv: it can't be read whole: line 300002 is no UTF-8");
     expect(stderr).toContain('late/b.csv: served_ads: in 1 record, "1.5" is no whole number');
   });
@@ -163,16 +118,14 @@ describe('a CSV file', () => {
     const record = `"${text.replace('T', TIME)}",phone,0,${TIME}\n`;
     const head = `${name},device_or_proxy,served_ads,event_time\n${'p'.repeat(before)},phone,0,${TIME}\n`;
     await write('texts.csv', head + record.repeat(count));
-    const { stderr } = await convert(['texts.csv'], '--table', 'publisher_events');
+    const { stderr } = await convertEvents(['texts.csv']);
     expect(stderr).toBe('');
     expect(await valuesOf('count(*)::INTEGER, sum(served_ads)::INTEGER')).toEqual([expected]);
   });
 
   it('takes the separator that is said, and then RFC 4180 for tabs too', async () => {
     await write('said.tsv', `${HEAD}${TIME},"a,\n,b",1\n`.replaceAll(',', '\t'));
-    expect((await convert(['said.tsv'], '--table', 'publisher_events', '--separator', 'tab')).stderr).toBe(
-      '',
-    );
+    expect((await convertEvents(['said.tsv'], '--separator', 'tab')).stderr).toBe('');
     expect(await valuesOf('device_or_proxy')).toEqual(['a\t\n\tb']);
     const { stderr } = await convert(['said.tsv'], '--separator', 'dot');
     expect(stderr).toBe('--separator is "dot"; it can be comma, semicolon, tab, pipe\n');
@@ -235,30 +188,25 @@ describe('inputs', () => {
     ['a file, a link to it and a hard link', ['in'], 2],
     ['a folder and a link to it', ['in', 'in-link'], 5],
   ])('that are one file are read once, which is said: %s', async (_, inputs, times) => {
-    const { stdout, stderr } = await convert(inputs, '--table', 'publisher_events');
+    const { stdout, stderr } = await convertEvents(inputs);
     expect(stderr).toBe('');
     expect(stdout).toContain('served_ads 7,');
     expect(stdout.match(/read once: \S+ is the same file as \S+/g)).toHaveLength(times);
   });
 
   it('of the same bytes are refused, unless the operator says that they are others', async () => {
-    const { code, stderr } = await convert(['copied'], '--table', 'publisher_events');
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('copied/export.csv: it holds the same bytes as copied/export (1).csv'),
-    ]);
-    const { stdout } = await convert(['copied'], '--table', 'publisher_events', '--same-bytes-twice');
+    const { code, stderr } = await convertEvents(['copied']);
+    const same = 'copied/export.csv: it holds the same bytes as copied/export (1).csv';
+    expect([code, stderr]).toEqual([2, expect.stringContaining(same)]);
+    const { stdout } = await convertEvents(['copied'], '--same-bytes-twice');
     expect(stdout).toContain('served_ads 14,');
-    expect((await convert(['empty'], '--table', 'publisher_events')).stderr).toBe('');
+    expect((await convertEvents(['empty'])).stderr).toBe('');
   });
 
   it('with names that are no UTF-8, and what is no file, are refused', async () => {
     await write('odd/a.csv', `${HEAD}${TIME},a,7\n`);
     execFileSync('mkfifo', [join(home, 'odd/pipe.csv')]);
-    await writeFile(
-      Buffer.concat([Buffer.from(`${home}/odd/caf`), Buffer.from([0xe9]), Buffer.from('.csv')]),
-      HEAD,
-    );
+    await writeFile(Buffer.concat([Buffer.from(`${home}/odd/`), Buffer.from('caf\xe9.csv', 'latin1')]), HEAD);
     const { code, stderr } = await convert(['odd']);
     expect(code).toBe(2);
     expect(stderr).toContain("odd/caf\ufffd.csv can't be read: its name is no UTF-8. Rename it");
@@ -267,15 +215,8 @@ describe('inputs', () => {
   });
 
   it('are converted into a folder whose name is a pattern', async () => {
-    const to = join(home, 'o[1]*');
-    const { stdout, stderr } = await runLake([
-      'convert',
-      join(home, 'in'),
-      '--to',
-      to,
-      '--table',
-      'publisher_events',
-    ]);
+    const words = ['--to', join(home, 'o[1]*'), '--table', 'publisher_events'];
+    const { stdout, stderr } = await runLake(['convert', join(home, 'in'), ...words]);
     expect([stderr, stdout]).toEqual(['', expect.stringContaining('served_ads 7,')]);
   });
 });
@@ -291,21 +232,16 @@ describe('the columns of a file', () => {
       'day',
       'reason 0',
     ];
-    await write(
-      'inner.csv',
-      `event_time,served_ads,revenue,${names}\n${TIME},1,0.50,${names.map(() => '999')}\n`,
-    );
-    const { stdout, stderr } = await convert(['inner.csv'], '--table', 'publisher_events');
+    const nines = names.map(() => '999');
+    await write('inner.csv', `event_time,served_ads,revenue,${names}\n${TIME},1,0.50,${nines}\n`);
+    const { stdout, stderr } = await convertEvents(['inner.csv']);
     expect(stderr).toBe('');
     expect(stdout).toContain('revenue 0.500000');
-    expect(stdout).toContain(
-      `not read, since the contract has no such column: ${names.map((name) => `"${name}"`).join(', ')}`,
-    );
+    const quoted = names.map((name) => `"${name}"`).join(', ');
+    expect(stdout).toContain(`not read, since the contract has no such column: ${quoted}`);
     const select = names.map((name) => `999 AS "${name}"`).join(', ');
-    await writer.file(
-      'inner.parquet',
-      `SELECT *, ${select} FROM (${publisherRecord({ revenue: "'0.50'" })})`,
-    );
+    const record = publisherRecord({ revenue: "'0.50'" });
+    await writer.file('inner.parquet', `SELECT *, ${select} FROM (${record})`);
     expect((await convert(['inner.parquet'])).stdout).toContain('revenue 0.500000');
   });
 
@@ -318,10 +254,8 @@ describe('the columns of a file', () => {
         ...['convert', join(home, 'names.csv'), '--to', join(home, 'names'), ...options],
         ...later.flatMap((name) => ['--without', name]),
       ]);
-    await write(
-      'names.csv',
-      `event_time,publisher_company_id,placement_id,served_ads,placement_opens,container_opens,click,revenue_usd\n${TIME},1,1,1,1,0,5,2.5\n`,
-    );
+    const head = 'event_time,publisher_company_id,placement_id,served_ads,placement_opens,container_opens';
+    await write('names.csv', `${head},click,revenue_usd\n${TIME},1,1,1,1,0,5,2.5\n`);
     const { code, stderr } = await exactly();
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -333,9 +267,8 @@ describe('the columns of a file', () => {
     expect((await exactly('--without', 'clicks')).stderr).toContain('One thing stands against it');
     const { stdout } = await exactly('--without', 'clicks', '--without', 'revenue');
     expect(stdout).toContain('not read, since the contract has no such column: "click", "revenue_usd"');
-    expect((await exactly('--without', 'click')).stderr).toContain(
-      '--without is "click"; it can be served_ads, ',
-    );
+    const unknown = await exactly('--without', 'click');
+    expect(unknown.stderr).toContain('--without is "click"; it can be served_ads, ');
   });
 });
 
@@ -343,18 +276,12 @@ describe('a column in the names of folders', () => {
   it('is read if the files do not have this column', async () => {
     const record = publisherRecord({ publisher_company_id: undefined, device_or_proxy: undefined });
     // What is no percent-encoded text is kept as it is.
-    for (const folder of [
-      '31/device_or_proxy=a%2Fb',
-      '__HIVE_DEFAULT_PARTITION__/device_or_proxy=50%',
-      '32/device_or_proxy=M%FCller',
-    ])
-      await writer.file(`hive/publisher_company_id=${folder}/a.parquet`, record);
+    const devices = { 31: 'a%2Fb', __HIVE_DEFAULT_PARTITION__: '50%', 32: 'M%FCller' };
+    for (const [company, device] of Object.entries(devices))
+      await writer.file(`hive/publisher_company_id=${company}/device_or_proxy=${device}/a.parquet`, record);
     expect((await convert(['hive'])).stderr).toBe('');
-    expect(await valuesOf('publisher_company_id::VARCHAR, device_or_proxy')).toEqual([
-      '31|a/b',
-      '32|M%FCller',
-      '|50%',
-    ]);
+    const values = await valuesOf('publisher_company_id::VARCHAR, device_or_proxy');
+    expect(values).toEqual(['31|a/b', '32|M%FCller', '|50%']);
   });
 
   it('is not read if the files have this column; other folder names are ignored', async () => {
@@ -377,12 +304,8 @@ it.each([
 
 it('lake convert refuses to read files of the lake that it writes', async () => {
   await write('around/lake/a.csv', `${HEAD}${TIME},a,1\n`);
-  const { code, stderr } = await runLake([
-    'convert',
-    join(home, 'around'),
-    '--to',
-    join(home, 'around/lake'),
-  ]);
+  const around = join(home, 'around');
+  const { code, stderr } = await runLake(['convert', around, '--to', join(around, 'lake')]);
   expect([code, stderr.replaceAll(`${home}/`, '')]).toEqual([
     2,
     'Nothing was written: around/lake/a.csv is read and lies in around/lake, so that its records could count twice. Convert to a lake elsewhere, or name the files without those in around/lake.\n',

@@ -20,11 +20,9 @@ describe('--memory', () => {
   });
 
   it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('refuses "%s"', (text) => {
-    expect(() => memoryOption(text)).toThrow(
-      new OperatorFault(
-        `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
-      ),
-    );
+    const says = 'write how much this may use, like 2GB or 800MB, and at least 500MB';
+    const fault = new OperatorFault(`--memory is ${JSON.stringify(text)}; ${says}`);
+    expect(() => memoryOption(text)).toThrow(fault);
   });
 
   it.each([
@@ -61,13 +59,10 @@ describe('files that are read together', () => {
 
   it('are Parquet files of equal types; a CSV file is read by itself', () => {
     const csv: Partial<InputFile> = { read: { call: 'read_csv', options: '' } };
-    const narrow = {
-      columns: columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one)),
-    };
-    const plans = planned([file('a'), file('b', csv), file('c', narrow), file('d'), file('e', csv)]);
-    expect(plans.flatMap(batchesOf).map((batch) => batch.map(({ name }) => name).join())).toEqual([
-      ...['a,d', 'b', 'e', 'c'],
-    ]);
+    const narrow = columns.map((one) => (one.name === 'clicks' ? { ...one, type: 'INTEGER' } : one));
+    const files = [file('a'), file('b', csv), file('c', { columns: narrow }), file('d'), file('e', csv)];
+    const batches = planned(files).flatMap(batchesOf);
+    expect(batches.map((batch) => batch.map(({ name }) => name).join())).toEqual(['a,d', 'b', 'e', 'c']);
   });
 
   it('must hold as many records as DuckDB reads of them', () => {
@@ -108,24 +103,21 @@ it('the progress of a conversion rises from 0 to its end, file by file and then 
   expect(told).toEqual([0, 0.1875, 0.375, 0.375, 0.75, 0.9, 1]);
 });
 
-describe('the printed outcome of a conversion', () => {
+it('the outcome of a conversion names the number of summed records, and does not suggest npm start for a bucket', () => {
   const staged = {
     table: { name: 'publisher_events' },
     rows: 20_000_000,
     days: ['2026-01-30', '2026-01-31'].map((day) => ({ day, rows: 10_000_000 })),
     sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
   };
-
-  it('names the number of summed records, and does not suggest npm start for a lake in a bucket', () => {
-    const tables = [{ staged, rows: 1_400_000, openDays: 2 }];
-    expect(
-      renderOutcome('s3://bucket/lake', tables, [], []),
-    ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
+  const outcome = renderOutcome('s3://bucket/lake', [{ staged, rows: 1_400_000, openDays: 2 }], [], []);
+  expect(
+    outcome,
+  ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
 Changed on the way: nothing
 Next: npm run lake -- check s3://bucket/lake
 `);
-  });
 });
 
 describe('a conversion that fails half-way', () => {
@@ -176,11 +168,9 @@ describe('a conversion that fails half-way', () => {
 const linesOf = (faults: readonly string[]) => refusal(faults).message.split('\n');
 
 it('a refusal shows three of many files with the same fault, even if counts and examples differ', () => {
-  const parts = Array.from(
-    { length: 1_000 },
-    (_, index) =>
-      `part-${index}: revenue: in ${index + 2} records, "${index}\\"," for example has separators. Mend it`,
-  );
+  const says = (index: number) =>
+    `in ${index + 2} records, "${index}\\"," for example has separators. Mend it`;
+  const parts = Array.from({ length: 1_000 }, (_, index) => `part-${index}: revenue: ${says(index)}`);
   expect(linesOf([...parts, 'part-1: clicks: in 1 record, "-1" is a count below 0'])).toEqual([
     'Nothing was written. 1,001 things stand against it:',
     ...parts.slice(0, 3).map((part) => `  ${part}`),

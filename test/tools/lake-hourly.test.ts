@@ -1,15 +1,13 @@
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { conditionalRequestConflict } from '../../local/object-store/s3-protocol.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
-import { DAY, type HoursWorld, startHoursWorld } from './hours-world.ts';
+import { DAY, startHoursWorld } from './hours-world.ts';
+import { runLake } from './run-lake.ts';
 
-let world: HoursWorld;
-beforeAll(async () => {
-  world = await startHoursWorld();
-  await world.restate();
-});
+const world = await startHoursWorld();
 afterAll(() => world.close());
+await world.restate();
 
 describe('npm run lake -- hourly', () => {
   it('sums only new and restated days', async () => {
@@ -23,9 +21,8 @@ describe('npm run lake -- hourly', () => {
     expect(idle.stdout).toBe('publisher_events: no day summed; 2 days up to date\nNothing was to be done.\n');
     expect(calls.filter((call) => !/^(LIST|GET .*_SUCCESS)/.test(call))).toEqual([]);
     await world.restate();
-    expect((await world.hourly()).stdout).toMatch(
-      /: 1 day summed \(2026-01-30\): 30 records.*; 1 day up to date\n/,
-    );
+    const again = /: 1 day summed \(2026-01-30\): 30 records.*; 1 day up to date\n/;
+    expect((await world.hourly()).stdout).toMatch(again);
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
@@ -41,23 +38,19 @@ describe('npm run lake -- hourly', () => {
   });
 
   it.each([
-    { was: 'final', isOpen: false, writes: [3] },
-    { was: 'open', isOpen: true, writes: [2] },
+    ['final', '2026-02-03', 3],
+    ['open', '2026-02-05', 2],
   ])(
-    'sums the latest version in the end, even if another run overtakes a slow run that began while the day was $was',
-    async ({ isOpen, writes }) => {
-      for (const write of writes) {
-        // The day has no hours yet, so a run writes its hours even while the day is open.
-        const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
-        await world.restate({ day, isOpen });
-        const slow = await world.heldAt(write, 'write', async () => {
-          await world.restate({ day });
-          expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-        });
-        expect(slow).toMatchObject({ code: 0, stderr: '' });
+    'sums the latest version in the end, even if another run overtakes a slow run that began while the day was %s',
+    async (was, day, write) => {
+      // The day has no hours yet, so a run writes its hours even while the day is open.
+      await world.restate({ day, isOpen: was === 'open' });
+      const slow = await world.heldAt(write, 'write', async () => {
+        await world.restate({ day });
         expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-        expect((await world.look())[day]).toBe(world.version);
-      }
+      });
+      for (const run of [slow, await world.hourly()]) expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect((await world.look())[day]).toBe(world.version);
     },
   );
 
@@ -110,7 +103,7 @@ describe('npm run lake -- hourly', () => {
     [['--table', 'publisher_events'], /Unknown option '--table'/],
   ])('says what is wrong with the options %s', async (options, says) => {
     const asked = options.includes('--from') ? [] : ['--from', world.RAW, '--to', world.HOURS];
-    const { code, stderr } = await (await import('./run-lake.ts')).runLake(['hourly', ...asked, ...options]);
+    const { code, stderr } = await runLake(['hourly', ...asked, ...options]);
     expect(stderr).toMatch(says);
     expect(code).toBe(2);
   });

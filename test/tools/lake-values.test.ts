@@ -1,19 +1,16 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { tellChanges } from '../../tools/lake/convert/read-notes.ts';
 import { stageAll } from '../../tools/lake/convert/stage.ts';
 import { type InputPlan, planFiles, RECORD, recordsOf } from '../../tools/lake/input/plan-input.ts';
-import { openWorkspace, type Workspace } from '../../tools/lake/open-duckdb.ts';
+import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
 import { type ValueOptions, valueOptions } from '../../tools/lake/values/convert-value.ts';
 import { type Ambiguous, zoneClocks } from '../../tools/lake/values/time-zone.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { runLake } from './run-lake.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await openWorkspace();
-});
+const workspace = await openWorkspace();
 afterAll(() => workspace[Symbol.asyncDispose]());
 
 interface Given extends Omit<ValueOptions, 'clocks'> {
@@ -52,19 +49,22 @@ async function plan(
 
 async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[]> {
   const records = recordsOf(planned, planned.files);
-  return (await rowsOf(`SELECT CAST(${RECORD}.${column} AS VARCHAR) FROM ${records}`)).map(
-    ([value]) => value,
-  );
+  const rows = await rowsOf(`SELECT CAST(${RECORD}.${column} AS VARCHAR) FROM ${records}`);
+  return rows.map(([value]) => value);
 }
 
-/** The values that `convert` makes from a column's values, and its messages about them. */
+/** The values that `convert` makes from a column's values, and its messages about them, without file and column. */
 async function convertColumn(given: Given, texts: readonly (string | null)[]) {
   const { plans, faults } = await plan(given, texts);
   const [planned] = plans;
-  if (!planned) return { values: [], losses: faults, changes: [] };
+  const told = (lines: readonly string[], before: string) =>
+    lines.map((line) => (line.startsWith(before) ? line.slice(before.length) : `not of ${before}${line}`));
+  const [ofFile, ofColumn] = [`a.csv: ${given.column}: `, `${given.column}: `];
+  if (!planned) return { values: [], losses: told(faults, 'a.csv: '), changes: [] };
   await rm(join(workspace.directory, 'staged'), { recursive: true, force: true });
   const { losses, changes } = await stageAll(workspace, plans, { readFrom: () => {} });
-  return { values: await valuesOf(given, planned), losses, changes };
+  const values = await valuesOf(given, planned);
+  return { values, losses: told(losses, ofFile), changes: told(changes, ofColumn) };
 }
 
 type Cases = readonly (readonly [written: string, becomes: string | null])[];
@@ -78,6 +78,16 @@ const casesOf = (text: string): Cases =>
 
 const writtenOf = (cases: Cases) => cases.map(([written]) => written);
 const becomesOf = (cases: Cases) => cases.map(([, becomes]) => becomes);
+
+/** Each type has its cases, and what is said of those that are refused. */
+const exactOrRefused = (column: string, types: Readonly<Record<string, readonly [Cases, ...string[]]>>) =>
+  it.each(Object.entries(types))(
+    'are exact or refused if their type is %s',
+    async (type, [cases, ...says]) => {
+      const { values, losses } = await convertColumn({ column, type }, writtenOf(cases));
+      expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: says });
+    },
+  );
 
 describe('amounts in text columns', () => {
   const EXACT: Cases = [
@@ -105,56 +115,32 @@ describe('amounts in text columns', () => {
     expect(await convertColumn({ column: 'revenue' }, [...words, '', ' ', null])).toEqual({
       values: Array(12).fill(null),
       losses: [],
-      changes: ['revenue: 9 values such as NaN, NULL or \\N were read as missing'],
+      changes: ['9 values such as NaN, NULL or \\N were read as missing'],
     });
   });
 
   it('are refused with an error that names each fault and how to correct it', async () => {
-    const REFUSED: readonly [texts: readonly string[], says: string][] = [
-      [
-        ['-1e12', '1000000000000', '1e300', '1234567890123.1234567'],
-        'in 4 records, "-1e12" for example has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
-      ],
-      [
-        ['0.1234567', '1e-7', '0.00007600000000000001', '1e-300'],
-        'in 4 records, "0.00007600000000000001" for example has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
-      ],
-      [['-Infinity', 'inf'], 'in 2 records, "-Infinity" for example is infinite. Correct it at the source'],
-      [
-        ['12.5 %'],
-        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out and name it with --without',
-      ],
-      [
-        ['$12.50', '12.50 €', 'EUR 12.50', '1,234.50 USD'],
-        'in 4 records, "$12.50" for example has a currency. Write the number alone; all amounts are of one currency',
-      ],
-      [
-        ['(12.50)', '12.50-'],
-        'in 2 records, "(12.50)" for example is written as a bookkeeper writes less than 0. Write the sign in front: -12.5',
-      ],
-      [
-        [
-          '1.234,50',
-          '1,234.50',
-          '1 234',
-          '1\u00a0234',
-          '1\u202f234,5',
-          "1'234",
-          '1_000',
-          '12,5',
-          '1.234.567',
-        ],
-        'in 9 records, "1 234" for example has separators between its digits, or a comma for a point. Write 1234',
-      ],
-      [
-        ['twelve', '0x10', '.', 'e5', '1.5d', '+-5', '1e', '٣', '1.5e3.2'],
-        'in 9 records, "+-5" for example is no number. Write digits with a point, like 1234.5, or leave it empty',
-      ],
-    ];
-    const texts = REFUSED.flatMap(([these]) => these);
+    const REFUSED = {
+      'in 4 records, "-1e12" for example has more than 12 digits before the point, the most that an amount can have. Correct it at the source':
+        '-1e12|1000000000000|1e300|1234567890123.1234567',
+      'in 4 records, "0.00007600000000000001" for example has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source':
+        '0.1234567|1e-7|0.00007600000000000001|1e-300',
+      'in 2 records, "-Infinity" for example is infinite. Correct it at the source': '-Infinity|inf',
+      'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out and name it with --without':
+        '12.5 %',
+      'in 4 records, "$12.50" for example has a currency. Write the number alone; all amounts are of one currency':
+        '$12.50|12.50 €|EUR 12.50|1,234.50 USD',
+      'in 2 records, "(12.50)" for example is written as a bookkeeper writes less than 0. Write the sign in front: -12.5':
+        '(12.50)|12.50-',
+      'in 9 records, "1 234" for example has separators between its digits, or a comma for a point. Write 1234':
+        "1.234,50|1,234.50|1 234|1\u00a0234|1\u202f234,5|1'234|1_000|12,5|1.234.567",
+      'in 9 records, "+-5" for example is no number. Write digits with a point, like 1234.5, or leave it empty':
+        'twelve|0x10|.|e5|1.5d|+-5|1e|٣|1.5e3.2',
+    };
+    const texts = Object.values(REFUSED).flatMap((these) => these.split('|'));
     const { values, losses } = await convertColumn({ column: 'revenue' }, [...texts, '1.5']);
     expect(values).toEqual([...texts.map(() => null), '1.500000']);
-    expect(losses).toEqual(REFUSED.map(([, says]) => `a.csv: revenue: ${says}`));
+    expect(losses).toEqual(Object.keys(REFUSED));
   });
 
   it.each([
@@ -175,9 +161,8 @@ describe('amounts in text columns', () => {
 });
 
 describe('amounts of other types', () => {
-  const CASES: readonly [type: string, cases: Cases, ...says: string[]][] = [
-    [
-      'DOUBLE',
+  exactOrRefused('revenue', {
+    DOUBLE: [
       casesOf(`0.1 0.100000; 7.6e-05 0.000076; 8589934591.999999 8589934591.999999;
         -1234567.891011 -1234567.891011; NaN NULL; 0.30000000000000004 NULL; 1e-300 NULL;
         8589934592 NULL; inf NULL`),
@@ -185,29 +170,21 @@ describe('amounts of other types', () => {
       'in 1 record, "inf" is infinite. Correct it at the source',
       'in 1 record, "8589934592.0" is a float from 8589934592 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
     ],
-    [
-      'FLOAT',
+    FLOAT: [
       casesOf('0.1 0.100000; 15.999999 15.999999; 0.0000001 NULL; 123.45 NULL'),
       'in 1 record, "1e-07" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
       'in 1 record, "123.45" is a single float from 16 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
     ],
-    [
-      'DECIMAL(38,18)',
+    'DECIMAL(38,18)': [
       casesOf(`0.100000000000000000 0.100000; 999999999999.999999 999999999999.999999; 0.0000001 NULL;
         1000000000000 NULL`),
       'in 1 record, "1000000000000.000000000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
       'in 1 record, "0.000000100000000000" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
     ],
-    [
-      'BIGINT',
+    BIGINT: [
       casesOf('-12 -12.000000; 999999999999 999999999999.000000; 1000000000000 NULL'),
       'in 1 record, "1000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
     ],
-  ];
-  it.each(CASES)('are exact or refused if their type is %s', async (type, cases, ...says) => {
-    const { values, losses } = await convertColumn({ column: 'revenue', type }, writtenOf(cases));
-    expect(values).toEqual(becomesOf(cases));
-    expect(losses).toEqual(says.map((text) => `a.csv: revenue: ${text}`));
   });
 
   it('of type DOUBLE become exactly the decimals with six digits from which they were made', async () => {
@@ -236,7 +213,7 @@ describe('--round', () => {
     expect(losses).toEqual([]);
     // The sum of the changes is 50 - 49.99… - 50 + 50 + 50 - 40 - 5, in units of 10⁻⁸.
     expect(changes).toEqual([
-      'revenue: 7 amounts were rounded to six digits after the point, each by at most 0.0000005; that adds 0.000000050000000000000001 to the sum',
+      '7 amounts were rounded to six digits after the point, each by at most 0.0000005; that adds 0.000000050000000000000001 to the sum',
     ]);
   });
 
@@ -252,7 +229,7 @@ describe('--round', () => {
       expect(values.map((value) => BigInt(String(value).replace('.', '')) * 1_000n)).toEqual(rounded);
       const exact = nanos.filter((n) => n % 1_000n === 0n).length;
       expect(changes, type).toEqual([
-        `revenue: ${1_000 - exact} amounts were rounded to six digits after the point, each by at most 0.0000005; that adds ${nanosOf(added)} to the sum`,
+        `${1_000 - exact} amounts were rounded to six digits after the point, each by at most 0.0000005; that adds ${nanosOf(added)} to the sum`,
       ]);
     }
   });
@@ -274,9 +251,8 @@ describe('--round', () => {
 });
 
 describe('identifiers and counts', () => {
-  const CASES: readonly [type: string, cases: Cases, ...says: string[]][] = [
-    [
-      'VARCHAR',
+  exactOrRefused('container_id', {
+    VARCHAR: [
       [
         ...casesOf(`9223372036854775807 9223372036854775807; -9223372036854775808 -9223372036854775808; 1e3 1000;
           1.5E+1 15; 9223372036854775.807e3 9223372036854775807; 1000.0 1000; 120e-1 12; +5 5; 007 7; 5. 5;
@@ -289,40 +265,29 @@ describe('identifiers and counts', () => {
       'in 1 record, "1,234" has separators between its digits, or a comma for a point. Write 1234 or 1.234, whichever it means',
       'in 1 record, "0x10" is no number. Write digits with a point, like 1234.5, or leave it empty',
     ],
-    [
-      'DOUBLE',
+    DOUBLE: [
       casesOf(`9007199254740991 9007199254740991; -7 -7; NaN NULL; 9007199254740992 NULL; inf NULL;
         7.5 NULL`),
       'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
       'in 2 records, "9007199254740992.0" for example is beyond 9007199254740991, where a float no longer holds every whole number: it may have been another. Write integers at the source',
     ],
-    [
-      'DECIMAL(20,1)',
+    'DECIMAL(20,1)': [
       casesOf('7.0 7; 7.5 NULL; 9223372036854775808 NULL'),
       'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
       'in 1 record, "9223372036854775808.0" needs more than the 64 bits of a whole number. Correct it at the source',
     ],
-    [
-      'UBIGINT',
+    UBIGINT: [
       casesOf('7 7; 18446744073709551615 NULL'),
       'in 1 record, "18446744073709551615" needs more than the 64 bits of a whole number. Correct it at the source',
     ],
-  ];
-  it.each(CASES)('of type %s are exact or refused', async (type, cases, ...says) => {
-    const { values, losses } = await convertColumn({ column: 'container_id', type }, writtenOf(cases));
-    expect(values).toEqual(becomesOf(cases));
-    expect(losses).toEqual(says.map((text) => `a.csv: container_id: ${text}`));
   });
 });
 
 describe('text', () => {
   it('stays unchanged, whatever it contains', async () => {
     const texts = ['NaN', 'NULL', '\\N', 'None', '', ' ', '1e3', null];
-    expect(await convertColumn({ column: 'device_or_proxy' }, texts)).toEqual({
-      values: texts,
-      losses: [],
-      changes: [],
-    });
+    const { values, losses, changes } = await convertColumn({ column: 'device_or_proxy' }, texts);
+    expect([values, losses, changes]).toEqual([texts, [], []]);
   });
 });
 
@@ -349,7 +314,7 @@ describe('times', () => {
     expect(values).toEqual(becomesOf(WRITTEN));
     expect(losses).toEqual([]);
     expect(changes).toEqual([
-      'event_time: 7 times without an offset were taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin',
+      '7 times without an offset were taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin',
     ]);
   });
 
@@ -366,7 +331,7 @@ describe('times', () => {
       'in 1 record, "1969-12-31" is before 1970 or after 9999. Correct it at the source',
       'in 8 records, "2026-01-31 12:00:00.+01" for example is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
     ];
-    expect(losses).toEqual(says.map((text) => `a.csv: event_time: ${text}`));
+    expect(losses).toEqual(says);
   });
 
   const TYPES: readonly [type: string, written: string, becomes: string, changes: number][] = [
@@ -382,7 +347,7 @@ describe('times', () => {
       const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, [written]);
       expect({ values, losses }).toEqual({ values: [becomes], losses: [] });
       expect(changes).toEqual(
-        changed ? [expect.stringMatching(/^event_time: 1 time without an offset was taken as UTC;/)] : [],
+        changed ? [expect.stringMatching(/^1 time without an offset was taken as UTC;/)] : [],
       );
     },
   );
@@ -405,31 +370,26 @@ describe('--time-zone', () => {
     const { values, losses, changes } = await convertColumn(berlin, writtenOf(cases));
     expect(values).toEqual(becomesOf(cases));
     expect(losses).toEqual([]);
-    expect(changes).toEqual([
-      'event_time: 7 times without an offset were taken as local time of Europe/Berlin',
-    ]);
+    expect(changes).toEqual(['7 times without an offset were taken as local time of Europe/Berlin']);
   });
 
   it('does not apply to INT96 times, which Spark writes in UTC', async () => {
     const spark = { ...berlin, type: 'TIMESTAMP', declared: 'INT96' };
-    expect(await convertColumn(spark, ['2026-03-29 02:30:00'])).toEqual({
-      values: ['2026-03-29 02:30:00'],
-      losses: [],
-      changes: [],
-    });
+    const values = ['2026-03-29 02:30:00'];
+    expect(await convertColumn(spark, values)).toEqual({ values, losses: [], changes: [] });
   });
 
   const FORWARD = ['2026-03-29 02:59:59.999', '2026-03-29 02:00:00'];
   const CHANGED = [...FORWARD, '2026-10-25 02:00:00', '2026-10-25 02:59:59.999'];
   const GAP =
-    'a.csv: event_time: in 2 records, "2026-03-29 02:00:00" for example does not exist in Europe/Berlin, where clocks went forward from 2026-03-29 02:00:00 to 2026-03-29 03:00:00. Correct it at the source, or say another --time-zone';
+    'in 2 records, "2026-03-29 02:00:00" for example does not exist in Europe/Berlin, where clocks went forward from 2026-03-29 02:00:00 to 2026-03-29 03:00:00. Correct it at the source, or say another --time-zone';
 
   it('refuses local times that do not exist or occur twice, and names the change of clocks', async () => {
     const { values, losses } = await convertColumn(berlin, CHANGED);
     expect(values).toEqual([null, null, null, null]);
     expect(losses).toEqual([
       GAP,
-      'a.csv: event_time: in 2 records, "2026-10-25 02:00:00" for example comes twice in Europe/Berlin, where clocks went back from 2026-10-25 03:00:00 to 2026-10-25 02:00:00. Write the offset at the source, or say which is meant: --ambiguous earlier or --ambiguous later',
+      'in 2 records, "2026-10-25 02:00:00" for example comes twice in Europe/Berlin, where clocks went back from 2026-10-25 03:00:00 to 2026-10-25 02:00:00. Write the offset at the source, or say which is meant: --ambiguous earlier or --ambiguous later',
     ]);
   });
 
@@ -441,7 +401,7 @@ describe('--time-zone', () => {
     expect(values).toEqual([null, null, first, last]);
     expect(losses).toEqual([GAP]);
     expect(changes[1]).toBe(
-      `event_time: 2 times in the hour that comes twice in Europe/Berlin were taken as the ${ambiguous}`,
+      `2 times in the hour that comes twice in Europe/Berlin were taken as the ${ambiguous}`,
     );
   });
 
@@ -450,11 +410,8 @@ describe('--time-zone', () => {
     ['a day that Samoa skipped', 'TIMESTAMP', 'Pacific/Apia', '2011-12-30 12:00:00'],
   ])('refuses %s', async (_, type, timeZone, written) => {
     const { losses } = await convertColumn({ column: 'event_time', type, timeZone }, [written]);
-    expect(losses).toEqual([
-      expect.stringMatching(
-        RegExp(`in 1 record, "${written}" does not exist in ${timeZone}, where clocks went`),
-      ),
-    ]);
+    const says = `in 1 record, "${written}" does not exist in ${timeZone}, where clocks went`;
+    expect(losses).toEqual([expect.stringContaining(says)]);
   });
 
   // DuckDB's ICU library has its own table of zones and its own code, independent of Node's.
@@ -523,7 +480,7 @@ describe('numbers in a column of times', () => {
       const [first, last] = [cases[0]?.[1], cases.at(-1)?.[1]];
       const many = `${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit}`;
       expect(changes).toEqual([
-        `event_time: ${many} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
+        `${many} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
       ]);
     },
   );
@@ -532,7 +489,7 @@ describe('numbers in a column of times', () => {
     const texts = ['1769860800', '1769860801', '1769860800123'];
     const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, texts);
     expect(losses).toEqual([
-      'a.csv: event_time: its numbers seem to count different units since 1970: 2 fit seconds, 1 fits milliseconds. If all count the same, say which: --time-unit; else write them in one unit at the source',
+      'its numbers seem to count different units since 1970: 2 fit seconds, 1 fits milliseconds. If all count the same, say which: --time-unit; else write them in one unit at the source',
     ]);
     expect(changes).toEqual([]);
   });
@@ -540,7 +497,7 @@ describe('numbers in a column of times', () => {
   it('are refused if they fit no unit, for example days and hours written in digits', async () => {
     const { losses } = await convertColumn({ column: 'event_time' }, ['20260131', '2026013112', '-5']);
     expect(losses).toEqual([
-      'a.csv: event_time: in 3 records, "-5" for example is not between 2000 and May 2033, whether it counts seconds, milliseconds, microseconds or nanoseconds since 1970. Say what it counts: --time-unit seconds|milliseconds|microseconds|nanoseconds; or write times like 2026-01-31T23:59:59Z',
+      'in 3 records, "-5" for example is not between 2000 and May 2033, whether it counts seconds, milliseconds, microseconds or nanoseconds since 1970. Say what it counts: --time-unit seconds|milliseconds|microseconds|nanoseconds; or write times like 2026-01-31T23:59:59Z',
     ]);
   });
 
@@ -548,13 +505,13 @@ describe('numbers in a column of times', () => {
     const texts = ['2026-01-31T12:00:00Z', '1769860800'];
     const { losses } = await convertColumn({ column: 'event_time' }, texts);
     expect(losses).toEqual([
-      'a.csv: event_time: 1 number stands among 1 written time. Say what the numbers count: --time-unit; or write all as times at the source',
+      '1 number stands among 1 written time. Say what the numbers count: --time-unit; or write all as times at the source',
     ]);
     const told = await convertColumn({ column: 'event_time', timeUnit: 'seconds' }, texts);
     expect(told).toEqual({
       values: ['2026-01-31 12:00:00', '2026-01-31 12:00:00'],
       losses: [],
-      changes: ['event_time: 1 number was read as seconds since 1970: 2026-01-31 12:00:00'],
+      changes: ['1 number was read as seconds since 1970: 2026-01-31 12:00:00'],
     });
   });
 
@@ -563,32 +520,20 @@ describe('numbers in a column of times', () => {
       { column: 'event_time', type: 'DECIMAL(38,0)', timeUnit: 'milliseconds' },
       ['0', '1769860800', '253402300799999', '253402300800000', '-1', '100000000000000000000000'],
     );
-    expect(values).toEqual([
-      '1970-01-01 00:00:00',
-      '1970-01-21 11:37:40.8',
-      '9999-12-31 23:59:59.999',
-      null,
-      null,
-      null,
-    ]);
+    const first = ['1970-01-01 00:00:00', '1970-01-21 11:37:40.8', '9999-12-31 23:59:59.999'];
+    expect(values).toEqual([...first, null, null, null]);
     expect(losses).toEqual([
-      'a.csv: event_time: in 3 records, "-1" for example is not between 1970 and 9999 if it counts milliseconds. Give another --time-unit, or correct it at the source',
+      'in 3 records, "-1" for example is not between 1970 and 9999 if it counts milliseconds. Give another --time-unit, or correct it at the source',
     ]);
   });
 
   it('are refused if they are single floats, or if some are missing', async () => {
     const single = await convertColumn({ column: 'event_time', type: 'FLOAT' }, ['1769860800']);
-    expect(single.losses).toEqual([
-      expect.stringMatching(
-        /event_time is FLOAT, of which no timestamp can be made\. A single float is minutes away/,
-      ),
-    ]);
-    const missing = await convertColumn({ column: 'event_time', type: 'DOUBLE' }, [
-      '1769860800',
-      'NaN',
-      null,
-    ]);
-    expect(missing.losses).toEqual([
+    const says = 'event_time is FLOAT, of which no timestamp can be made. A single float is minutes away';
+    expect(single.losses).toEqual([expect.stringContaining(says)]);
+    const given = { column: 'event_time', type: 'DOUBLE' };
+    const { losses } = await convertColumn(given, ['1769860800', 'NaN', null]);
+    expect(losses).toEqual([
       expect.stringContaining('in 2 records, "nan" for example is missing. Fill it in'),
     ]);
   });
@@ -615,19 +560,14 @@ describe('changes of several files', () => {
 });
 
 describe('the options about values', () => {
+  const NO_ZONE =
+    /^--time-zone is "Berlin", which is no zone\. It can be a name of the IANA list, for example Europe\/Berlin/;
+  const NO_UNIT = /^--time-unit is "days"; it can be seconds, milliseconds, microseconds, nanoseconds$/;
+  const berlin = { 'time-zone': 'Europe/Berlin' };
   it.each([
-    [
-      { 'time-zone': 'Berlin' },
-      /^--time-zone is "Berlin", which is no zone\. It can be a name of the IANA list, for example Europe\/Berlin/,
-    ],
-    [
-      { 'time-unit': 'days' },
-      /^--time-unit is "days"; it can be seconds, milliseconds, microseconds, nanoseconds$/,
-    ],
-    [
-      { 'time-zone': 'Europe/Berlin', ambiguous: 'both' },
-      /^--ambiguous is "both"; it can be earlier, later$/,
-    ],
+    [{ 'time-zone': 'Berlin' }, NO_ZONE],
+    [{ 'time-unit': 'days' }, NO_UNIT],
+    [{ ...berlin, ambiguous: 'both' }, /^--ambiguous is "both"; it can be earlier, later$/],
     [{ ambiguous: 'later' }, /^--ambiguous decides about local times: say --time-zone too$/],
   ])('are refused with an error that says what is allowed: %j', (written, says) => {
     expect(() => valueOptions(written)).toThrow(says);

@@ -4,10 +4,8 @@ import { startReleaseStandIn } from './release-stand-in.ts';
 
 describe('movedAliases', () => {
   it('reads to which version each alias leads, and which version the stack has now', async () => {
-    const aws = await startReleaseStandIn({
-      public: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'],
-      downloads: ['bbbbbbbbbbbb'],
-    });
+    const [a, b] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] as const;
+    const aws = await startReleaseStandIn({ public: [a, b], downloads: [b] });
     onTestFinished(() => aws.close());
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
     expect(await movedAliases('prod')).toBeUndefined();

@@ -63,24 +63,12 @@ describe('releaseToGoTo', () => {
     expect(goTo(functions, deployed, end)).toBe(named(to));
   });
 
+  const PUT_BACK = /^CloudFormation has put .* at a{12}\..*:\n {2}a{12} .*\n {2}z/;
   it.each<[string, string, RegExp, DeploymentEnd?]>([
     ['no function has an alias', ' x', /^Nothing to go back to: no function has the alias.*docs\/deploy\.md/],
-    [
-      'there is one release',
-      'a a, aa a',
-      /^Nothing to go back to: a{12} \(published 2026-01-02T00:00:00Z\) is/,
-    ],
-    [
-      'all were taken back',
-      'ZYa a',
-      /^Every release before a{12} .*name it:\n {2}y{12} \(.*, taken back\)\n {2}z/,
-    ],
-    [
-      'the last was put back',
-      'za a',
-      /^CloudFormation has put .* at a{12}\..*:\n {2}a{12} .*\n {2}z/,
-      'put-back',
-    ],
+    ['one release', 'a a, aa a', /^Nothing to go back to: a{12} \(published 2026-01-02T00:00:00Z\) is/],
+    ['all went back', 'ZYa a', /^Every release before a{12} .*name it:\n {2}y{12} \(.*, taken back\)\n {2}z/],
+    ['the last was put back', 'za a', PUT_BACK, 'put-back'],
   ])('throws a fault that says what to do, if %s', (_, functions, message, end = 'done') => {
     expect(() => goTo(functions, 'a', end)).toThrow(message);
   });
@@ -108,11 +96,7 @@ describe('releaseNamed', () => {
   it.each([
     ['a beginning that is too short', 'abc1', 'Name the release by 7 characters or more.'],
     ['a commit with two releases', 'abc1234', `abc1234 may be:\n${other}\n${one}`],
-    [
-      'a release without versions',
-      'dddddddd',
-      'No function has a version of dddddddd. There are:\n  v2 (publ',
-    ],
+    ['no versions', 'dddddddd', 'No function has a version of dddddddd. There are:\n  v2 (publ'],
   ])('throws a fault for %s', (_, given, message) => {
     expect(() => releaseNamed(functions, given)).toThrow(message);
   });

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { serve } from '../../local/serve.ts';
+import { type Answer, give, list, refusal, result, stackWith } from './aws-answer.ts';
 
 export const STAGE = 'prod';
 const SERVICE = `performance-reports-${STAGE}`;
@@ -43,20 +44,10 @@ export interface ReleaseStandIn {
 }
 
 /** Starts the stand-in with these functions. Each has the releases of its versions; the last version is live. */
-export async function startReleaseStandIn(
-  functions: Readonly<Record<string, readonly string[]>>,
-): Promise<ReleaseStandIn> {
+export async function startReleaseStandIn(functions: Readonly<Record<string, readonly string[]>>) {
   const { url, close } = await serve(async (request, response) => {
-    const {
-      status = 200,
-      headers = {},
-      body,
-    } = answer(standIn, {
-      method: request.method ?? '',
-      url: new URL(request.url ?? '', 'http://aws'),
-      text: await text(request),
-    });
-    response.writeHead(status, headers).end(typeof body === 'object' ? JSON.stringify(body) : body);
+    const { method = '', url = '' } = request;
+    give(response, answer(standIn, { method, url: new URL(url, 'http://aws'), text: await text(request) }));
   });
   const entries = Object.entries(functions);
   const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
@@ -64,10 +55,7 @@ export async function startReleaseStandIn(
     env: { AWS_ENDPOINT_URL: url, AWS_REGION: 'us-east-1', ...credentials },
     url,
     functions: new Map(
-      entries.map(([name, releases]) => [
-        name,
-        { releases, version: releases.length, takenBack: new Set<number>() },
-      ]),
+      entries.map(([name, releases]) => [name, { releases, version: releases.length, takenBack: new Set() }]),
     ),
     stackStatus: 'UPDATE_COMPLETE',
     stackVersions: Object.fromEntries(entries.map(([name, releases]) => [name, releases.length])),
@@ -86,13 +74,6 @@ interface Call {
   readonly text: string;
 }
 
-interface Answer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The body: an object is sent as JSON, a string as text. */
-  readonly body?: object | string;
-}
-
 function answer(standIn: ReleaseStandIn, { method, url, text }: Call): Answer {
   const [, name, what, alias] =
     /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)(?:\/([\w-]+))?/.exec(url.pathname) ??
@@ -103,11 +84,12 @@ function answer(standIn: ReleaseStandIn, { method, url, text }: Call): Answer {
       : route(standIn, url.pathname.slice(STAGE.length + 1));
   const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
   const found = standIn.functions.get(short);
-  if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
+  if (!found) return refusal('ResourceNotFoundException', 'made to refuse', 404);
   const { releases, version, takenBack } = found;
   if (what === 'versions') return versions(releases, Number(url.searchParams.get('Marker') ?? 0));
+  const isLive = url.searchParams.get('Qualifier') === 'live';
   if (what === 'configuration')
-    return configuration(url.searchParams.get('Qualifier') === 'live' ? releases[version - 1] : '$LATEST');
+    return { body: { Environment: environmentOf(isLive ? releases[version - 1] : '$LATEST') } };
   if (method === 'GET') {
     const marks = [...takenBack].map((number) => [`${MARK}${number}`, number] as const);
     const aliases = [...marks, ['live', version] as const];
@@ -116,19 +98,10 @@ function answer(standIn: ReleaseStandIn, { method, url, text }: Call): Answer {
   return changeAlias(standIn, short, found, { method, ...(text ? JSON.parse(text) : { Name: alias }) });
 }
 
-const refusal = ({ status, type }: Refusal): Answer => ({
-  status,
-  headers: { 'x-amzn-errortype': type },
-  body: { __type: type, message: 'made to refuse' },
-});
-
 /** The number of versions on a page. AWS's pages have fifty. */
 const PAGE = 2;
 
 const environmentOf = (release: string | undefined) => ({ Variables: { COMMIT: release } });
-const configuration = (release: string | undefined): Answer => ({
-  body: { Environment: environmentOf(release) },
-});
 
 function versions(releases: readonly string[], from: number): Answer {
   const published = releases.map((release, index) => ({
@@ -154,7 +127,7 @@ function changeAlias(
   const call = `${operation} ${name} ${method === 'PUT' ? FunctionVersion : Name}`;
   calls.push(call);
   const refused = refuse(call);
-  if (refused) return refusal(refused);
+  if (refused) return refusal(refused.type, 'made to refuse', refused.status);
   if (method === 'PUT') found.version = Number(FunctionVersion);
   else found.takenBack[method === 'POST' ? 'add' : 'delete'](Number(Name.slice(MARK.length)));
   return { status: method === 'DELETE' ? 204 : 200, body: {} };
@@ -162,41 +135,31 @@ function changeAlias(
 
 function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer {
   const action = form.get('Action') ?? '';
-  const result = (content: string): Answer => ({
-    headers: { 'content-type': 'text/xml' },
-    body: `<${action}Response xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><${action}Result>${content}</${action}Result></${action}Response>`,
-  });
   if (action === 'CancelUpdateStack') {
     standIn.calls.push(action);
     standIn.stackStatus = 'UPDATE_ROLLBACK_IN_PROGRESS';
-    return result('');
+    return result(action, '');
   }
-  if (action === 'ListStackResources') return result(stackResources(standIn));
+  if (action === 'ListStackResources')
+    return result(action, list('StackResourceSummaries', stackResources(standIn)));
   const status = standIn.stackStatus;
   if (status === 'UPDATE_ROLLBACK_IN_PROGRESS') {
     standIn.onPutBack();
     standIn.stackStatus = 'UPDATE_ROLLBACK_COMPLETE';
   }
-  const outputs = [
-    ['PartnersBucket', 'partners'],
-    ['ApiUrl', `${standIn.url}/${STAGE}/`],
-  ].map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  return result(
-    `<Stacks><member><StackStatus>${status}</StackStatus><Outputs>${outputs.join('')}</Outputs></member></Stacks>`,
-  );
+  return stackWith({ PartnersBucket: 'partners', ApiUrl: `${standIn.url}/${STAGE}/` }, status);
 }
 
-function stackResources({ stackVersions }: ReleaseStandIn): string {
-  const version = (of: string, number: number, status: string) =>
-    `<member><ResourceType>AWS::Lambda::Version</ResourceType><PhysicalResourceId>arn:aws:lambda:us-east-1:0:function:${SERVICE}-${of}:${number}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
-  const members = Object.entries(stackVersions).flatMap(([of, number]) => [
-    version(of, number, 'UPDATE_COMPLETE'),
-    version(of, number - 1, 'DELETE_SKIPPED'),
-  ]);
-  return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
-}
+const stackResources = ({ stackVersions }: ReleaseStandIn) =>
+  Object.entries(stackVersions).flatMap(([of, number]) =>
+    Object.entries({ [number]: 'UPDATE_COMPLETE', [number - 1]: 'DELETE_SKIPPED' }).map(
+      ([version, ResourceStatus]) => ({
+        ResourceType: 'AWS::Lambda::Version',
+        PhysicalResourceId: `arn:aws:lambda:us-east-1:0:function:${SERVICE}-${of}:${version}`,
+        ResourceStatus,
+      }),
+    ),
+  );
 
 /** The answer of the version to which the alias leads. */
 function route({ functions, silent }: ReleaseStandIn, path: string): Answer {

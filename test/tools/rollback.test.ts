@@ -40,11 +40,10 @@ const deployed = (version: number) => {
 const withSeconds = expect.stringMatching(/ answer with it, after \d+ s\.$/);
 const published = (release: string) =>
   `${release} (published 2026-01-0${'abc'.indexOf(release[0] as string) + 1}T00:00:00Z)`;
+const already = [`Stage prod is at ${published(A)} already.`, 'Name a release to go elsewhere.'];
 /** The last lines, whatever has happened. */
 const closing = (from?: string) => [
-  expect.stringMatching(
-    /^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles, rou/,
-  ),
+  expect.stringMatching(/^Gone back: .*environment, with the settings .* Not gone back: .* tables, roles/),
   'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
   expect.stringContaining(`puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`),
   ...(from ? [`To undo this: npm run rollback -- prod ${from}`] : []),
@@ -77,11 +76,7 @@ describe('npm run rollback', () => {
 
   it.each([
     ['UpdateAlias', { status: 429, type: 'TooManyRequestsException' }, 'Lambda throttles'],
-    [
-      'CreateAlias',
-      { status: 409, type: 'ResourceConflictException' },
-      'another command makes the same mark',
-    ],
+    ['CreateAlias', { status: 409, type: 'ResourceConflictException' }, 'another command makes the mark'],
   ])('goes on after the answer to %s %j: %s', async (operation, refusal) => {
     aws.refuse = (call) => {
       if (!call.startsWith(operation)) return undefined;
@@ -94,8 +89,8 @@ describe('npm run rollback', () => {
   });
 
   it('moves the other functions if one cannot be moved, names that one, and ends with exit code 1', async () => {
-    aws.refuse = (call) =>
-      call === 'UpdateAlias public 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
+    const refusal = { status: 403, type: 'AccessDeniedException' };
+    aws.refuse = (call) => (call === 'UpdateAlias public 3' ? refusal : undefined);
     const { code, lines } = await rollback();
     expect([code, versions()]).toEqual([1, { ...allAt(3), public: 4 }]);
     expect(lines).toContain('FAILED: public: AccessDeniedException: made to refuse');
@@ -128,13 +123,10 @@ describe('npm run rollback', () => {
   it('ends well if the gateway’s limits let it not hear some functions', async () => {
     for (const path of ['/openapi.json', '/reporting/publisherperformance']) aws.silent.set(path, 429);
     const { code, lines } = await rollback([], SHORT);
-    expect([code, versions(), lines.slice(2, 4)]).toEqual([
-      0,
-      allAt(3),
-      [
-        'Not heard, because the gateway lets few requests in: /reporting/publisherperformance, /openapi.json. Their aliases are moved.',
-        expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
-      ],
+    expect([code, versions()]).toEqual([0, allAt(3)]);
+    expect(lines.slice(2, 4)).toEqual([
+      'Not heard, because the gateway lets few requests in: /reporting/publisherperformance, /openapi.json. Their aliases are moved.',
+      expect.stringMatching(/and the other routes answer with it, after \d+ s\.$/),
     ]);
   });
 
@@ -158,11 +150,7 @@ describe('npm run rollback', () => {
     // A repeated command does not go back further.
     aws.silent.clear();
     const again = await rollback();
-    expect([again.code, ...again.lines.slice(0, 2)]).toEqual([
-      0,
-      `Stage prod is at ${published(A)} already.`,
-      'Name a release to go elsewhere.',
-    ]);
+    expect([again.code, ...again.lines.slice(0, 2)]).toEqual([0, ...already]);
     expect(versions()).toEqual(allAt(3));
   });
 
@@ -170,17 +158,14 @@ describe('npm run rollback', () => {
     deployed(3);
     named('downloads').version = 4;
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
-    aws.onPutBack = () => {
-      named('downloads').version = 3;
-    };
+    aws.onPutBack = () => Object.assign(named('downloads'), { version: 3 });
     const { code, lines } = await rollback();
     expect([code, aws.calls]).toEqual([0, ['CancelUpdateStack']]);
     expect(lines).toEqual([
       'A deployment was under way, and is stopped.',
       'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
       'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-      `Stage prod is at ${published(A)} already.`,
-      'Name a release to go elsewhere.',
+      ...already,
       withSeconds,
       ...closing(),
     ]);
@@ -203,9 +188,7 @@ describe('npm run rollback', () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
     expect([code, moves()]).toEqual([1, []]);
-    expect(lines.at(-1)).toMatch(
-      /is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this command/,
-    );
+    expect(lines.at(-1)).toMatch(/is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this/);
   });
 
   it('stops no deployment if no function has a version of the named release', async () => {

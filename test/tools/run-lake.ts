@@ -19,15 +19,10 @@ export const runLake = (parameters: readonly string[]): Promise<LakeRun> =>
   runLakeExactly(parameters[0] === 'convert' ? [...parameters, ...WITHOUT] : parameters);
 
 export async function runLakeExactly(parameters: readonly string[]): Promise<LakeRun> {
-  let stdout = '';
-  let stderr = '';
+  const [out, err]: [string[], string[]] = [[], []];
   const code = await lakeCommand(parameters, {
-    out: (text) => {
-      stdout += text;
-    },
-    err: (text) => {
-      stderr += text;
-    },
+    out: (text) => out.push(text),
+    err: (text) => err.push(text),
   });
-  return { code, stdout, stderr };
+  return { code, stdout: out.join(''), stderr: err.join('') };
 }
