@@ -69,7 +69,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
     seed,
     plan,
     time,
-    troubles: { happened: [], happens: (kind) => kind === 'query fails' },
+    troubles: { happened: [], kinds: new Set(), happens: (kind) => kind === 'query fails' },
     count: () => {},
     tell: undefined,
     violations: [],

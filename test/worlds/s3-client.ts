@@ -150,9 +150,11 @@ export function s3Client(
         const meets = s3.writing
           .get(key)
           ?.some((other) => other !== mine && !other.isOver && isRecent(other));
-        if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
-          throw statusError('ConditionalRequestConflict', 409);
-        return effect(by);
+        const kind = 'conditional writes meet';
+        if (!meets || !world.troubles.happens(kind, `${by.id}/${by.calls} ${operation.name}`))
+          return effect(by);
+        by.faults.push({ kind, operation: operation.name, key });
+        throw statusError('ConditionalRequestConflict', 409);
       });
     } finally {
       mine.isOver = true;

@@ -70,7 +70,7 @@ export async function simulate(
     seed,
     plan,
     time,
-    troubles: troubles(without, () => time.now() >= quietAt, count),
+    troubles: troubles(plan, without, () => time.now() >= quietAt, count),
     count,
     tell: isTold ? tell : undefined,
     violations,

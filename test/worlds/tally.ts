@@ -1,4 +1,5 @@
 import { FAULT_KINDS } from './fault-kinds.ts';
+import { judged, RULES } from './invariants/judge.ts';
 import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
 
 /** In a run of at least this many worlds, everything in `EXPECTED` must happen. */
@@ -9,6 +10,7 @@ export const EXPECTED: readonly string[] = [
   ...FAULT_KINDS,
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),
   ...OPERATOR_KINDS.map((kind) => `operator ${kind}`),
+  ...RULES.map(judged),
   'function dies before a call',
   'function dies after a call',
   'clock is set',

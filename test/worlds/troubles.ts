@@ -1,12 +1,48 @@
-/**
- * Everything that goes wrong in a world, by name: faults of calls, failing queries, late events. Another run of the
- * world can leave out any of these troubles.
- */
+import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts';
+import type { Plan } from './plan.ts';
+
+/** Troubles that happen to one call, query or event at a time. Another run of the world can leave out any of them. */
+export type HappeningTrouble =
+  | FaultKind
+  | 'reading breaks'
+  | 'conditional writes meet'
+  | 'query fails'
+  | 'query hangs'
+  | 'query goes back to the queue'
+  | 'query is forgotten'
+  | 'token is of another query'
+  | 'result is no CSV of the engine'
+  | 'result lies elsewhere'
+  | 'result appears late'
+  | 'result is removed'
+  | 'event comes late'
+  | 'event comes twice';
+
+/** Everything that may go wrong in a world, by kind. The first ones are in its plan, and count from its beginning. */
+export type Trouble =
+  | 'release before'
+  | 'outage'
+  | 'wrong clock'
+  | 'clock is set'
+  | 'unlisted lake'
+  | 'kept listings'
+  | HappeningTrouble;
+
+/** Troubles of calls, by which requests lose time, or what they know. */
+export const TROUBLES_OF_CALLS = [
+  ...FAULT_KINDS,
+  'reading breaks',
+  'conditional writes meet',
+  'outage',
+] as const satisfies readonly Trouble[];
+
 export interface Troubles {
   /** Whether this trouble happens now. If it does, it is counted. */
-  happens(kind: string, id: string): boolean;
+  happens(kind: HappeningTrouble, id: string): boolean;
   /** The names of the troubles that happened, in order. */
   readonly happened: readonly string[];
+  /** The kinds of trouble that the plan has, or that happened. */
+  readonly kinds: ReadonlySet<Trouble>;
 }
 
 /** Whether a write of a caller's requests had a fault: then what they know may be in no ticket and in no record. */
@@ -14,17 +50,29 @@ export const hasFailedWrite = ({ happened }: Troubles, callerId: string | undefi
   happened.some((each) => each.includes(` ${callerId}.`) && each.endsWith('PutObject'));
 
 export function troubles(
+  { isMixed, outages, clocks, settings }: Plan,
   without: ReadonlySet<string>,
   isOver: () => boolean,
   count: (kind: string) => void,
 ): Troubles {
+  const planned: Readonly<Partial<Record<Trouble, boolean>>> = {
+    'release before': isMixed,
+    outage: outages.length > 0,
+    'wrong clock': clocks.wrong !== undefined,
+    'clock is set': clocks.set !== undefined,
+    'unlisted lake': !settings.isListed,
+    'kept listings': settings.listingSeconds > 0,
+  };
+  const kinds = new Set((Object.keys(planned) as Trouble[]).filter((each) => planned[each]));
   const happened: string[] = [];
   return {
     happened,
+    kinds,
     happens(kind, id) {
       const name = `${kind} ${id}`;
       if (isOver() || without.has(name)) return false;
       happened.push(name);
+      kinds.add(kind);
       count(kind);
       return true;
     },

@@ -1,5 +1,6 @@
 /** Rule: a publication fails only if its result is not the engine's CSV, or if its result or its request is gone. */
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
   const [, execution = ''] = /^\w+:([^.]+)/.exec(id) ?? [];
@@ -8,5 +9,5 @@ export function checkPublication({ world, athena, s3 }: Parts, id: string, error
   const isGone =
     (message.includes('is gone') && !s3.get(`athena/${execution}.csv`)) ||
     (message.includes('no publication') && !s3.get(`publications/${execution}.json`));
-  if (!query?.isJunk && !isGone) world.violate('publication-failed-without-cause', `${id}: ${message}`);
+  judge(world, { 'publication-failed-without-cause': !query?.isJunk && !isGone }, () => `${id}: ${message}`);
 }

@@ -6,18 +6,16 @@ import { LIMIT_TOLERANCE } from '../../../lib/delivery/execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 /** A stop may follow Athena's answer by this much. */
 const TOLD_LATELY_MS = 2_000;
 /** A query counts as overdue only this long after its limit, because Athena gives its times in whole seconds. */
 const LATE_MS = 2_500;
 
-/**
- * Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed.
- * Release 1.0.0 stores nothing if its lease ends while Athena refuses to stop the query.
- */
-const hasStored = ({ isDead, faults, machine }: Invocation): boolean =>
-  !isDead && faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
+/** Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed. */
+const hasStored = ({ isDead, faults }: Invocation): boolean =>
+  !isDead && faults.every(({ operation }) => operation.startsWith('Athena'));
 
 /** Whether an invocation has written a record since a time. Who has lost its lease can't. */
 const hasWrittenSince = ({ written }: Invocation, at: number): boolean =>
@@ -35,10 +33,7 @@ export const stoppedRule =
     const isSeenRunning = toldRunning !== undefined && toldRunning.at <= now;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
     const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !isSeenRunning;
-    // Release 1.0.0 doesn't know that a query which is queued has run before.
-    const isPutBack =
-      !by.machine.isOfReleaseBefore &&
-      [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each)));
+    const isPutBack = [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each)));
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);
@@ -46,11 +41,9 @@ export const stoppedRule =
     const isUnsaid = [...toldQueuedTo].some(
       ([each, at]) => each !== by && (!hasStored(each) || !hasWrittenSince(each, at)),
     );
-    if (isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs))
-      world.violate(
-        'stopped-early',
-        `${id} after ${now - submittedAt} ms, ${isQueued ? 'queued' : `running for ${now - toldRunning.at} ms`}`,
-      );
+    const findings = { 'stopped-early': isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs) };
+    const since = () => (isQueued ? 'queued' : `running for ${now - toldRunning.at} ms`);
+    judge(world, findings, () => `${id} after ${now - submittedAt} ms, ${since()}`);
   };
 
 /** Called when an invocation learns from Athena that a query is under way. */
@@ -83,7 +76,6 @@ const STOPPED_WITHIN_MS = 3_000;
  * stop it. The invocation before may have tried to stop it in vain: the running time goes on.
  */
 export const leavesOverdue = ({ athena }: Pick<Parts, 'athena'>, invocation: Invocation): boolean =>
-  invocation.faults.length === 0 &&
   [...athena.queries.values()].some(
     ({ toldOverdueTo, stopTriedBy }) =>
       (stopTriedBy.get(invocation) ?? Number.POSITIVE_INFINITY) >
