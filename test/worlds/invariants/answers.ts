@@ -3,11 +3,11 @@ import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
 import { hasFailedWrite } from '../troubles.ts';
-import { noteDeath, waitingFindings } from './calm.ts';
+import { isOwn, noteDeath, waitingFindings } from './calm.ts';
 import { failureFindings } from './failures.ts';
 import { executionOf } from './files.ts';
 import { type Findings, judge } from './judge.ts';
-import { missingFindings, refusedFindings, tooLargeFindings } from './refusals.ts';
+import { entriesOf, missingFindings, refusedFindings, tooLargeFindings } from './refusals.ts';
 import { leavesOverdue } from './stopped.ts';
 import { CALLER_LIMITS, unavailableFindings } from './unavailable.ts';
 
@@ -73,19 +73,14 @@ const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): 
 const MOST_CHANGES = 4;
 
 /**
- * Whether too many queries of a pull failed because a file vanished. If the partner's companies changed during the pull,
- * those for the same companies count. What a request learnt is lost if S3 refuses to store it in the ticket.
+ * Whether too many queries of a pull failed because a file vanished. A caller whose companies change begins anew. What a
+ * request learnt is lost if S3 refuses to store it in the ticket.
  */
-function changesTooOften({ world, athena }: Parts, { pull }: AnsweredRequest): boolean | undefined {
-  const isOwn = (id: string) => id.startsWith(`${pull.caller.id}.`);
-  const companies = [...athena.queries.values()]
-    .filter(
-      ({ cause, startedBy, submittedAt }) =>
-        cause === 'file vanished' && isOwn(startedBy.id) && submittedAt >= pull.startedAt,
-    )
-    .map((query) => query.companies);
-  if (companies.length === 0 || hasFailedWrite(world.troubles, pull.caller.id)) return undefined;
-  return companies.some((each) => companies.filter((other) => other === each).length > MOST_CHANGES);
+function changesTooOften(parts: Parts, { pull, answeredAt }: AnsweredRequest): boolean | undefined {
+  const isMoved = entriesOf(parts, pull, answeredAt).length > 1;
+  if (isMoved || hasFailedWrite(parts.world.troubles, pull.caller.id)) return undefined;
+  const own = [...parts.athena.queries.values()].filter((query) => isOwn(query, pull));
+  return own.filter(({ cause }) => cause === 'file vanished').length > MOST_CHANGES;
 }
 
 /** The time that a caller's last hop and failing calls may add to its wait. */

@@ -31,7 +31,7 @@ const LARGE_MS = 65_000;
 const SEEN_SOON_MS = 8_000;
 
 /** Whether one of the requests of a pull started the query. */
-const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
+export const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
   startedBy.id.startsWith(`${caller.id}.`) && submittedAt >= startedAt;
 
 /** Whether a request that found the result had seen the end soon. A result may appear later than the end. */
@@ -133,7 +133,7 @@ export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt
 
 /** A slot that has been free for this long is found. */
 const FREE_SLOT_MS = 5_000;
-/** If a function died before it used its slot, the slot is found after a minute, and a query that fails leaves it late. */
+/** If a function died before it used its slot, the slot is found after a minute. */
 const LOST_SLOT_MS = 100_000;
 
 /** What an answer shows that leads its caller to another hop. Some clients follow few redirects. */
@@ -165,8 +165,9 @@ function isSlotFree(
   const taken = [...athena.queries.values()].filter(
     ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen keeps its slot for a while.
-      (endedAt >= since || toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
+      // A query whose end nobody has seen, or recorded, keeps its slot for a while.
+      (endedAt >= since ||
+        toldEndTo.every(({ at, by }) => at >= since || by.isDead || by.faults.length > 0)) &&
       answeredAt - submittedAt < 2.1 * longestQueryMs,
   );
   return taken.length < queriesPerPartner;

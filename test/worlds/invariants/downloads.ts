@@ -50,18 +50,15 @@ const HELD_UP_MS = 30_000;
 /** A report without a version is for callers who came before its query's end, or while its listing may be kept. */
 function hasJoinedLate(
   { world }: Parts,
-  { pull, startedAt, answer }: AnsweredRequest,
+  { pull, answer }: AnsweredRequest,
   { toldEndTo }: EngineQuery,
 ): boolean | undefined {
-  const { settings, clocks } = world.plan;
   if (answer.invocation.faults.length > 0) return undefined;
+  const { settings, clocks } = world.plan;
+  const keptMs = settings.listingSeconds > 0 ? settings.listingSeconds * 1_000 + 2 * clocks.skewMs : 0;
   const heldUpMs = toldEndTo.some(({ by }) => by.faults.length > 0) ? HELD_UP_MS : 0;
   const seenAt = Math.max(...toldEndTo.map(({ at }) => at));
-  const isEarly = pull.startedAt <= seenAt + COARSE_MS + heldUpMs;
-  const listedAt = Math.max(...toldEndTo.map(({ by }) => by.startedAt));
-  const keptMs = settings.listingSeconds * 1_000;
-  const isKept = keptMs > 0 && startedAt <= listedAt + keptMs + COARSE_MS + heldUpMs + 2 * clocks.skewMs;
-  return !isEarly && !isKept;
+  return pull.startedAt > seenAt + COARSE_MS + heldUpMs + keptMs;
 }
 
 /** Whether a hit fits no state of the lake during the request. */

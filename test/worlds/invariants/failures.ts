@@ -6,6 +6,7 @@ import { openedBy } from '../modelled-register.ts';
 import { type Parts, recordOf, stateOf } from '../parts.ts';
 import type { Findings } from './judge.ts';
 import { entriesOf } from './refusals.ts';
+import { MOST_QUERIES } from './unavailable.ts';
 import { isNamedHole } from './versions.ts';
 
 /** A time may be wrong by this much: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
@@ -40,10 +41,8 @@ export function failureFindings(parts: Parts, { answer, pull, hop }: AnsweredReq
         'failed-without-cause': !query?.isLarge || !mayFail,
       };
     }
-    default: {
-      const isSaid = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
-      return { 'failed-without-cause': !isSaid && !faults.some(({ kind }) => kind === 'denied') };
-    }
+    default:
+      return { 'failed-without-cause': !faults.some(({ kind }) => kind === 'denied') };
   }
 }
 
@@ -78,9 +77,6 @@ function queryFindings({ athena, lake, world }: Parts, query: EngineQuery | unde
     'changed-data-is-500': cause === 'file vanished' ? !isHole : undefined,
   };
 }
-
-/** The service gives up after so many queries without a result that it could read. */
-const MOST_QUERIES = 6;
 
 const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query }: EngineQuery): boolean =>
   (isGone || forgottenAt !== undefined) &&

@@ -63,7 +63,7 @@ const EXCUSES = {
   // Failures.
   'failed-without-cause': [],
   'failure-of-others': UNKNOWN,
-  'not-tried-again': [],
+  'not-tried-again': MADE_AGAIN,
   'stopped-query-is-500': BESIDE,
   'changed-data-is-500': ['unlisted lake'],
   // What is not available.

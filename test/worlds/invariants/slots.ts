@@ -43,4 +43,4 @@ const isPredecessor = (earlier: EngineQuery, query: EngineQuery): boolean =>
   earlier.companies === query.companies &&
   earlier.endedAt !== undefined &&
   earlier.endedAt <= query.submittedAt &&
-  (earlier.state !== 'SUCCEEDED' || earlier.isJunk === true || earlier.forgottenAt !== undefined);
+  (earlier.state !== 'SUCCEEDED' || Boolean(earlier.isJunk || earlier.isGone || earlier.forgottenAt));

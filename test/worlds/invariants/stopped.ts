@@ -13,12 +13,13 @@ const TOLD_LATELY_MS = 2_000;
 /** A query counts as overdue only this long after its limit, because Athena gives its times in whole seconds. */
 const LATE_MS = 2_500;
 
-/** Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed. */
-const hasStored = ({ isDead, faults }: Invocation): boolean =>
-  !isDead && faults.every(({ operation }) => operation.startsWith('Athena'));
-
-/** Whether an invocation has written a record since a time. Who has lost its lease can't. */
-const hasWrittenSince = ({ written }: Invocation, at: number): boolean =>
+/**
+ * Whether an invocation has surely stored what it had learnt about a query by a time: it has not died, no call to S3
+ * failed, and it has written a record since then. Who has lost its lease can't.
+ */
+const hasStored = ({ isDead, faults, written }: Invocation, at: number): boolean =>
+  !isDead &&
+  faults.every(({ operation }) => operation.startsWith('Athena')) &&
   [...written].some(([key, { lastModified }]) => key.startsWith('jobs/') && lastModified >= at);
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
@@ -33,14 +34,14 @@ export const stoppedRule =
     const isSeenRunning = toldRunning !== undefined && toldRunning.at <= now;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
     const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !isSeenRunning;
-    const isPutBack = [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each)));
+    const isPutBack = [...toldRunningTo].some(
+      ([each, at]) => at <= now && (each === by || hasStored(each, at)),
+    );
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);
     // Perhaps the invocation that learnt that the query is queued again could not say so.
-    const isUnsaid = [...toldQueuedTo].some(
-      ([each, at]) => each !== by && (!hasStored(each) || !hasWrittenSince(each, at)),
-    );
+    const isUnsaid = [...toldQueuedTo].some(([each, at]) => each !== by && !hasStored(each, at));
     const findings = { 'stopped-early': isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs) };
     const since = () => (isQueued ? 'queued' : `running for ${now - toldRunning.at} ms`);
     judge(world, findings, () => `${id} after ${now - submittedAt} ms, ${since()}`);
@@ -64,7 +65,7 @@ export function noteUnderWay(
   query.toldRunning ??= { by, at: now };
   const { by: first, at } = query.toldRunning;
   const isOverdue = now - at >= world.plan.settings.longestQueryMs + LATE_MS;
-  if (isOverdue && (first === by || hasStored(first)) && !query.toldOverdueTo.has(by))
+  if (isOverdue && (first === by || hasStored(first, at)) && !query.toldOverdueTo.has(by))
     query.toldOverdueTo.set(by, now);
 }
 

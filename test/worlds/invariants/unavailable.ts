@@ -18,6 +18,8 @@ export const CALLER_LIMITS = 2.05;
 const PUBLISHING_MS = 900_000;
 /** A report is started again three times because files changed during its query. */
 const FAILED_BEFORE_REFUSAL = 4;
+/** The service gives up after so many queries that follow each other without a result, whoever waits for them. */
+export const MOST_QUERIES = 6;
 /** A caller that has waited this many limits has no time for another query. */
 export const TOO_LATE_LIMITS = 0.55;
 
@@ -45,14 +47,15 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
     return { 'given-up-early': isSoon || isForAnother || !(isTimeUp || isOverdue) };
   }
   if (body.includes('were under way')) return { 'slot-given-up-early': queriesPerPartner === 0 || !isTimeUp };
-  const failed = own.filter(
-    ({ state, toldEndTo }) =>
-      state === 'FAILED' && toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
-  );
   const isRewritten = body.includes('being rewritten');
+  const failed = own.filter(({ state }) => state === 'FAILED');
+  const since = failed.filter(({ toldEndTo }) =>
+    toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
+  );
+  const isCaused = since.length >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
   return {
     'unavailable-without-cause': !isRewritten,
-    'rewritten-without-cause': isRewritten ? failed.length < FAILED_BEFORE_REFUSAL : undefined,
+    'rewritten-without-cause': isRewritten ? !isCaused : undefined,
   };
 }
 
