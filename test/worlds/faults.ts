@@ -1,5 +1,5 @@
-import { FAULT_KINDS, FAULT_SHARES, type FaultKind } from './fault-kinds.ts';
 import type { Invocation } from './invocation.ts';
+import { FAULT_KINDS, FAULTS, type FaultKind } from './troubles.ts';
 import { BEGINNING, type World } from './world.ts';
 
 /** The fault of one call. */
@@ -13,16 +13,8 @@ export interface Fault {
 }
 
 const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) =>
-  Array<FaultKind>(FAULT_SHARES[kind]).fill(kind),
+  Array<FaultKind>(FAULTS[kind].share).fill(kind),
 );
-
-const FAILURES: readonly FaultKind[] = ['throttled', 'fails', 'connection breaks before', 'answer lost'];
-const EFFECTIVE: readonly FaultKind[] = [
-  'answer lost',
-  'slow',
-  'never answered, but done',
-  'dies after a call',
-];
 
 /** The slowest call takes this much longer, in milliseconds. It is more than one try may take. */
 const SLOWEST_MS = 6_000;
@@ -84,8 +76,7 @@ export function faultOf(
   if (!world.troubles.happens(kind, `${invocation.id}/${index} ${operation}`)) return undefined;
   return {
     kind,
-    takesEffect: EFFECTIVE.includes(kind),
-    isFailure: FAILURES.includes(kind),
+    ...FAULTS[kind],
     isUnanswered: kind.startsWith('never answered'),
     slowerMs: kind === 'slow' ? SLOWEST_MS * extra : 0,
   };

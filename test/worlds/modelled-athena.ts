@@ -86,8 +86,6 @@ export interface ModelledAthena {
   get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
   stop(id: string, by: Invocation): void;
   readonly active: () => readonly EngineQuery[];
-  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
-  readonly tokensOfOthers: ReadonlySet<string>;
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
   readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
@@ -125,7 +123,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     string,
     { readonly query: EngineQuery; readonly text: string; readonly until: number }
   >();
-  const tokensOfOthers = new Set<string>();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
   const onStop: ModelledAthena['onStop'] = [];
@@ -301,7 +298,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
 
   return {
     queries,
-    tokensOfOthers,
     onStart,
     onStop,
     active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
@@ -313,7 +309,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         namedDice(seed, `token ${startedBy.id}`)() < engine.foreign && !refused.has(startedBy);
       if (!known && isForeign && troubles.happens('token is of another query', startedBy.id)) {
         refused.add(startedBy);
-        tokensOfOthers.add(token);
         throw new InvalidRequestException({
           message: 'Idempotent parameters do not match',
           AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',

@@ -1,5 +1,5 @@
-import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
+import { FAULT_KINDS, type FaultKind, type Trouble } from './troubles.ts';
 
 const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
 
@@ -459,6 +459,19 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
   ...(clocks.set ? [SET_CLOCK] : []),
 ];
+
+/** The troubles that a plan has from the beginning. */
+export function troublesIn({ isMixed, outages, clocks, settings }: Plan): Trouble[] {
+  const all: Readonly<Partial<Record<Trouble, boolean>>> = {
+    'release before': isMixed,
+    outage: outages.length > 0,
+    'wrong clock': clocks.wrong !== undefined,
+    'clock is set': clocks.set !== undefined,
+    'unlisted lake': !settings.isListed,
+    'kept listings': settings.listingSeconds > 0,
+  };
+  return (Object.keys(all) as Trouble[]).filter((each) => all[each]);
+}
 
 /**
  * The time from the world's beginning until the plan is over: all callers have come, the register has changed for the

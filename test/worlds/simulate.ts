@@ -19,7 +19,7 @@ import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
 import type { Parts, Pull } from './parts.ts';
-import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
+import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf, troublesIn } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { Releases } from './service-code.ts';
@@ -70,7 +70,7 @@ export async function simulate(
     seed,
     plan,
     time,
-    troubles: troubles(plan, without, () => time.now() >= quietAt, count),
+    troubles: troubles(troublesIn(plan), without, () => time.now() >= quietAt, count),
     count,
     tell: isTold ? tell : undefined,
     violations,

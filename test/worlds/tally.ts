@@ -1,6 +1,6 @@
-import { FAULT_KINDS } from './fault-kinds.ts';
 import { judged, RULES } from './invariants/judge.ts';
 import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
+import { FAULT_KINDS } from './troubles.ts';
 
 /** In a run of at least this many worlds, everything in `EXPECTED` must happen. */
 export const WORLDS_THAT_SHOW_ALL = 10_000;

@@ -1,5 +1,23 @@
-import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts';
-import type { Plan } from './plan.ts';
+const fault = (share: number, takesEffect: boolean, isFailure = false) => ({ share, takesEffect, isFailure });
+
+/**
+ * The faults of calls. `share`: how often each occurs, relative to the others. `takesEffect`: whether AWS does what was
+ * asked. `isFailure`: whether the function gets an error.
+ */
+export const FAULTS = {
+  throttled: fault(4, false, true),
+  fails: fault(2, false, true),
+  'connection breaks before': fault(1, false, true),
+  'answer lost': fault(4, true, true),
+  slow: fault(3, true),
+  'never answered': fault(1, false),
+  'never answered, but done': fault(1, true),
+  'dies before a call': fault(1, false),
+  'dies after a call': fault(1, true),
+} as const;
+
+export type FaultKind = keyof typeof FAULTS;
+export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
 /** Troubles that happen to one call, query or event at a time. Another run of the world can leave out any of them. */
 export type HappeningTrouble =
@@ -50,20 +68,12 @@ export const hasFailedWrite = ({ happened }: Troubles, callerId: string | undefi
   happened.some((each) => each.includes(` ${callerId}.`) && each.endsWith('PutObject'));
 
 export function troubles(
-  { isMixed, outages, clocks, settings }: Plan,
+  planned: readonly Trouble[],
   without: ReadonlySet<string>,
   isOver: () => boolean,
   count: (kind: string) => void,
 ): Troubles {
-  const planned: Readonly<Partial<Record<Trouble, boolean>>> = {
-    'release before': isMixed,
-    outage: outages.length > 0,
-    'wrong clock': clocks.wrong !== undefined,
-    'clock is set': clocks.set !== undefined,
-    'unlisted lake': !settings.isListed,
-    'kept listings': settings.listingSeconds > 0,
-  };
-  const kinds = new Set((Object.keys(planned) as Trouble[]).filter((each) => planned[each]));
+  const kinds = new Set(planned);
   const happened: string[] = [];
   return {
     happened,

@@ -5,7 +5,26 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dice } from './random.ts';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
-import { type Timer, timerHeap } from './timer-heap.ts';
+
+export interface Timer {
+  readonly at: number;
+  readonly act: () => void;
+  /** Whether `act` settles no promise. */
+  readonly isSilent: boolean;
+  /** Whether the timer was cleared. */
+  isOff: boolean;
+}
+
+/** Puts a timer among timers whose next one is the last. Of two with the same time, the one that was set first acts first. */
+export function insert(timers: Timer[], timer: Timer): void {
+  let [from, to] = [0, timers.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((timers[middle] as Timer).at > timer.at) from = middle + 1;
+    else to = middle;
+  }
+  timers.splice(from, 0, timer);
+}
 
 export interface VirtualTime {
   /** In milliseconds since 1970. */
@@ -35,8 +54,7 @@ export interface Runners {
 const NO_RUNNERS: Runners = { current: () => undefined, bind: (act) => act };
 
 let clock = 0;
-let timers = timerHeap();
-let order = 0;
+let timers: Timer[] = [];
 let random = dice(0);
 let runners = NO_RUNNERS;
 let isTakenOver = false;
@@ -49,8 +67,8 @@ const settle = (process as unknown as { readonly _tickCallback: () => void })._t
 const add = (ms: number, act: () => void, isSilent = false): Timer => {
   // The clock of a process has whole milliseconds only.
   const laterMs = runners === NO_RUNNERS ? ms : Math.round(ms);
-  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), order: order++, act, isSilent, isOff: false };
-  timers.add(timer);
+  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), act, isSilent, isOff: false };
+  insert(timers, timer);
   return timer;
 };
 
@@ -134,8 +152,7 @@ function takeOverProcess(): void {
 export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNERS): VirtualTime {
   takeOverProcess();
   clock = from;
-  timers = timerHeap();
-  order = 0;
+  timers = [];
   random = dice(seed);
   runners = by;
   return {
@@ -146,7 +163,7 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
       new Promise((resolve, reject) => {
         let left = mostTimers;
         setImmediate(() => {
-          for (let timer = timers.take(); timer && left > 0 && !until(); timer = timers.take()) {
+          for (let timer = timers.pop(); timer && left > 0 && !until(); timer = timers.pop()) {
             left -= 1;
             if (timer.isOff) continue;
             clock = timer.at;
