@@ -72,14 +72,13 @@ export function modelledS3(
     s3.objects.get(`${RESULTS_PREFIX.athena}${key.split('/')[1]}.csv`)?.bytes ?? 0;
 
   const results = (until: number): ResultsBucket & LargeFiles =>
-    memoryResults(s3, {
-      call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, { until, ...limits }, tryOnce),
-      async tryOnce({ method, operation: name, key }, _signal, act) {
+    memoryResults(s3, ({ method, operation: name, key, limits }, act) =>
+      call(`S3 ${name}`, { until, ...limits }, async () => {
         if (method === 'uploadFile') await time.delay(resultBytesOf(key) / 2 / PUBLISHED_A_MS);
         await operation(name, key);
         return act();
-      },
-    });
+      }),
+    );
 
   return {
     results,

@@ -25,18 +25,8 @@ interface BucketCall {
   readonly limits: { readonly longestTryMs?: number; readonly tries?: number };
 }
 
-/** What each user of the bucket adds to the calls: time, quotas, a record of the calls. */
-export interface Surroundings {
-  /** Makes a call, with all its tries. */
-  call<T>(call: BucketCall, tryOnce: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Makes one try. `act` is the effect of the call, at one instant. */
-  tryOnce<T>(call: BucketCall, signal: AbortSignal, act: () => T): Promise<T>;
-}
-
-const nothingAdded: Surroundings = {
-  call: (_call, tryOnce) => tryOnce(new AbortController().signal),
-  tryOnce: async (_call, _signal, act) => act(),
-};
+/** Makes a call, with all its tries: what each user of the bucket adds. `act` is the effect of one try. */
+export type Around = <T>(call: BucketCall, act: () => T | Promise<T>) => Promise<T>;
 
 /** The limit for one try to write a small file. Large files have no such limit. */
 const SMALL_FILE_TRY_MS = 5_000;
@@ -44,14 +34,14 @@ const SMALL_FILE_TRY_MS = 5_000;
 /** The results bucket with the interfaces of `lib/results`, over objects in memory. */
 export function memoryResults(
   s3: MemoryS3,
-  surroundings: Partial<Surroundings> = {},
+  around: Around = async (_call, act) => act(),
 ): ResultsBucket & LargeFiles {
-  const around: Surroundings = { ...nothingAdded, ...surroundings };
-
-  const perform = <T>(method: Method, key: string, act: () => T, limits: BucketCall['limits'] = {}) => {
-    const call = { method, operation: OPERATIONS[method], key, limits };
-    return around.call(call, (signal) => around.tryOnce(call, signal, act));
-  };
+  const perform = <T>(
+    method: Method,
+    key: string,
+    act: () => T | Promise<T>,
+    limits: BucketCall['limits'] = {},
+  ) => around({ method, operation: OPERATIONS[method], key, limits }, act);
 
   const ageMs = ({ lastModified }: StoredObject): number =>
     Math.max(0, seconds(s3.now()) - seconds(lastModified)) * 1_000;
@@ -105,22 +95,20 @@ export function memoryResults(
       await perform('writeFile', key, () => storeFile(key, whole, file), limits);
     },
     async uploadFile(key, file, open) {
-      const limits = { longestTryMs: Number.POSITIVE_INFINITY };
-      const call = { method: 'uploadFile', operation: OPERATIONS.uploadFile, key, limits } as const;
-      const outcome = await around.call(call, async (signal): Promise<number | Error | undefined> => {
+      const uploads = async (): Promise<number | Error | undefined> => {
         const source = await open();
         if (!source) return undefined;
         try {
           const content = await contentOf(source);
-          signal.throwIfAborted();
-          await around.tryOnce(call, signal, () => storeFile(key, content, file));
+          storeFile(key, content, file);
           return content.length;
         } catch (error) {
           // As in production, a fault of the content is no failure of the call.
           if (error instanceof Error && error.name === 'NotEngineCsv') return error;
           throw error;
         }
-      });
+      };
+      const outcome = await perform('uploadFile', key, uploads, { longestTryMs: Number.POSITIVE_INFINITY });
       if (outcome instanceof Error) throw outcome;
       return outcome;
     },

@@ -45,16 +45,9 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     const index = hooks.findIndex((hook) => call.startsWith(hook.call));
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
-  const results = memoryResults(s3, {
-    // Not async: that would take extra turns of the event loop, and some tests need two requests in the same turn.
-    call({ method, key }, tryOnce) {
-      try {
-        called(method, key);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-      return tryOnce(new AbortController().signal);
-    },
+  const results = memoryResults(s3, async ({ method, key }, act) => {
+    called(method, key);
+    return act();
   });
 
   return {
