@@ -4,6 +4,7 @@ import {
   type QueryExecutionStatus,
 } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
+import { statusError } from '../s3/memory-client.ts';
 import type { Invocation } from './invocation.ts';
 import {
   type Clicks,
@@ -17,7 +18,6 @@ import {
 import type { ModelledS3 } from './modelled-s3.ts';
 import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
-import { statusError } from './sdk-client.ts';
 import type { World } from './world.ts';
 
 type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';

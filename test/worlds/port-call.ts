@@ -1,7 +1,7 @@
 import { AthenaServiceException, InvalidRequestException } from '@aws-sdk/client-athena';
+import { statusError } from '../s3/memory-client.ts';
 import { type Fault, faultOf } from './faults.ts';
 import { type Invocation, running } from './invocation.ts';
-import { statusError } from './sdk-client.ts';
 import type { VirtualSignal } from './virtual-time.ts';
 import type { World } from './world.ts';
 
