@@ -53,6 +53,8 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
       late: 0,
       gone: 0,
       foreign: 0,
+      backAfterMs: [0, 0],
+      backQueuedMs: [0, 0],
       tokensKeptMs: 3_600_000,
       ...engine,
     },

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { describeDocuments } from './documents-behaviour.ts';
-import { describeFiles, describeResults } from './files-behaviour.ts';
-import type { States } from './states.ts';
-import type { S3Subject, WireSubject } from './subject.ts';
+import { describeDocuments, describeFiles, describeResults } from './results-behaviour.ts';
+import type { S3Subject, States, WireSubject } from './subject.ts';
 import { describeDownloads, describeListings } from './wire-behaviour.ts';
 
 /** The tests that a store does not pass although S3 does, each with the reason. */

@@ -42,26 +42,12 @@ function outageOf({ plan: { outages }, time, count }: World, by: Invocation, ope
   return outage;
 }
 
-/**
- * The fault of a call; undefined if the call has none. `which` decides whether the call has a fault, and which. `extra`
- * decides how slow a slow call is. Both are random numbers from 0 to 1.
- */
+/** The fault of the call number `index` of an invocation. Two random numbers decide which, and how slow a slow call is. */
 export function faultOf(
   world: World,
   invocation: Invocation,
-  {
-    index,
-    operation,
-    key,
-    which,
-    extra,
-  }: {
-    readonly index: number;
-    readonly operation: string;
-    readonly key: string;
-    readonly which: number;
-    readonly extra: number;
-  },
+  { index, operation, key }: { readonly index: number; readonly operation: string; readonly key: string },
+  [which, extra]: readonly [number, number],
 ): Fault | undefined {
   const { rate, only, startless } = world.plan.faults;
   const outage = outageOf(world, invocation, operation, key);

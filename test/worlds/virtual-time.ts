@@ -31,8 +31,10 @@ export interface VirtualTime {
   now(): number;
   /** Resolves this many milliseconds later. */
   delay(ms: number): Promise<void>;
-  /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves time. */
-  after(ms: number, act: () => void, isSilent?: boolean): Timer;
+  /** Calls `act` after `ms`. */
+  after(ms: number, act: () => void): Timer;
+  /** The same for an `act` that settles no promise: this saves time. */
+  silentlyAfter(ms: number, act: () => void): Timer;
   /** Lets time pass until no timer is left, until `until` returns true, or until `mostTimers` have acted. */
   run(until?: () => boolean, mostTimers?: number): Promise<void>;
 }
@@ -158,7 +160,8 @@ export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNER
   return {
     now: () => clock,
     delay: (ms) => pause(ms),
-    after: add,
+    after: (ms, act) => add(ms, act),
+    silentlyAfter: (ms, act) => add(ms, act, true),
     run: (until = () => false, mostTimers = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         let left = mostTimers;

@@ -17,7 +17,7 @@ const KEPT_MS = 6 * 86_400_000 - 1_000;
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
 const LONGEST_LEASE_MS = 26_000;
 
-export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {
+export function attemptsRule({ world, s3 }: Parts): void {
   const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/')) return;

@@ -62,11 +62,9 @@ function hasJoinedLate(
 }
 
 /** Whether a hit fits no state of the lake during the request. */
-function isStale(
-  { world, lake }: Parts,
-  { request: { answer, startedAt, answeredAt }, stored }: Download,
-  query: EngineQuery,
-): boolean {
+function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery): boolean {
+  const { world, lake } = parts;
+  const { answer, startedAt, answeredAt } = request;
   const { days } = query.asked;
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
@@ -79,7 +77,7 @@ function isStale(
       query.clicks !== undefined &&
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
-  if (isOfOne || isNamedHole({ lake, world }, query)) return false;
+  if (isOfOne || isNamedHole(parts, query)) return false;
   // A report without a version may be given again, although the data changed during its query, for as long as the
   // listing may be kept of the request that wrote it.
   const isTooOld = startedAt - (stored?.lastModified ?? 0) > listingMs + clockMs + COARSE_MS;

@@ -67,11 +67,12 @@ function isOfOthers(
   return endedAt < cameAt - COARSE_MS - (isHeldUp ? HELD_UP_MS : 0);
 }
 
-function queryFindings({ athena, lake, world }: Parts, query: EngineQuery | undefined): Findings {
+function queryFindings(parts: Parts, query: EngineQuery | undefined): Findings {
+  const { athena, world } = parts;
   // A result that is not the engine's CSV is recorded as a failed query, and so is the sixth one that is gone.
   if (query?.isJunk || (query && isWornOut(athena, query))) return {};
   const cause = query?.cause;
-  const isHole = query && cause === 'file vanished' && isNamedHole({ lake, world }, query);
+  const isHole = query && cause === 'file vanished' && isNamedHole(parts, query);
   if (isHole) world.count('named hole: a query failed by a file that came and went unmarked');
   return {
     'failed-without-cause': cause === undefined || cause === 'scan limit',

@@ -1,4 +1,7 @@
-/** Rule: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. */
+/**
+ * Rules: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. A
+ * publication fails only if its result is not the engine's CSV, or if its result or its request is gone.
+ */
 import { reportCsv } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 import type { FileWrite } from '../s3-client.ts';
@@ -33,4 +36,14 @@ export function checkFile(parts: Parts, { key, text, metadata, found, by }: File
     ...(version !== undefined && versionFindings(parts, query, version)),
   };
   judge(world, findings, told);
+}
+
+export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
+  const [, execution = ''] = /^\w+:([^.]+)/.exec(id) ?? [];
+  const query = athena.queries.get(execution);
+  const message = String(error);
+  const isGone =
+    (message.includes('is gone') && !s3.get(`athena/${execution}.csv`)) ||
+    (message.includes('no publication') && !s3.get(`publications/${execution}.json`));
+  judge(world, { 'publication-failed-without-cause': !query?.isJunk && !isGone }, () => `${id}: ${message}`);
 }

@@ -4,7 +4,7 @@ import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
 
 export function checkLine(
-  { world, s3, athena }: Pick<Parts, 'world' | 's3' | 'athena'>,
+  { world, s3, athena }: Parts,
   message: string,
   facts: Readonly<Record<string, unknown>>,
 ): void {

@@ -24,7 +24,7 @@ const hasStored = ({ isDead, faults, written }: Invocation, at: number): boolean
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
 export const stoppedRule =
-  ({ world }: Pick<Parts, 'world'>) =>
+  ({ world }: Parts) =>
   (query: EngineQuery, by: Invocation): void => {
     const { id, state, submittedAt, toldQueuedAt = 0, toldQueuedTo, toldRunning, toldRunningTo } = query;
     // Athena may refuse the stop at first. What others learn meanwhile, this invocation does not know.
@@ -48,12 +48,7 @@ export const stoppedRule =
   };
 
 /** Called when an invocation learns from Athena that a query is under way. */
-export function noteUnderWay(
-  { world }: Pick<Parts, 'world'>,
-  query: EngineQuery,
-  by: Invocation,
-  isQueued: boolean,
-): void {
+export function noteUnderWay({ world }: Parts, query: EngineQuery, by: Invocation, isQueued: boolean): void {
   const now = world.time.now();
   if (isQueued) {
     query.toldQueuedAt = now;
@@ -76,7 +71,7 @@ const STOPPED_WITHIN_MS = 3_000;
  * Whether an invocation, at its end, has left a query running that it knew to be overdue, or has called Athena late to
  * stop it. The invocation before may have tried to stop it in vain: the running time goes on.
  */
-export const leavesOverdue = ({ athena }: Pick<Parts, 'athena'>, invocation: Invocation): boolean =>
+export const leavesOverdue = ({ athena }: Parts, invocation: Invocation): boolean =>
   [...athena.queries.values()].some(
     ({ toldOverdueTo, stopTriedBy }) =>
       (stopTriedBy.get(invocation) ?? Number.POSITIVE_INFINITY) >

@@ -5,17 +5,13 @@ import type { Parts } from '../parts.ts';
 import type { Findings } from './judge.ts';
 
 /** Whether a version exists, and has the numbers of a query's report. */
-export function versionFindings(
-  { lake, world }: Pick<Parts, 'lake' | 'world'>,
-  query: EngineQuery,
-  version: string,
-): Findings {
+export function versionFindings(parts: Parts, query: EngineQuery, version: string): Findings {
   const { days } = query.asked;
-  const state = lake.states.find((each) => versionOf(each, days) === version);
+  const state = parts.lake.states.find((each) => versionOf(each, days) === version);
   const isRight = state && query.clicks && equal(clicksIn(state, days, query.companies), query.clicks);
   return {
     'no-such-version': !state,
-    'version-with-other-numbers': state && !isRight && !isNamedHole({ lake, world }, query),
+    'version-with-other-numbers': state && !isRight && !isNamedHole(parts, query),
   };
 }
 
@@ -33,7 +29,7 @@ const DELAYED_MS = 28_000;
  * latest moment of the second listing, that listing shows the file, so this is no such hole.
  */
 export const isNamedHole = (
-  { lake, world }: Pick<Parts, 'lake' | 'world'>,
+  { lake, world }: Parts,
   { read, missed, submittedAt, endedAt = submittedAt, toldEndTo }: EngineQuery,
 ): boolean =>
   [...read, ...(missed ? [missed] : [])].some(({ isPassing, day, key, lastModified }) => {
