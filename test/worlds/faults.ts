@@ -19,13 +19,12 @@ const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) =>
 /** The slowest call takes this much longer, in milliseconds. It is more than one try may take. */
 const SLOWEST_MS = 6_000;
 
-const THROTTLED: Fault = {
-  kind: 'throttled',
-  takesEffect: false,
-  isFailure: true,
-  isUnanswered: false,
-  slowerMs: 0,
-};
+const faultOfKind = (kind: Fault['kind'], slowerMs = 0): Fault => ({
+  kind,
+  ...FAULTS[kind === 'denied' ? 'throttled' : kind],
+  isUnanswered: kind.startsWith('never answered'),
+  slowerMs,
+});
 
 /** The outage, if one is under way, in which the called service refuses this key. */
 function outageOf({ plan: { outages }, time, count }: World, by: Invocation, operation: string, key: string) {
@@ -51,19 +50,15 @@ export function faultOf(
 ): Fault | undefined {
   const { rate, only, startless } = world.plan.faults;
   const outage = outageOf(world, invocation, operation, key);
-  if (outage) return outage.isDenied ? { ...THROTTLED, kind: 'denied' } : THROTTLED;
+  if (outage) return faultOfKind(outage.isDenied ? 'denied' : 'throttled');
+  const name = `${invocation.id}/${index} ${operation}`;
   if (startless === invocation.id && operation === 'Athena StartQueryExecution') {
-    world.troubles.happens('dies before a call', `${invocation.id}/${index} ${operation}`);
-    return { ...THROTTLED, kind: 'dies before a call' };
+    world.troubles.happens('dies before a call', name);
+    return faultOfKind('dies before a call');
   }
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;
-  if (!world.troubles.happens(kind, `${invocation.id}/${index} ${operation}`)) return undefined;
-  return {
-    kind,
-    ...FAULTS[kind],
-    isUnanswered: kind.startsWith('never answered'),
-    slowerMs: kind === 'slow' ? SLOWEST_MS * extra : 0,
-  };
+  if (!world.troubles.happens(kind, name)) return undefined;
+  return faultOfKind(kind, kind === 'slow' ? SLOWEST_MS * extra : 0);
 }

@@ -3,11 +3,9 @@ import { ROW_VALUE } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
 
-export function checkLine(
-  { world, s3, athena }: Parts,
-  message: string,
-  facts: Readonly<Record<string, unknown>>,
-): void {
+type Facts = Readonly<Record<string, unknown>>;
+
+export function checkLine({ world, s3, athena }: Parts, message: string, facts: Facts): void {
   const { queryExecutionId: id } = facts;
   const text = JSON.stringify(facts, (_, value) =>
     value instanceof Error ? [value.name, value.message, value.stack, value.cause] : value,
