@@ -74,7 +74,7 @@ export async function simulate(
     tell: isTold ? tell : undefined,
     violations,
     violate(kind, text) {
-      violations.push({ kind, text, at: time.now() });
+      violations.push({ kind, text });
       if (isTold) tell('VIOLATION', `${kind}: ${text}`);
     },
   };
@@ -135,27 +135,20 @@ export async function simulate(
         return everyReportIsReached(parts, calls);
       }),
   ]);
-  let isDone = false;
-  let failure: unknown;
-  all.then(
-    () => {
-      isDone = true;
-    },
-    (error: unknown) => {
-      failure = error ?? new Error('an actor failed');
-    },
-  );
-  await time.run(() => failure !== undefined || (isDone && lambda.underWay() === 0), MOST_TIMERS);
-  if (failure !== undefined) throw failure;
-  if (!isDone) world.violate('never-ends', 'somebody waits for ever');
+  let outcome: PromiseSettledResult<unknown> | undefined;
+  Promise.allSettled([all]).then(([settled]) => {
+    outcome = settled;
+  });
+  const hasEnded = () => outcome?.status === 'rejected' || (outcome && lambda.underWay() === 0) === true;
+  await time.run(hasEnded, MOST_TIMERS);
+  if (outcome?.status === 'rejected') throw outcome.reason;
+  if (!outcome) world.violate('never-ends', 'somebody waits for ever');
   counting.finish();
   return {
     violations,
-    happened: [
-      ...(without.has(LAST_CALLERS) ? [] : [LAST_CALLERS]),
-      ...partsOf(plan),
-      ...world.troubles.happened,
-    ],
+    happened: [LAST_CALLERS, ...partsOf(plan), ...world.troubles.happened].filter(
+      (each) => !without.has(each),
+    ),
     counts,
     history,
   };

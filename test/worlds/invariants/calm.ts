@@ -81,8 +81,9 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   return {
     'cache-status-wrong': isPlain && !isMoved ? !isRight : undefined,
     'version-missing': isSeenSoon(query) ? !isNamed : undefined,
-    'gzip-not-given':
-      pull.caller.acceptsGzip && !key.endsWith('.gz') ? gzipAt < startedAt - LARGE_MS : undefined,
+    'gzip-not-given': pull.caller.acceptsGzip
+      ? !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
+      : undefined,
     'answered-late': isLateGzip || isLate,
     'asked-too-often': isOwn(query, pull) ? query.asks > MOST_ASKS + hop * MORE_ASKS : undefined,
     'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),

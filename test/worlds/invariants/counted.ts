@@ -48,15 +48,8 @@ export function countingRule({ world, athena }: Parts) {
         judge(world, findings, () => `${id} logs ${line?.['endedBytes']}, and counts ${bytes}`);
       }
       for (const query of athena.queries.values())
-        if (query.endedAt !== undefined && mustBeCounted(query)) {
-          const isMissing = !counted.has(query);
-          const isStopped = query.stopAskedAt !== undefined;
-          const findings = {
-            'stopped-not-counted': isStopped ? isMissing : undefined,
-            'not-counted': isStopped ? undefined : isMissing,
-          };
-          judge(world, findings, () => `${query.id}, ${query.cause ?? 'succeeded'}`);
-        }
+        if (query.endedAt !== undefined && mustBeCounted(query))
+          judge(world, { 'not-counted': !counted.has(query) }, () => `${query.id}, ${query.cause}`);
     },
   };
 }

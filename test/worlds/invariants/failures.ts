@@ -78,7 +78,7 @@ function queryFindings(parts: Parts, query: EngineQuery | undefined): Findings {
     'failed-without-cause': cause === undefined || cause === 'scan limit',
     'not-tried-again': query && cause === 'engine' ? isFirstFailure(athena, query) : undefined,
     'stopped-query-is-500': cause === 'stopped',
-    'changed-data-is-500': cause === 'file vanished' ? !isHole : undefined,
+    'changed-data-is-500': cause === 'file vanished' && !isHole,
   };
 }
 

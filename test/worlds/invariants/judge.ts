@@ -116,7 +116,6 @@ const EXCUSES = {
   'counted-before-its-end': [],
   'log-and-metrics-differ': [],
   'not-counted': [...BESIDE, 'result is removed', 'result appears late'],
-  'stopped-not-counted': [...BESIDE, 'result is removed', 'result appears late'],
   'no-such-query-in-log': [],
   'secret-in-log': [],
 } as const satisfies Readonly<Record<string, readonly Trouble[]>>;
