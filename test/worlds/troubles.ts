@@ -20,7 +20,7 @@ export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
 /** Troubles that happen to one call, query or event at a time. Another run of the world can leave out any of them. */
-export type HappeningTrouble =
+type HappeningTrouble =
   | FaultKind
   | 'reading breaks'
   | 'conditional writes meet'
