@@ -41,7 +41,7 @@ function outageOf({ plan: { outages }, time, count }: World, by: Invocation, ope
   return outage;
 }
 
-/** The fault of the call number `index` of an invocation. Two random numbers decide which, and how slow a slow call is. */
+/** The fault of a call, if it has one. Two random numbers decide which, and how slow a slow call is. */
 export function faultOf(
   world: World,
   invocation: Invocation,

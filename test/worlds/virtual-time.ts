@@ -15,7 +15,7 @@ export interface Timer {
   isOff: boolean;
 }
 
-/** Puts a timer among timers whose next one is the last. Of two with the same time, the one that was set first acts first. */
+/** Puts a timer among others. The last acts next; of two with the same time, the one that was set first. */
 export function insert(timers: Timer[], timer: Timer): void {
   let [from, to] = [0, timers.length];
   while (from < to) {

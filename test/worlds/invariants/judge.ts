@@ -1,14 +1,14 @@
 /**
- * All rules, each with the troubles that excuse it. A promise is judged in every world. What a report costs, how soon it comes
- * and why it fails depends on each trouble before. Rather than guess what came of a trouble, such a rule says with
- * which it says nothing: as soon as a world has one of these, the rule is not judged there any more.
+ * All rules, each with the troubles that excuse it. A promise is judged in every world. What a report costs, how soon it
+ * comes and why it fails depends on every trouble before. Such a rule does not guess what came of a rare trouble: as soon
+ * as a world has one of those that the table names, the rule is not judged in this world any more.
  */
 import { TROUBLES_OF_CALLS, type Trouble } from '../troubles.ts';
 import type { World } from '../world.ts';
 
 /**
- * The releases share tickets, slots and publications, but no records: a caller whose hop comes to the other release waits
- * there for another query. What release 1.0.0 answers, costs or forgets can't be mended.
+ * The releases share tickets, slots and publications, but no records: a caller whose hop comes to the other release
+ * waits there for another query. What release 1.0.0 answers, costs or forgets can't be mended.
  */
 const BESIDE = ['release before'] as const;
 /** A query is made again, or its failure is recorded long after its end. */
