@@ -20,31 +20,34 @@ export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
 /** Troubles that happen to one call, query or event at a time. Another run of the world can leave out any of them. */
-type HappeningTrouble =
-  | FaultKind
-  | 'reading breaks'
-  | 'conditional writes meet'
-  | 'query fails'
-  | 'query hangs'
-  | 'query goes back to the queue'
-  | 'query is forgotten'
-  | 'token is of another query'
-  | 'result is no CSV of the engine'
-  | 'result lies elsewhere'
-  | 'result appears late'
-  | 'result is removed'
-  | 'event comes late'
-  | 'event comes twice';
+export const HAPPENING = [
+  ...FAULT_KINDS,
+  'reading breaks',
+  'conditional writes meet',
+  'query fails',
+  'query hangs',
+  'query goes back to the queue',
+  'query is forgotten',
+  'token is of another query',
+  'result is no CSV of the engine',
+  'result lies elsewhere',
+  'result appears late',
+  'result is removed',
+  'event comes late',
+  'event comes twice',
+] as const;
+type Happening = (typeof HAPPENING)[number];
 
-/** Everything that may go wrong in a world, by kind. The first ones are in its plan, and count from its beginning. */
-export type Trouble =
+/** Troubles that a plan has, so that a world has them from its beginning. */
+type Planned =
   | 'release before'
   | 'outage'
   | 'wrong clock'
   | 'clock is set'
   | 'unlisted lake'
-  | 'kept listings'
-  | HappeningTrouble;
+  | 'kept listings';
+
+export type Trouble = Planned | Happening;
 
 /** Troubles of calls, by which requests lose time, or what they know. */
 export const TROUBLES_OF_CALLS = [
@@ -56,7 +59,7 @@ export const TROUBLES_OF_CALLS = [
 
 export interface Troubles {
   /** Whether this trouble happens now. If it does, it is counted. */
-  happens(kind: HappeningTrouble, id: string): boolean;
+  happens(kind: Happening, id: string): boolean;
   /** The names of the troubles that happened, in order. */
   readonly happened: readonly string[];
   /** The kinds of trouble that the plan has, or that happened. */
