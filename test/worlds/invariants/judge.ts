@@ -18,20 +18,19 @@ const MADE_AGAIN = [
   'query is forgotten',
   'token is of another query',
 ] as const;
-/** What a caller knows of its wait may be in no ticket; or no two callers share a query. */
-const UNKNOWN = [...MADE_AGAIN, 'unlisted lake', 'outage', 'clock is set'] as const;
-/** Anything but queries that fail, and listings that are kept. */
+/** What a caller knows of its wait may be in no ticket. */
+const UNKNOWN = [...MADE_AGAIN, 'outage', 'clock is set'] as const;
+/** Anything but a wrong clock, queries that fail, and listings that are kept. */
 const QUIET = [
   ...MADE_AGAIN,
   ...TROUBLES_OF_CALLS,
   'unlisted lake',
-  'wrong clock',
   'clock is set',
   'query hangs',
   'result is no CSV of the engine',
 ] as const;
 /** Anything that costs calls or time. Events, and results that come late or lie elsewhere, cost neither. */
-const CALM = [...QUIET, 'query fails', 'kept listings'] as const;
+const CALM = [...QUIET, 'wrong clock', 'query fails', 'kept listings'] as const;
 
 const EXCUSES = {
   // Answers.
@@ -50,7 +49,7 @@ const EXCUSES = {
   'shared-without-listing': [...BESIDE, 'outage'],
   'data-changes-without-end': UNKNOWN,
   'stood-still': CALM,
-  'free-slot-not-taken': [...QUIET, 'result appears late'],
+  'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
   'lost-slot-not-taken': [...UNKNOWN, 'wrong clock', 'result appears late'],
   // Refusals.
   'too-large-without-cause': [],

@@ -59,7 +59,11 @@ const COARSE_MS = 3_000;
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
     const failed = queriesFor(athena, started).filter(
-      ({ cause, endedAt = Number.POSITIVE_INFINITY }) => cause === 'engine' && endedAt <= started.submittedAt,
+      ({ cause, startedBy, endedAt = Number.POSITIVE_INFINITY }) =>
+        cause === 'engine' &&
+        endedAt <= started.submittedAt &&
+        // If the lake can't be listed, no two requests share a query.
+        (world.plan.settings.isListed || startedBy === started.startedBy),
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;

@@ -55,7 +55,8 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   const isCaused = since.length >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
   return {
     'unavailable-without-cause': !isRewritten,
-    'rewritten-without-cause': isRewritten ? !isCaused : undefined,
+    // Who can't list the lake can't know that it changes.
+    'rewritten-without-cause': isRewritten ? !isCaused || !world.plan.settings.isListed : undefined,
   };
 }
 
