@@ -1,12 +1,15 @@
 import { call } from '../../lib/aws/call.ts';
+import { s3LargeFiles } from '../../lib/aws/large-files.ts';
+import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
+import { MAX_SMALL_BYTES } from '../../lib/delivery/end.ts';
 import type { LakeListing } from '../../lib/lake/lake.ts';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import type { LargeFiles, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
-import { memoryResults } from '../../test/s3/memory-results.ts';
+import { memoryClient, statusError } from '../../test/s3/memory-client.ts';
 import { memoryS3 } from '../../test/s3/memory-s3.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { Quotas } from './quotas.ts';
@@ -65,21 +68,23 @@ export function modelledS3(
     const prefix = `${isWrite} ${key.slice(0, key.indexOf('/'))}`;
     const admits = buckets.get(prefix) ?? tokenBucket(isWrite ? quotas.writes : quotas.reads, time.now);
     buckets.set(prefix, admits);
-    if (!admits()) throw slowDown();
+    if (!admits()) throw statusError('SlowDown', 503);
   };
   /** The size of the engine's result from which the file `reports/<execution>/…` is made. */
   const resultBytesOf = (key: string): number =>
     s3.objects.get(`${RESULTS_PREFIX.athena}${key.split('/')[1]}.csv`)?.bytes ?? 0;
 
-  const results = (until: number): ResultsBucket & LargeFiles =>
-    memoryResults(s3, {
-      call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, { until, ...limits }, tryOnce),
-      async tryOnce({ method, operation: name, key }, _signal, act) {
-        if (method === 'uploadFile') await time.delay(resultBytesOf(key) / 2 / PUBLISHED_A_MS);
-        await operation(name, key);
-        return act();
-      },
-    });
+  const client = memoryClient(s3, async (name, key, act) => {
+    const isLarge = name === 'PutObject' && resultBytesOf(key) > MAX_SMALL_BYTES;
+    if (isLarge) await time.delay(resultBytesOf(key) / 2 / PUBLISHED_A_MS);
+    await operation(name, key);
+    return act();
+  });
+  const results = (until: number): ResultsBucket & LargeFiles => ({
+    ...s3ResultsBucket(client, 'results', until),
+    ...s3LargeFiles(client, 'results', until),
+    presign: async (key, seconds) => `https://results.example/${key}?until=${time.now() + seconds * 1_000}`,
+  });
 
   return {
     results,
@@ -105,9 +110,3 @@ export function modelledS3(
     putResult: (key, bytes) => void s3.put(key, EMPTY_RESULT, { bytes }),
   };
 }
-
-const slowDown = () =>
-  Object.assign(new Error('Reduce your request rate.'), {
-    name: 'SlowDown',
-    $metadata: { httpStatusCode: 503 },
-  });

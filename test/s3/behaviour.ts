@@ -1,27 +1,34 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { describeDocuments } from './documents-behaviour.ts';
-import { describeFiles, describeResults } from './files-behaviour.ts';
-import type { States } from './states.ts';
-import type { S3Subject, WireSubject } from './subject.ts';
+import { describeDocuments, describeFiles, describeResults } from './results-behaviour.ts';
+import type { S3Subject, States, WireSubject } from './subject.ts';
 import { describeDownloads, describeListings } from './wire-behaviour.ts';
 
 /** The tests that a store does not pass although S3 does, each with the reason. */
 export type LeftOut = Readonly<Record<string, string>>;
 
+type Part<Subject> = (states: States, subject: () => Subject) => void;
+
+const OF_RESULTS = [describeDocuments, describeResults, describeFiles] as const;
+
 /** Tests whether a store behaves as the service expects S3 to behave. S3 itself passes all these tests. */
-export function describeS3(name: string, open: () => Promise<S3Subject>): void {
-  describe(name, () => {
-    const subject = opened(open);
-    describeDocuments(it, subject);
-    describeResults(it, subject);
-    describeFiles(it, subject);
-  });
-}
+export const describeS3 = (name: string, open: () => Promise<S3Subject>): void =>
+  describeParts(name, open, OF_RESULTS);
 
 /** The same tests for a store behind HTTP, and tests of its downloads and listings. */
-export function describeS3OverHttp(
+export const describeS3OverHttp = (
   name: string,
   open: () => Promise<WireSubject>,
+  leftOut: LeftOut = {},
+): void => describeParts(name, open, [...OF_RESULTS, describeDownloads, describeListings], leftOut);
+
+/** Only the tests of downloads. */
+export const describeS3Downloads = (name: string, open: () => Promise<WireSubject>): void =>
+  describeParts(name, open, [describeDownloads]);
+
+function describeParts<Subject extends S3Subject>(
+  name: string,
+  open: () => Promise<Subject>,
+  parts: readonly Part<Subject>[],
   leftOut: LeftOut = {},
 ): void {
   const unknown = new Set(Object.keys(leftOut));
@@ -30,26 +37,12 @@ export function describeS3OverHttp(
     (title in leftOut ? it.skip : it)(title, test);
   };
   describe(name, () => {
-    const subject = opened(open);
-    describeDocuments(states, subject);
-    describeResults(states, subject);
-    describeFiles(states, subject);
-    describeDownloads(states, subject);
-    describeListings(states, subject);
+    let subject: Subject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    afterAll(() => subject.close());
+    for (const part of parts) part(states, () => subject);
     if (unknown.size > 0) throw new Error(`no such statement: ${[...unknown].join(', ')}`);
   });
-}
-
-/** Only the tests of downloads. */
-export function describeS3Downloads(name: string, open: () => Promise<WireSubject>): void {
-  describe(name, () => describeDownloads(it, opened(open)));
-}
-
-function opened<Subject extends S3Subject>(open: () => Promise<Subject>): () => Subject {
-  let subject: Subject;
-  beforeAll(async () => {
-    subject = await open();
-  });
-  afterAll(() => subject.close());
-  return () => subject;
 }

@@ -28,9 +28,9 @@ interface Written {
 }
 
 /** The condition of a write: `If-None-Match: *` or `If-Match`. */
-export type Condition = 'absent' | { readonly etag: string };
+type Condition = 'absent' | { readonly etag: string };
 
-/** The objects of one bucket in memory. Calls take no time and never fail: `Surroundings` add times and faults. */
+/** The objects of one bucket in memory. Calls take no time and never fail: who uses them adds times and faults. */
 export interface MemoryS3 {
   readonly objects: Map<string, StoredObject>;
   readonly now: () => number;

@@ -2,8 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { gzippedKey, type ResultsKey } from '../../lib/results/keys.ts';
-import { RUN, type States } from './states.ts';
-import type { WireSubject } from './subject.ts';
+import { RUN, type States, type WireSubject } from './subject.ts';
 
 /** Status and error code of an answer. */
 const outcomeOf = async (response: Response) => {

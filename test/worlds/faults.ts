@@ -1,5 +1,5 @@
-import { FAULT_KINDS, FAULT_SHARES, type FaultKind } from './fault-kinds.ts';
 import type { Invocation } from './invocation.ts';
+import { FAULT_KINDS, FAULTS, type FaultKind } from './troubles.ts';
 import { BEGINNING, type World } from './world.ts';
 
 /** The fault of one call. */
@@ -13,27 +13,18 @@ export interface Fault {
 }
 
 const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) =>
-  Array<FaultKind>(FAULT_SHARES[kind]).fill(kind),
+  Array<FaultKind>(FAULTS[kind].share).fill(kind),
 );
-
-const FAILURES: readonly FaultKind[] = ['throttled', 'fails', 'connection breaks before', 'answer lost'];
-const EFFECTIVE: readonly FaultKind[] = [
-  'answer lost',
-  'slow',
-  'never answered, but done',
-  'dies after a call',
-];
 
 /** The slowest call takes this much longer, in milliseconds. It is more than one try may take. */
 const SLOWEST_MS = 6_000;
 
-const THROTTLED: Fault = {
-  kind: 'throttled',
-  takesEffect: false,
-  isFailure: true,
-  isUnanswered: false,
-  slowerMs: 0,
-};
+const faultOfKind = (kind: Fault['kind'], slowerMs = 0): Fault => ({
+  kind,
+  ...FAULTS[kind === 'denied' ? 'throttled' : kind],
+  isUnanswered: kind.startsWith('never answered'),
+  slowerMs,
+});
 
 /** The outage, if one is under way, in which the called service refuses this key. */
 function outageOf({ plan: { outages }, time, count }: World, by: Invocation, operation: string, key: string) {
@@ -50,43 +41,24 @@ function outageOf({ plan: { outages }, time, count }: World, by: Invocation, ope
   return outage;
 }
 
-/**
- * The fault of a call; undefined if the call has none. `which` decides whether the call has a fault, and which. `extra`
- * decides how slow a slow call is. Both are random numbers from 0 to 1.
- */
+/** The fault of a call, if it has one. Two random numbers decide which, and how slow a slow call is. */
 export function faultOf(
   world: World,
   invocation: Invocation,
-  {
-    index,
-    operation,
-    key,
-    which,
-    extra,
-  }: {
-    readonly index: number;
-    readonly operation: string;
-    readonly key: string;
-    readonly which: number;
-    readonly extra: number;
-  },
+  { index, operation, key }: { readonly index: number; readonly operation: string; readonly key: string },
+  [which, extra]: readonly [number, number],
 ): Fault | undefined {
   const { rate, only, startless } = world.plan.faults;
   const outage = outageOf(world, invocation, operation, key);
-  if (outage) return outage.isDenied ? { ...THROTTLED, kind: 'denied' } : THROTTLED;
+  if (outage) return faultOfKind(outage.isDenied ? 'denied' : 'throttled');
+  const name = `${invocation.id}/${index} ${operation}`;
   if (startless === invocation.id && operation === 'Athena StartQueryExecution') {
-    world.troubles.happens('dies before a call', `${invocation.id}/${index} ${operation}`);
-    return { ...THROTTLED, kind: 'dies before a call' };
+    world.troubles.happens('dies before a call', name);
+    return faultOfKind('dies before a call');
   }
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;
-  if (!world.troubles.happens(kind, `${invocation.id}/${index} ${operation}`)) return undefined;
-  return {
-    kind,
-    takesEffect: EFFECTIVE.includes(kind),
-    isFailure: FAILURES.includes(kind),
-    isUnanswered: kind.startsWith('never answered'),
-    slowerMs: kind === 'slow' ? SLOWEST_MS * extra : 0,
-  };
+  if (!world.troubles.happens(kind, name)) return undefined;
+  return faultOfKind(kind, kind === 'slow' ? SLOWEST_MS * extra : 0);
 }

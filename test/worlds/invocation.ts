@@ -27,7 +27,6 @@ export interface Invocation {
    * every run of a world.
    */
   readonly id: string;
-  readonly functionName: string;
   /** The partner for whom the function runs. Undefined if no partner's request caused the run. */
   readonly partner: string | undefined;
   readonly machine: Machine;

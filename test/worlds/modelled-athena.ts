@@ -4,6 +4,7 @@ import {
   type QueryExecutionStatus,
 } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
+import { statusError } from '../s3/memory-client.ts';
 import type { Invocation } from './invocation.ts';
 import {
   type Clicks,
@@ -17,7 +18,6 @@ import {
 import type { ModelledS3 } from './modelled-s3.ts';
 import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
-import { statusError } from './sdk-client.ts';
 import type { World } from './world.ts';
 
 type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
@@ -86,8 +86,6 @@ export interface ModelledAthena {
   get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
   stop(id: string, by: Invocation): void;
   readonly active: () => readonly EngineQuery[];
-  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
-  readonly tokensOfOthers: ReadonlySet<string>;
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
   readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
@@ -125,7 +123,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     string,
     { readonly query: EngineQuery; readonly text: string; readonly until: number }
   >();
-  const tokensOfOthers = new Set<string>();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
   const onStop: ModelledAthena['onStop'] = [];
@@ -150,29 +147,20 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     query.runsSince = time.now();
     tell(query, 'runs');
     const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
-    const { putBack } = engine;
     if (goesBack) {
-      time.after(
-        between(draw, ...(putBack?.afterMs ?? ([200, 1_500] as const))),
-        () => {
-          busy -= 1;
-          if (query.state !== 'RUNNING') return runNext();
-          query.state = 'QUEUED';
-          query.runsSince = undefined;
-          tell(query, 'goes back to the queue');
-          time.after(
-            between(draw, ...(putBack?.queuedMs ?? ([500, 4_000] as const))),
-            () => {
-              if (query.state !== 'QUEUED') return;
-              busy += 1;
-              run(query, true);
-            },
-            true,
-          );
-          runNext();
-        },
-        true,
-      );
+      time.silentlyAfter(between(draw, ...engine.backAfterMs), () => {
+        busy -= 1;
+        if (query.state !== 'RUNNING') return runNext();
+        query.state = 'QUEUED';
+        query.runsSince = undefined;
+        tell(query, 'goes back to the queue');
+        time.silentlyAfter(between(draw, ...engine.backQueuedMs), () => {
+          if (query.state !== 'QUEUED') return;
+          busy += 1;
+          run(query, true);
+        });
+        runNext();
+      });
       return;
     }
     const hangs = draw() < engine.hangs && troubles.happens('query hangs', query.id);
@@ -184,24 +172,20 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       runNext();
     };
     for (const file of query.asked.days.flatMap((day) => recordsOf(lake.now(), day)))
-      time.after(
-        runMs * (0.05 + 0.9 * draw()),
-        () => {
-          if (query.state !== 'RUNNING') return;
-          const found = lake.now().files.get(file.key);
-          if (found) return void query.read.push(found);
-          busy -= 1;
-          query.missed = file;
-          fail(query, {
-            cause: 'file vanished',
-            reason: 'HIVE_CURSOR_ERROR: failed to read a file of the lake',
-            isRetryable: false,
-          });
-          runNext();
-        },
-        true,
-      );
-    time.after(runMs, over, true);
+      time.silentlyAfter(runMs * (0.05 + 0.9 * draw()), () => {
+        if (query.state !== 'RUNNING') return;
+        const found = lake.now().files.get(file.key);
+        if (found) return void query.read.push(found);
+        busy -= 1;
+        query.missed = file;
+        fail(query, {
+          cause: 'file vanished',
+          reason: 'HIVE_CURSOR_ERROR: failed to read a file of the lake',
+          isRetryable: false,
+        });
+        runNext();
+      });
+    time.silentlyAfter(runMs, over);
   }
 
   function ended(query: EngineQuery, state: EndState): void {
@@ -249,11 +233,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     if (late() < engine.late && troubles.happens('result appears late', query.id)) {
       const lateMs = between(late, ...RESULT_LATE_MS);
       query.resultAt = time.now() + lateMs;
-      time.after(lateMs, put, true);
+      time.silentlyAfter(lateMs, put);
     } else put();
     if (late() < engine.gone && troubles.happens('result is removed', query.id)) {
       query.isGone = true;
-      time.after(between(late, ...GONE_MS), () => s3.objects.delete(key), true);
+      time.silentlyAfter(between(late, ...GONE_MS), () => s3.objects.delete(key));
     }
     ended(query, 'SUCCEEDED');
   }
@@ -287,21 +271,16 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     draws.set(query, draw);
     tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
     for (const act of onStart) act(query);
-    time.after(
-      between(draw, ...engine.queueMs),
-      () => {
-        if (query.state !== 'QUEUED') return;
-        queue.push(query);
-        runNext();
-      },
-      true,
-    );
+    time.silentlyAfter(between(draw, ...engine.queueMs), () => {
+      if (query.state !== 'QUEUED') return;
+      queue.push(query);
+      runNext();
+    });
     return query;
   }
 
   return {
     queries,
-    tokensOfOthers,
     onStart,
     onStop,
     active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
@@ -313,7 +292,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         namedDice(seed, `token ${startedBy.id}`)() < engine.foreign && !refused.has(startedBy);
       if (!known && isForeign && troubles.happens('token is of another query', startedBy.id)) {
         refused.add(startedBy);
-        tokensOfOthers.add(token);
         throw new InvalidRequestException({
           message: 'Idempotent parameters do not match',
           AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
@@ -373,19 +351,15 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       world.count('query is stopped');
       for (const act of onStop) act(query, by);
       tell(query, 'is asked to stop');
-      time.after(
-        STOPPED_LATE_MS * (draws.get(query) as Dice)(),
-        () => {
-          if (query.endedAt !== undefined) return;
-          const isRunning = query.state === 'RUNNING';
-          Object.assign(query, { cause: 'stopped', reason: 'Query cancelled', isRetryable: false });
-          if (isRunning) busy -= 1;
-          else queue.splice(0, queue.length, ...queue.filter((each) => each !== query));
-          ended(query, 'CANCELLED');
-          runNext();
-        },
-        true,
-      );
+      time.silentlyAfter(STOPPED_LATE_MS * (draws.get(query) as Dice)(), () => {
+        if (query.endedAt !== undefined) return;
+        const isRunning = query.state === 'RUNNING';
+        Object.assign(query, { cause: 'stopped', reason: 'Query cancelled', isRetryable: false });
+        if (isRunning) busy -= 1;
+        else queue.splice(0, queue.length, ...queue.filter((each) => each !== query));
+        ended(query, 'CANCELLED');
+        runNext();
+      });
     },
   };
 }

@@ -48,8 +48,6 @@ export interface ModelledLake {
   remove(key: string): void;
   mark(day: string): void;
   unmark(day: string): void;
-  /** The files of a day that Athena reads. */
-  filesOf(day: string): readonly LakeFile[];
 }
 
 export function modelledLake(world: World): ModelledLake {
@@ -87,7 +85,6 @@ export function modelledLake(world: World): ModelledLake {
     remove,
     mark: (day) => write(file(day, MARKER, -1)),
     unmark: (day) => remove(dayFolder(day) + MARKER),
-    filesOf: (day) => recordsOf(now(), day),
   };
 }
 

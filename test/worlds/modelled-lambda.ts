@@ -103,7 +103,6 @@ export function modelledLambda(world: World): ModelledLambda {
           };
           const invocation: Invocation = {
             id,
-            functionName,
             partner,
             machine,
             startedAt: time.now(),

@@ -38,15 +38,11 @@ export function modelledS3(world: World): ModelledS3 {
     },
   });
   const expire = (key: string, stored: StoredObject, afterMs: number) =>
-    time.after(
-      afterMs,
-      () => {
-        if (s3.objects.get(key) !== stored) return;
-        s3.objects.delete(key);
-        world.count('lifecycle removes an object');
-        world.tell?.('lifecycle', `removes ${key}`);
-      },
-      true,
-    );
+    time.silentlyAfter(afterMs, () => {
+      if (s3.objects.get(key) !== stored) return;
+      s3.objects.delete(key);
+      world.count('lifecycle removes an object');
+      world.tell?.('lifecycle', `removes ${key}`);
+    });
   return { ...s3, onCreated, writing: new Map() };
 }

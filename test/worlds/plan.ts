@@ -1,5 +1,5 @@
-import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
+import { FAULT_KINDS, type FaultKind, type Trouble } from './troubles.ts';
 
 const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
 
@@ -102,14 +102,9 @@ export interface Plan {
     readonly gone: number;
     /** How often Athena knows a query's token for another query. */
     readonly foreign: number;
-    /**
-     * After which time a query is put back into the queue, and how long it stays there. Undefined: after a second, for
-     * some seconds.
-     */
-    readonly putBack?: {
-      readonly afterMs: readonly [number, number];
-      readonly queuedMs: readonly [number, number];
-    };
+    /** After which time a query is put back into the queue, and how long it stays there. */
+    readonly backAfterMs: readonly [number, number];
+    readonly backQueuedMs: readonly [number, number];
     readonly tokensKeptMs: number;
   };
   /** Times in which a service refuses every call for some keys or for all keys. */
@@ -149,6 +144,9 @@ function when(draw: Dice): number {
 
 /** Pauses between a writer's steps. In the longest pause, a query can end unseen before the writer removes a file. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
+
+/** Usually, a query is put back after a second, for some seconds. */
+const SOON_BACK = { backAfterMs: [200, 1_500], backQueuedMs: [500, 4_000] } as const;
 
 /** The pause between two writes of the writer that rewrites a day for minutes. */
 const REWRITE_MS = 800;
@@ -212,6 +210,7 @@ export function planOf(
     late: !isMixed && !isCalm && chance(namedDice(seed, 'late results'), 0.07) ? 0.5 : 0,
     gone: !isMixed && !isCalm && chance(namedDice(seed, 'removed results'), 0.04) ? 0.4 : 0,
     foreign: !isMixed && !isCalm && chance(namedDice(seed, 'tokens of others'), 0.03) ? 0.3 : 0,
+    ...SOON_BACK,
     tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
   };
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
@@ -261,7 +260,7 @@ export function planOf(
     const share = (least: number, most: number) => [least * limitMs, most * limitMs] as const;
     Object.assign(settings, { longestQueryMs: limitMs });
     Object.assign(engine, { queueMs: [0, 3_000], runMs: share(0.2, 0.6), hangs: 0 });
-    Object.assign(engine, { putBack: { afterMs: share(0.2, 0.7), queuedMs: share(0.2, 0.6) } });
+    Object.assign(engine, { backAfterMs: share(0.2, 0.7), backQueuedMs: share(0.2, 0.6) });
   }
   // In some worlds, queries run for far too long, and Athena at first refuses to stop them.
   const isUnstoppable =
@@ -269,7 +268,7 @@ export function planOf(
   if (isUnstoppable) {
     Object.assign(settings, { longestQueryMs: 5 * SECOND, queriesPerPartner: 0 });
     Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
-    Object.assign(engine, { putBack: undefined });
+    Object.assign(engine, SOON_BACK);
   }
   // In some worlds, nearly all queries fail, some callers come while they fail, and nothing else goes wrong. In others,
   // callers with few slots meet functions that die. In others, callers come again when the first report's files go.
@@ -459,6 +458,19 @@ export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): 
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
   ...(clocks.set ? [SET_CLOCK] : []),
 ];
+
+/** The troubles that a plan has from the beginning. */
+export function troublesIn({ isMixed, outages, clocks, settings }: Plan): Trouble[] {
+  const all: Readonly<Partial<Record<Trouble, boolean>>> = {
+    'release before': isMixed,
+    outage: outages.length > 0,
+    'wrong clock': clocks.wrong !== undefined,
+    'clock is set': clocks.set !== undefined,
+    'unlisted lake': !settings.isListed,
+    'kept listings': settings.listingSeconds > 0,
+  };
+  return (Object.keys(all) as Trouble[]).filter((each) => all[each]);
+}
 
 /**
  * The time from the world's beginning until the plan is over: all callers have come, the register has changed for the

@@ -1,7 +1,7 @@
 import { AthenaServiceException, InvalidRequestException } from '@aws-sdk/client-athena';
+import { statusError } from '../s3/memory-client.ts';
 import { type Fault, faultOf } from './faults.ts';
 import { type Invocation, running } from './invocation.ts';
-import { statusError } from './sdk-client.ts';
 import type { VirtualSignal } from './virtual-time.ts';
 import type { World } from './world.ts';
 
@@ -46,7 +46,7 @@ export function portCall<T>(
     world.violate('written-after-the-answer', `${invocation.id}: ${name} ${key}`);
   const draw = invocation.portDice;
   const [length, instant, which, extra] = [draw(), draw(), draw(), draw()];
-  const fault = faultOf(world, invocation, { index, operation: name, key, which, extra });
+  const fault = faultOf(world, invocation, { index, operation: name, key }, [which, extra]);
   if (fault) invocation.faults.push({ kind: fault.kind, operation: name, key });
   if (world.tell && fault) world.tell(invocation.id, `${name} ${key}: ${fault.kind}`);
   if (fault?.kind === 'dies before a call') {
@@ -67,7 +67,7 @@ export function portCall<T>(
         if (world.tell) world.tell(invocation.id, `${name} ${key}: ${String(error)}`);
       }
     };
-    if (!fault || fault.takesEffect) time.after(instant * lastsMs, takeEffect, true);
+    if (!fault || fault.takesEffect) time.silentlyAfter(instant * lastsMs, takeEffect);
     const deadline = (signal as Partial<VirtualSignal> | undefined)?.deadline ?? Number.POSITIVE_INFINITY;
     const abort = () => {
       if (!invocation.isDead) reject(Object.assign(new Error('aborted'), { name: 'AbortError' }));

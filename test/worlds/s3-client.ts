@@ -4,20 +4,26 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   type ListObjectsV2CommandInput,
-  NoSuchKey,
-  NotFound,
   PutObjectCommand,
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-
-import { type StoredFile, type StoredObject, textOf } from '../s3/memory-s3.ts';
+import {
+  fileOf,
+  getObject,
+  headObject,
+  missing,
+  putObject,
+  seconds,
+  statusError,
+} from '../s3/memory-client.ts';
+import { type StoredObject, textOf } from '../s3/memory-s3.ts';
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { Backends } from './parts.ts';
 import { type PortOperation, portCall } from './port-call.ts';
 import { namedDice } from './random.ts';
-import { checkClock, sdkClient, statusError } from './sdk-client.ts';
+import { checkClock, sdkClient } from './sdk-client.ts';
 import type { World } from './world.ts';
 
 const READ_MS = [12, 40] as const;
@@ -45,48 +51,26 @@ export function s3Client(
   { s3, lake, register, athena }: Backends,
   onFile: (write: FileWrite) => void,
 ): S3Client {
-  const found = (given: StoredObject) => ({
-    ETag: given.etag,
-    LastModified: new Date(seconds(given.lastModified)),
-    ContentLength: given.bytes,
-  });
+  const isLarge = (key: string) =>
+    key.startsWith('reports/') && athena.queries.get(key.split('/')[1] ?? '')?.isLarge === true;
 
   function get({ Bucket, Key = '' }: GetObjectCommandInput) {
-    if (Bucket === 'partners') {
-      const text = register.textAt(Key);
-      if (text === undefined) throw missing();
-      return { Body: { transformToString: async () => text } };
-    }
-    const stored = s3.get(Key);
-    if (!stored) throw missing();
-    const isBroken = breaksOff(world);
-    return { ...found(stored), Body: bodyOf(stored.content, isBroken) };
-  }
-
-  function head({ Key = '' }: { readonly Key?: string | undefined }) {
-    const stored = s3.get(Key);
-    if (!stored) throw new NotFound({ message: '', $metadata: { httpStatusCode: 404 } });
-    return found(stored);
+    if (Bucket !== 'partners') return getObject(s3, Key, () => breaksOff(world));
+    const text = register.textAt(Key);
+    if (text === undefined) throw missing();
+    return { Body: { transformToString: async () => text } };
   }
 
   function put(input: PutObjectCommandInput, by: Invocation) {
     const { Key = '', Body, IfNoneMatch, IfMatch } = input;
-    const content = Buffer.from(Body as string | Uint8Array as Uint8Array);
-    const file = Key.startsWith('reports/') ? fileOf(input) : undefined;
+    const file = fileOf(input);
     if (file) {
       if (!file.encoding) by.plainFileAt ??= world.time.now();
-      const { metadata } = file;
-      onFile({ key: Key, text: textOf(content, file), metadata, by, found: s3.objects.get(Key) });
+      const text = textOf(Buffer.from(Body as Uint8Array), file);
+      onFile({ key: Key, text, metadata: file.metadata, by, found: s3.objects.get(Key) });
     }
-    const isLarge = file && !file.encoding && athena.queries.get(Key.split('/')[1] ?? '')?.isLarge;
-    const more = { ...(file && { file }), ...(isLarge && { bytes: LARGE_BYTES }) };
     if (IfNoneMatch === undefined && IfMatch === undefined) world.violate('unconditional-write', Key);
-    const written =
-      IfMatch === undefined
-        ? s3.putIf('absent', Key, content, more)
-        : s3.putIf({ etag: IfMatch }, Key, content, more);
-    if (written) return { ETag: written.etag };
-    throw IfMatch !== undefined && !s3.objects.has(Key) ? missing() : statusError('PreconditionFailed', 412);
+    return putObject(s3, input, isLarge(Key) && !file?.encoding ? LARGE_BYTES : undefined);
   }
 
   function list({
@@ -125,13 +109,12 @@ export function s3Client(
       );
     }
     if (command instanceof HeadObjectCommand)
-      return made(readOf('HeadObject', command.input.Key ?? ''), () => head(command.input));
+      return made(readOf('HeadObject', command.input.Key ?? ''), () => headObject(s3, command.input.Key));
     if (command instanceof ListObjectsV2Command)
       return made(readOf('ListObjectsV2', command.input.Prefix ?? ''), () => list(command.input));
     if (!(command instanceof PutObjectCommand)) throw new Error(`unplanned: ${command.constructor.name}`);
     const { Key = '' } = command.input;
-    const isLarge = Key.startsWith('reports/') && athena.queries.get(Key.split('/')[1] ?? '')?.isLarge;
-    const takesMs = isLarge ? WRITE_LARGE_MS : WRITE_MS;
+    const takesMs = isLarge(Key) ? WRITE_LARGE_MS : WRITE_MS;
     return meeting(Key, made, { name: 'S3 PutObject', key: Key, takesMs }, (by) => put(command.input, by));
   }) as unknown as S3Client;
 
@@ -150,9 +133,11 @@ export function s3Client(
         const meets = s3.writing
           .get(key)
           ?.some((other) => other !== mine && !other.isOver && isRecent(other));
-        if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
-          throw statusError('ConditionalRequestConflict', 409);
-        return effect(by);
+        const kind = 'conditional writes meet';
+        if (!meets || !world.troubles.happens(kind, `${by.id}/${by.calls} ${operation.name}`))
+          return effect(by);
+        by.faults.push({ kind, operation: operation.name, key });
+        throw statusError('ConditionalRequestConflict', 409);
       });
     } finally {
       mine.isOver = true;
@@ -161,40 +146,6 @@ export function s3Client(
 }
 
 const readOf = (name: string, key: string): PortOperation => ({ name: `S3 ${name}`, key, takesMs: READ_MS });
-
-const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
-
-const missing = () => new NoSuchKey({ message: '', $metadata: { httpStatusCode: 404 } });
-
-const fileOf = ({
-  ContentDisposition,
-  ContentEncoding,
-  Metadata = {},
-}: PutObjectCommandInput): StoredFile => ({
-  fileName: /filename="(.*)"/.exec(ContentDisposition ?? '')?.[1] ?? '',
-  metadata: Metadata,
-  ...(ContentEncoding === 'gzip' && { encoding: 'gzip' }),
-});
-
-/** The body of an answer. Each read gives a copy of the content, because a reader may write over its chunks. */
-const bodyOf = (content: Buffer, isBroken: boolean) => {
-  const whole = (): Buffer => {
-    if (isBroken) throw reset();
-    return Buffer.from(content);
-  };
-  return {
-    transformToString: async () => whole().toString(),
-    // Like the SDK, this gives a Uint8Array and not a Buffer.
-    transformToByteArray: async () => new Uint8Array(whole()),
-    destroy: () => {},
-    async *[Symbol.asyncIterator]() {
-      yield Buffer.from(isBroken ? content.subarray(0, 5) : content);
-      if (isBroken) throw reset();
-    },
-  };
-};
-
-const reset = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 
 /** Whether the connection breaks while the current invocation reads an object. */
 function breaksOff(world: World): boolean {

@@ -3,7 +3,7 @@
  * machine's clock. AWS refuses a request whose time is far from its own, and the SDK then corrects the client's clock
  * for the next request. It retries nothing, because the service's clients don't (`lib/aws/clients.ts`).
  */
-import { S3ServiceException } from '@aws-sdk/client-s3';
+import { CONFIG, seconds, statusError } from '../s3/memory-client.ts';
 import type { World } from './world.ts';
 
 /** The effect of a command. Throws if the request's time, `signedAt`, is refused. */
@@ -24,13 +24,8 @@ function kept(format: (date: Date) => string): (time: number) => string {
 const httpDate = kept((date) => date.toUTCString());
 const amzDate = kept((date) => date.toISOString().replaceAll(/[-:]|\.\d+/g, ''));
 
-const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
-
 export function sdkClient({ time }: World, act: Act) {
-  const config = {
-    systemClockOffset: 0,
-    endpoint: async () => ({ protocol: 'https:', hostname: 's3.example', path: '/' }),
-  };
+  const config = { ...CONFIG };
   const wrappers: ((next: Handler) => Handler)[] = [];
   /** Every answer has a `Date`, by which the SDK corrects the client's clock. */
   const correct = (): void => {
@@ -59,10 +54,6 @@ export function sdkClient({ time }: World, act: Act) {
     },
   };
 }
-
-/** An error of the kind that the SDK throws. */
-export const statusError = (name: string, httpStatusCode: number): Error =>
-  new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode } });
 
 /** Throws the error `name` if a request was signed too long before or after the present. */
 export function checkClock(

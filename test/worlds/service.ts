@@ -1,6 +1,5 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
-import type { FailedInvocation, ObjectCreated } from '../../lib/http/publication-handler.ts';
 import { athenaClient } from './athena-client.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
 import type { EngineQuery } from './modelled-athena.ts';
@@ -18,24 +17,15 @@ export interface Listeners {
   readonly onLine: (message: string, facts: Readonly<Record<string, unknown>>, by: Invocation) => void;
 }
 
-type Handle<Event, Result> = (event: Event, machine: Machine, context: InvocationContext) => Promise<Result>;
-
 /** The service's own handlers, which call the model. Each machine has its own handlers and caches. */
-export interface ModelledService {
-  readonly report: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;
-  readonly downloads: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;
-  readonly publish: Handle<ObjectCreated, void>;
-  readonly abandon: Handle<FailedInvocation, void>;
-}
-
-const configs = new WeakMap<ServiceCode, Map<string, ReturnType<ServiceCode['readConfig']>>>();
+export type ModelledService = ReturnType<typeof modelledService>;
 
 export function modelledService(
   world: World,
   { current, before }: Releases,
   aws: Backends,
   { onFile, onUnderWay, onMetric, onLine }: Listeners,
-): ModelledService {
+) {
   const alive = (act: (by: Invocation) => void) => {
     const by = running.getStore();
     if (by && !by.isDead) act(by);
@@ -76,35 +66,38 @@ export function modelledService(
   };
   const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
 
-  const perMachine = <T>(make: (code: ServiceCode, dependencies: ReturnType<typeof dependenciesOf>) => T) => {
-    const made = new Map<Machine, T>();
-    return (machine: Machine): T => {
-      const known = made.get(machine);
-      if (known) return known;
-      const code = (machine.isOfReleaseBefore && before) || current;
-      if (code !== current) {
-        world.count('machine of the release before');
-        world.tell?.(machine.name, 'runs the release before');
+  const perMachine = <Event, Result>(
+    make: (
+      code: ServiceCode,
+      dependencies: ReturnType<typeof dependenciesOf>,
+    ) => (event: Event, context: InvocationContext) => Promise<Result>,
+  ) => {
+    const made = new Map<Machine, ReturnType<typeof make>>();
+    return (event: Event, machine: Machine, context: InvocationContext): Promise<Result> => {
+      let handle = made.get(machine);
+      if (!handle) {
+        const code = (machine.isOfReleaseBefore && before) || current;
+        if (code !== current) {
+          world.count('machine of the release before');
+          world.tell?.(machine.name, 'runs the release before');
+        }
+        handle = make(code, dependenciesOf(code));
+        made.set(machine, handle);
       }
-      const handler = make(code, dependenciesOf(code));
-      made.set(machine, handler);
-      return handler;
+      return handle(event, { ...context });
     };
   };
-  const reports = perMachine((code, dependencies) =>
-    code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }),
-  );
-  const downloads = perMachine((code, dependencies) => code.downloadsHandler(dependencies));
-  const publishes = perMachine((code, dependencies) => code.publicationHandler(dependencies));
-  const abandons = perMachine((code, dependencies) => code.abandonmentHandler(dependencies));
-  const contextOf = (context: InvocationContext) => ({ ...context }) as unknown as Context;
+  type Answer = APIGatewayProxyResult;
   return {
-    report: (event, machine, context) =>
-      reports(machine)(event, contextOf(context) as never) as Promise<APIGatewayProxyResult>,
-    downloads: (event, machine, context) =>
-      downloads(machine)(event, contextOf(context) as never) as Promise<APIGatewayProxyResult>,
-    publish: (event, machine, context) => publishes(machine)(event, context),
-    abandon: (event, machine, context) => abandons(machine)(event, context),
+    report: perMachine<APIGatewayProxyEvent, Answer>(
+      (code, dependencies) =>
+        code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }) as never,
+    ),
+    downloads: perMachine<APIGatewayProxyEvent, Answer>(
+      (code, given) => code.downloadsHandler(given) as never,
+    ),
+    publish: perMachine((code, dependencies) => code.publicationHandler(dependencies)),
+    abandon: perMachine((code, dependencies) => code.abandonmentHandler(dependencies)),
   };
 }
 
@@ -114,12 +107,7 @@ function configOf(
 ): ReturnType<ServiceCode['readConfig']> {
   const { queriesPerPartner, longestQueryMs, listingSeconds } = settings;
   const gigabytes = settings.raisesLimit && deployedAt !== undefined ? 2 : 1;
-  const name = [queriesPerPartner, longestQueryMs, listingSeconds, gigabytes].join();
-  const ofCode = configs.get(code) ?? new Map<string, ReturnType<ServiceCode['readConfig']>>();
-  configs.set(code, ofCode);
-  const known = ofCode.get(name);
-  if (known) return known;
-  const made = code.readConfig({
+  return code.readConfig({
     TOKEN_ISSUER: 'https://issuer.example',
     TOKEN_JWKS_URI: 'https://issuer.example/keys',
     API_SCOPE: 'api://reports',
@@ -134,6 +122,4 @@ function configOf(
     LISTING_SECONDS: String(listingSeconds),
     MAX_BYTES_SCANNED: `${gigabytes}000000000`,
   });
-  ofCode.set(name, made);
-  return made;
 }

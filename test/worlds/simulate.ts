@@ -5,9 +5,8 @@ import { checkAnswer } from './invariants/answers.ts';
 import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
-import { checkFile } from './invariants/files.ts';
+import { checkFile, checkPublication } from './invariants/files.ts';
 import { checkLine } from './invariants/log-lines.ts';
-import { checkPublication } from './invariants/publications.ts';
 import { queriedOnceRule, retriedOnceRule, startedInTimeRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
 import { noteUnderWay, stoppedRule } from './invariants/stopped.ts';
@@ -19,7 +18,7 @@ import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
 import type { Parts, Pull } from './parts.ts';
-import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
+import { type CallerPlan, lastPlannedMs, partsOf, planOf, troublesIn } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { Releases } from './service-code.ts';
@@ -70,12 +69,12 @@ export async function simulate(
     seed,
     plan,
     time,
-    troubles: troubles(without, () => time.now() >= quietAt, count),
+    troubles: troubles(troublesIn(plan), without, () => time.now() >= quietAt, count),
     count,
     tell: isTold ? tell : undefined,
     violations,
     violate(kind, text) {
-      violations.push({ kind, text, at: time.now() });
+      violations.push({ kind, text });
       if (isTold) tell('VIOLATION', `${kind}: ${text}`);
     },
   };
@@ -131,60 +130,39 @@ export async function simulate(
     ...plan.writers.map((writer) => write(world, lake, writer)),
     ...plan.operator.map((step) => operate(world, register, step)),
     !without.has(LAST_CALLERS) &&
-      everyReportIsReached(world, {
-        plan,
-        quietAt,
-        active: () => athena.active().length,
-        calls,
-        deploy: lambda.deploy,
+      time.delay(quietAt - time.now()).then(() => {
+        lambda.deploy();
+        return everyReportIsReached(parts, calls);
       }),
   ]);
-  let isDone = false;
-  let failure: unknown;
-  all.then(
-    () => {
-      isDone = true;
-    },
-    (error: unknown) => {
-      failure = error ?? new Error('an actor failed');
-    },
-  );
-  await time.run(() => failure !== undefined || (isDone && lambda.underWay() === 0), MOST_TIMERS);
-  if (failure !== undefined) throw failure;
-  if (!isDone) world.violate('never-ends', 'somebody waits for ever');
+  let outcome: PromiseSettledResult<unknown> | undefined;
+  Promise.allSettled([all]).then(([settled]) => {
+    outcome = settled;
+  });
+  const hasEnded = () => outcome?.status === 'rejected' || (outcome && lambda.underWay() === 0) === true;
+  await time.run(hasEnded, MOST_TIMERS);
+  if (outcome?.status === 'rejected') throw outcome.reason;
+  if (!outcome) world.violate('never-ends', 'somebody waits for ever');
   counting.finish();
   return {
     violations,
-    happened: [
-      ...(without.has(LAST_CALLERS) ? [] : [LAST_CALLERS]),
-      ...partsOf(plan),
-      ...world.troubles.happened,
-    ],
+    happened: [LAST_CALLERS, ...partsOf(plan), ...world.troubles.happened].filter(
+      (each) => !without.has(each),
+    ),
     counts,
     history,
   };
 }
 
-/** Checks that every report reaches a patient client after all faults have ended and all writers have finished. */
+/**
+ * Checks that every report reaches a patient client. All faults have ended, all writers have finished, and the service is
+ * deployed once more.
+ */
 async function everyReportIsReached(
-  world: World,
-  {
-    plan,
-    quietAt,
-    active,
-    calls,
-    deploy,
-  }: {
-    readonly plan: Plan;
-    readonly quietAt: number;
-    readonly active: () => number;
-    readonly calls: (caller: CallerPlan, untilMs: number) => Promise<Ending>;
-    readonly deploy: () => void;
-  },
+  { world, athena }: Parts,
+  calls: (caller: CallerPlan, untilMs: number) => Promise<Ending>,
 ): Promise<void> {
-  const { time } = world;
-  await time.delay(quietAt - time.now());
-  deploy();
+  const { time, plan } = world;
   const wanted = new Map(plan.callers.map((caller) => [`${caller.partner} ${caller.days.join()}`, caller]));
   const { queueMs, runMs } = plan.engine;
   const { queriesPerPartner, longestQueryMs, largeFromDays } = plan.settings;
@@ -192,7 +170,7 @@ async function everyReportIsReached(
   const hangs = plan.engine.hangs > 0 ? longestQueryMs * plan.engine.hangLimits : 0;
   // If the lake can't be listed, no two callers share a query, and a query goes on for a caller that has given up. Two
   // releases share none either.
-  const ahead = (active() + wanted.size) * (plan.settings.isListed && !plan.isMixed ? 1 : 2);
+  const ahead = (athena.active().length + wanted.size) * (plan.settings.isListed && !plan.isMixed ? 1 : 2);
   const isLost = world.troubles.happened.some((each) => each.includes(' abandon:'));
   const publishedMs = isLost ? LOST_PUBLICATION_MS : LONGEST_PUBLICATION_MS;
   const boundMs =

@@ -1,32 +1,24 @@
-import { FAULT_KINDS } from './fault-kinds.ts';
+import { judged, RULES } from './invariants/judge.ts';
 import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
+import { HAPPENING } from './troubles.ts';
 
 /** In a run of at least this many worlds, everything in `EXPECTED` must happen. */
 export const WORLDS_THAT_SHOW_ALL = 10_000;
 
 /** The events that must happen in a full run. If one never happened, the rules would not be tested with it. */
 export const EXPECTED: readonly string[] = [
-  ...FAULT_KINDS,
+  ...HAPPENING,
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),
   ...OPERATOR_KINDS.map((kind) => `operator ${kind}`),
-  'function dies before a call',
-  'function dies after a call',
+  ...RULES.map(judged),
   'clock is set',
   'S3 times a request out',
-  'result appears late',
   'refused in an outage',
   'denied in an outage',
-  'reading breaks',
-  'conditional writes meet',
-  'event comes late',
-  'event comes twice',
   'lifecycle removes an object',
   'token gives the same execution',
   'execution forgotten',
-  'query goes back to the queue',
-  'query hangs',
   'query is stopped',
-  'query is forgotten',
   'query succeeded',
   'query failed',
   'query cancelled',
@@ -34,8 +26,6 @@ export const EXPECTED: readonly string[] = [
   'query fails: engine, retryable',
   'query fails: file vanished',
   'query fails: scan limit',
-  'result lies elsewhere',
-  'result is no CSV of the engine',
   'publish answered',
   'publish failed',
   'publish died',

@@ -5,15 +5,36 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dice } from './random.ts';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
-import { type Timer, timerHeap } from './timer-heap.ts';
+
+export interface Timer {
+  readonly at: number;
+  readonly act: () => void;
+  /** Whether `act` settles no promise. */
+  readonly isSilent: boolean;
+  /** Whether the timer was cleared. */
+  isOff: boolean;
+}
+
+/** Puts a timer among others. The last acts next; of two with the same time, the one that was set first. */
+export function insert(timers: Timer[], timer: Timer): void {
+  let [from, to] = [0, timers.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((timers[middle] as Timer).at > timer.at) from = middle + 1;
+    else to = middle;
+  }
+  timers.splice(from, 0, timer);
+}
 
 export interface VirtualTime {
   /** In milliseconds since 1970. */
   now(): number;
   /** Resolves this many milliseconds later. */
   delay(ms: number): Promise<void>;
-  /** Calls `act` after `ms`. Set `isSilent` if `act` settles no promise: this saves time. */
-  after(ms: number, act: () => void, isSilent?: boolean): Timer;
+  /** Calls `act` after `ms`. */
+  after(ms: number, act: () => void): Timer;
+  /** The same for an `act` that settles no promise: this saves time. */
+  silentlyAfter(ms: number, act: () => void): Timer;
   /** Lets time pass until no timer is left, until `until` returns true, or until `mostTimers` have acted. */
   run(until?: () => boolean, mostTimers?: number): Promise<void>;
 }
@@ -35,8 +56,7 @@ export interface Runners {
 const NO_RUNNERS: Runners = { current: () => undefined, bind: (act) => act };
 
 let clock = 0;
-let timers = timerHeap();
-let order = 0;
+let timers: Timer[] = [];
 let random = dice(0);
 let runners = NO_RUNNERS;
 let isTakenOver = false;
@@ -49,8 +69,8 @@ const settle = (process as unknown as { readonly _tickCallback: () => void })._t
 const add = (ms: number, act: () => void, isSilent = false): Timer => {
   // The clock of a process has whole milliseconds only.
   const laterMs = runners === NO_RUNNERS ? ms : Math.round(ms);
-  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), order: order++, act, isSilent, isOff: false };
-  timers.add(timer);
+  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), act, isSilent, isOff: false };
+  insert(timers, timer);
   return timer;
 };
 
@@ -134,19 +154,19 @@ function takeOverProcess(): void {
 export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNERS): VirtualTime {
   takeOverProcess();
   clock = from;
-  timers = timerHeap();
-  order = 0;
+  timers = [];
   random = dice(seed);
   runners = by;
   return {
     now: () => clock,
     delay: (ms) => pause(ms),
-    after: add,
+    after: (ms, act) => add(ms, act),
+    silentlyAfter: (ms, act) => add(ms, act, true),
     run: (until = () => false, mostTimers = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         let left = mostTimers;
         setImmediate(() => {
-          for (let timer = timers.take(); timer && left > 0 && !until(); timer = timers.take()) {
+          for (let timer = timers.pop(); timer && left > 0 && !until(); timer = timers.pop()) {
             left -= 1;
             if (timer.isOff) continue;
             clock = timer.at;

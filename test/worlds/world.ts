@@ -10,7 +10,6 @@ export interface Violation {
   /** A short and stable name, by which violations are counted. */
   readonly kind: string;
   readonly text: string;
-  readonly at: number;
 }
 
 /** The state that all parts of a world share. */

@@ -5,7 +5,7 @@ import type { CodeFolder } from '../code-folder.ts';
 import { codeOfReleaseBefore } from '../releases/release-before.ts';
 import { readQuery, sqlOf } from './read-query.ts';
 import type { Shrunk } from './shrink.ts';
-import { type Timer, timerHeap } from './timer-heap.ts';
+import { insert, type Timer } from './virtual-time.ts';
 import type { Batch } from './worker.ts';
 import { startWorkers, type Workers } from './workers.ts';
 
@@ -83,25 +83,13 @@ describe('readQuery', () => {
   });
 });
 
-describe('timerHeap', () => {
-  it('gives timers by time, and timers of the same time in the order in which they were set', () => {
-    const heap = timerHeap();
-    const timers = [5, 1, 3, 1, 4, 1, 3].map(
-      (at, order): Timer => ({ at, order, act: () => {}, isSilent: false, isOff: false }),
-    );
-    for (const timer of timers) heap.add(timer);
-    const taken = timers.map(() => heap.take());
-    expect(taken.map((timer) => [timer?.at, timer?.order])).toEqual([
-      [1, 1],
-      [1, 3],
-      [1, 5],
-      [3, 2],
-      [3, 6],
-      [4, 4],
-      [5, 0],
-    ]);
-    expect(heap.take()).toBeUndefined();
-  });
+it('timers act in the order of their times, and those of the same time in the order in which they were set', () => {
+  const timers: Timer[] = [];
+  const all = [5, 1, 3, 1, 4, 1, 3].map(
+    (at): Timer => ({ at, act: () => {}, isSilent: false, isOff: false }),
+  );
+  for (const timer of all) insert(timers, timer);
+  expect(timers.reverse().map((timer) => all.indexOf(timer))).toEqual([1, 3, 5, 2, 6, 4, 0]);
 });
 
 describe('the mutants', () => {

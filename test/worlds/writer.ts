@@ -22,7 +22,7 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
       lake.mark(day);
     }
   };
-  const old = lake.filesOf(day);
+  const old = recordsOf(lake.now(), day);
   switch (kind) {
     case 'restates':
       return whileOpen(async () => {
@@ -72,7 +72,7 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
       return;
     case 'rewrites for minutes':
       for (let round = 0; round < REWRITES; round++) {
-        for (const { key } of lake.filesOf(day)) lake.remove(key);
+        for (const { key } of recordsOf(lake.now(), day)) lake.remove(key);
         lake.put(day, `${id}-${round}.parquet`);
         await pause();
       }

@@ -1,5 +1,7 @@
+import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
+import { objectOf, s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import type { LargeFiles, ResultsBucket, StoredDocument } from '../../../lib/results/results-bucket.ts';
-import { keyOf, memoryResults } from '../../s3/memory-results.ts';
+import { memoryClient } from '../../s3/memory-client.ts';
 import { type MemoryS3, memoryS3 } from '../../s3/memory-s3.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';
 
@@ -29,6 +31,9 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
 /** Every object's key must begin with one of the bucket's prefixes. */
 const KEY = /^(athena|reports|jobs|waiting|publications|abandoned|slots)\/./;
 
+/** The time for all calls of a test, longer than any test lasts. A timer can't be set for more than 24 days. */
+const LONG_MS = 20 * 86_400_000;
+
 /** More calls than any test needs: a guard against endless loops. */
 const MAX_CALLS = 10_000;
 
@@ -45,20 +50,33 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     const index = hooks.findIndex((hook) => call.startsWith(hook.call));
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
-  const results = memoryResults(s3, {
-    // Not async: that would take extra turns of the event loop, and some tests need two requests in the same turn.
-    call({ method, key }, tryOnce) {
-      try {
-        called(method, key);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-      return tryOnce(new AbortController().signal);
-    },
-  });
+  const client = memoryClient(s3);
+  const until = clock.now() + LONG_MS;
+  const bucket = { ...s3ResultsBucket(client, 'results', until), ...s3LargeFiles(client, 'results', until) };
+  /** A method of the bucket whose calls are noted. */
+  const noted =
+    <Given extends unknown[], T>(
+      method: string,
+      act: (...given: Given) => Promise<T>,
+      keyOf: (...given: Given) => string,
+    ) =>
+    async (...given: Given): Promise<T> => {
+      called(method, keyOf(...given));
+      return act(...given);
+    };
+  const first = (key: string) => key;
+  const keyOf = (location: string) => objectOf(location).Key;
 
   return {
-    ...results,
+    locationOf: bucket.locationOf,
+    head: noted('head', bucket.head, first),
+    read: noted('read', bucket.read, first),
+    create: noted('create', bucket.create, first),
+    replace: noted('replace', bucket.replace, (_, key) => key),
+    readResult: noted('readResult', bucket.readResult, keyOf),
+    openResult: noted('openResult', bucket.openResult, keyOf),
+    writeFile: noted('writeFile', bucket.writeFile, first),
+    uploadFile: noted('uploadFile', bucket.uploadFile, first),
     objects: s3.objects,
     calls,
     put(key, document) {

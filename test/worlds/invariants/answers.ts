@@ -3,13 +3,13 @@ import type { AnsweredRequest } from '../caller.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
 import { hasFailedWrite } from '../troubles.ts';
-import { isCalm, noteDeath, waitingFault } from './calm.ts';
-import { failureFault } from './failures.ts';
+import { isOwn, noteDeath, waitingFindings } from './calm.ts';
+import { failureFindings } from './failures.ts';
 import { executionOf } from './files.ts';
-import { missingFault, refusedFault, tooLargeFault } from './refusals.ts';
-import { crossings, noteRelease } from './releases.ts';
+import { type Findings, judge } from './judge.ts';
+import { entriesOf, missingFindings, refusedFindings, tooLargeFindings } from './refusals.ts';
 import { leavesOverdue } from './stopped.ts';
-import { unavailableFault } from './unavailable.ts';
+import { CALLER_LIMITS, unavailableFindings } from './unavailable.ts';
 
 /** The longest time of a first answer: some 8 seconds, a cold start, and the last calls. */
 const FIRST_ANSWER_MS = 12_000;
@@ -18,78 +18,69 @@ const FAULT_MS = 6_500;
 const STATUSES = [303, 400, 401, 404, 500, 503];
 
 export function checkAnswer(parts: Parts, request: AnsweredRequest): void {
-  const { world } = parts;
   const { id, answer } = request;
-  world.count(outcomeOf(request));
-  noteRelease(request);
-  for (const fault of faultsOf(parts, request))
-    if (fault !== undefined) world.violate(fault, `${id}: ${answer.status} ${detailOf(answer)}`);
+  parts.world.count(outcomeOf(request));
+  judge(parts.world, findingsOf(parts, request), () => `${id}: ${answer.status} ${detailOf(answer)}`);
 }
 
 /** The rules that an answer breaks. Who lacks a right gets a 500, and the operator an alarm: waiting does not help. */
-function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[] {
-  const { answer, hop, pull, startedAt, answeredAt } = request;
+function findingsOf(parts: Parts, request: AnsweredRequest): Findings {
+  const { answer, hop, startedAt, answeredAt } = request;
   const { status, headers, invocation, died, threw } = answer;
-  if (threw !== undefined) return ['handler-threw'];
+  const { faults } = invocation;
+  if (threw !== undefined) return { 'handler-threw': true };
   // A request that fails between its slot and its query, or hears no answer, leaves them as one that dies does.
-  if (died !== undefined || status >= 500 || invocation.faults.length > 0) noteDeath(parts, request);
-  if (died !== undefined) return [died === TIME_LIMIT ? 'reached-time-limit' : undefined];
-  const allowedMs = FIRST_ANSWER_MS + invocation.faults.length * FAULT_MS;
-  return [
-    STATUSES.includes(status) ? undefined : 'status-outside-contract',
-    hop === 0 && answeredAt - startedAt > allowedMs ? 'first-answer-late' : undefined,
-    status === 303 && !headers['Location'] ? 'no-location' : undefined,
-    status === 503 && !/^[1-9]\d{0,2}$/.test(headers['Retry-After'] ?? '') ? 'no-retry-after' : undefined,
-    isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
-    isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
-    changesSeen(parts, request) > MOST_CHANGES + crossings(pull) ? 'data-changes-without-end' : undefined,
-    waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
-    hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
-    hasStoodStill(parts, request) ? 'stood-still' : undefined,
-    leavesOverdue(parts, invocation) ? 'not-stopped' : undefined,
-    invocation.faults.some(({ kind }) => kind === 'denied') && status !== 500 ? 'denial-untold' : undefined,
-    waitingFault(parts, request),
-    causeFault(parts, request),
-  ];
+  if (died !== undefined || status >= 500 || faults.length > 0) noteDeath(parts, request);
+  if (died !== undefined) return { 'reached-time-limit': died === TIME_LIMIT };
+  const allowedMs = FIRST_ANSWER_MS + faults.length * FAULT_MS;
+  return {
+    'handler-threw': false,
+    'status-outside-contract': !STATUSES.includes(status),
+    'first-answer-late': hop === 0 ? answeredAt - startedAt > allowedMs : undefined,
+    'no-location': status === 303 ? !headers['Location'] : undefined,
+    'no-retry-after': status === 503 ? !/^[1-9]\d{0,2}$/.test(headers['Retry-After'] ?? '') : undefined,
+    'denial-untold': faults.some(({ kind }) => kind === 'denied') ? status !== 500 : undefined,
+    'waited-for-gzip': isHeldUpByGzip(request),
+    'shared-without-listing': isSharedUnlisted(parts, request),
+    'data-changes-without-end': changesTooOften(parts, request),
+    'waits-without-end': waitsWithoutEnd(parts, request),
+    'lease-kept': hasKeptItsLease(parts, request),
+    'stood-still': hasStoodStill(parts, request),
+    'not-stopped': faults.length > 0 ? undefined : leavesOverdue(parts, invocation),
+    ...(status === 303 && waitingFindings(parts, request)),
+    ...causeOf(parts, request),
+  };
 }
 
 /** The most time from the plain file to the answer: up to one second for the gzipped file, then writes of records. */
 const GZIP_MS = 3_000;
 
-const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
-  invocation.plainFileAt !== undefined &&
-  answeredAt - invocation.plainFileAt > GZIP_MS &&
-  invocation.faults.every(({ key }) => key.endsWith('.gz'));
+const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest): boolean | undefined =>
+  invocation.plainFileAt === undefined || invocation.faults.some(({ key }) => !key.endsWith('.gz'))
+    ? undefined
+    : answeredAt - invocation.plainFileAt > GZIP_MS;
 
-/** Whether an answer reuses a report or an attempt although the lake can't be listed. */
-const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): boolean =>
-  !world.plan.settings.isListed &&
-  // If S3 does not store a ticket, the next hop does not know which attempt is the caller's own.
-  world.plan.outages.length === 0 &&
-  !hasFailedWrite(world.troubles, pull.caller.id) &&
-  !answer.invocation.machine.isOfReleaseBefore &&
-  crossings(pull) === 0 &&
-  /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
+/**
+ * Whether an answer reuses a report or an attempt although the lake can't be listed. If S3 does not store a ticket, the
+ * next hop does not know which attempt is the caller's own.
+ */
+const isSharedUnlisted = ({ world }: Parts, { answer, pull }: AnsweredRequest): boolean | undefined =>
+  world.plan.settings.isListed || hasFailedWrite(world.troubles, pull.caller.id)
+    ? undefined
+    : /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
 
 /** A caller may start over three times because files changed during a query. So at most four queries may fail. */
 const MOST_CHANGES = 4;
-const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
 /**
- * How many queries of a pull failed because a file vanished, without those that Athena has forgotten. If the partner's companies changed during the pull, it is
- * the highest number of such queries for the same companies.
+ * Whether too many queries of a pull failed because a file vanished. A caller whose companies change begins anew. What a
+ * request learnt is lost if S3 refuses to store it in the ticket.
  */
-function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
-  const seen = changes.get(pull) ?? [];
-  // What a request learnt is lost if S3 refuses to store it in the ticket.
-  const { faults } = answer.invocation;
-  if (faults.some(({ operation, key }) => operation === 'S3 PutObject' && key.startsWith('waiting/')))
-    return 0;
-  for (const { startedBy, cause, companies, forgottenAt } of athena.queries.values())
-    if (startedBy === answer.invocation && cause === 'file vanished' && forgottenAt === undefined)
-      seen.push(companies);
-  changes.set(pull, seen);
-  return Math.max(0, ...seen.map((each) => seen.filter((other) => other === each).length));
+function changesTooOften(parts: Parts, { pull, answeredAt }: AnsweredRequest): boolean | undefined {
+  const isMoved = entriesOf(parts, pull, answeredAt).length > 1;
+  if (isMoved || hasFailedWrite(parts.world.troubles, pull.caller.id)) return undefined;
+  const own = [...parts.athena.queries.values()].filter((query) => isOwn(query, pull));
+  return own.filter(({ cause }) => cause === 'file vanished').length > MOST_CHANGES;
 }
 
 /** The time that a caller's last hop and failing calls may add to its wait. */
@@ -97,26 +88,32 @@ const LAST_HOP_MS = 60_000;
 const PUBLICATION_MS = 900_000;
 
 /** Whether a caller is sent to another waiting hop although the time to queue, run and publish its query is over. */
-function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: AnsweredRequest): boolean {
+function waitsWithoutEnd(
+  { world }: Parts,
+  { answer, pull, answeredAt }: AnsweredRequest,
+): boolean | undefined {
+  if (answer.status !== 303 || !answer.headers['Location']?.startsWith('/')) return undefined;
   const { longestQueryMs, largeFromDays } = world.plan.settings;
   const publishedMs = Number.isFinite(largeFromDays) ? PUBLICATION_MS : 0;
-  const mostMs = 2.05 * longestQueryMs + publishedMs + LAST_HOP_MS;
-  const isLedOn = answer.status === 303 && answer.headers['Location']?.startsWith('/') === true;
-  return isLedOn && answeredAt - pull.startedAt > mostMs;
+  return answeredAt - pull.startedAt > CALLER_LIMITS * longestQueryMs + publishedMs + LAST_HOP_MS;
 }
 
 /**
  * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
  * next request from asking. A fault of a call to S3 is an excuse: it may use up the time for giving the lease back.
  */
-const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
-  invocation.faults.every(({ operation }) => operation.startsWith('Athena')) &&
-  [...invocation.written].some(([key, stored]) => {
-    if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
-    const { leaseMs = 0 } = stored.document as { readonly leaseMs?: number };
-    // A lease that ends at once keeps nobody from asking.
-    return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
-  });
+const hasKeptItsLease = (
+  { s3 }: Parts,
+  { answer: { invocation }, answeredAt }: AnsweredRequest,
+): boolean | undefined =>
+  invocation.faults.some(({ operation }) => operation.startsWith('S3'))
+    ? undefined
+    : [...invocation.written].some(([key, stored]) => {
+        if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
+        const { leaseMs = 0 } = stored.document as { readonly leaseMs?: number };
+        // A lease that ends at once keeps nobody from asking.
+        return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
+      });
 
 /** A hop that is alone takes the attempt over after its first reads. */
 const TAKEN_OVER_MS = 1_000;
@@ -125,32 +122,31 @@ const TAKEN_OVER_MS = 1_000;
 const hasStoodStill = (
   { world, pulls }: Parts,
   { hop, pull, answer: { invocation } }: AnsweredRequest,
-): boolean =>
+): boolean | undefined =>
   hop > 0 &&
-  isCalm(world) &&
-  !world.plan.isMixed &&
   world.plan.settings.queriesPerPartner === 0 &&
   !Number.isFinite(world.plan.settings.largeFromDays) &&
-  pulls.every((each) => each === pull || each.caller.days.join() !== pull.caller.days.join()) &&
-  (invocation.recordedAt ?? 0) - invocation.startedAt > TAKEN_OVER_MS;
+  pulls.every((each) => each === pull || each.caller.days.join() !== pull.caller.days.join())
+    ? (invocation.recordedAt ?? 0) - invocation.startedAt > TAKEN_OVER_MS
+    : undefined;
 
 /** The ages of objects in S3 are whole seconds. */
 const LEASE_ERROR_MS = 1_000;
 
-function causeFault(parts: Parts, request: AnsweredRequest): string | undefined {
+function causeOf(parts: Parts, request: AnsweredRequest): Findings {
   switch (request.answer.status) {
     case 400:
-      return tooLargeFault(parts, request);
+      return tooLargeFindings(parts, request);
     case 401:
-      return refusedFault(parts, request);
+      return refusedFindings(parts, request);
     case 404:
-      return missingFault(parts, request);
+      return missingFindings(parts, request);
     case 500:
-      return failureFault(parts, request);
+      return failureFindings(parts, request);
     case 503:
-      return unavailableFault(parts, request);
+      return unavailableFindings(parts, request);
     default:
-      return undefined;
+      return {};
   }
 }
 

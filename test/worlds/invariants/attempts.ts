@@ -3,6 +3,7 @@
  * token. One that is under way is followed to its end. Who creates an attempt leads it, and no lease outlives its request.
  */
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 /**
  * After an hour, the query of an attempt has ended, if it was started (docs/decisions/0042). One second is subtracted,
@@ -16,10 +17,7 @@ const KEPT_MS = 6 * 86_400_000 - 1_000;
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
 const LONGEST_LEASE_MS = 26_000;
 
-/** Release 1.0.0 has other records, two folders deep. */
-const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
-
-export function attemptsRule({ world, s3, athena }: Pick<Parts, 'world' | 's3' | 'athena'>): void {
+export function attemptsRule({ world, s3 }: Parts): void {
   const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/')) return;
@@ -29,16 +27,14 @@ export function attemptsRule({ world, s3, athena }: Pick<Parts, 'world' | 's3' |
       readonly leaseMs?: number;
     };
     const was = latest.get(key);
-    // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
-    const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
-    const isNew = state === 'starting' && attempt !== was?.attempt && !isForeign;
-    if ((isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS)
-      world.violate('lease-of-another-length', `${key}: ${leaseMs} ms`);
+    const isNew = state === 'starting' && attempt !== was?.attempt;
     const at = world.time.now();
     latest.set(key, { state, attempt, at });
-    const isUnderWay = was?.state === 'under-way' && !isOfReleaseBefore(key);
-    const mayRunMs = isUnderWay ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
-    if (was && !isForeign && attempt !== was.attempt && at - was.at < mayRunMs)
-      world.violate('attempt-dropped', `${key}: ${was.attempt} may be under way, ${attempt} takes its place`);
+    const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
+    const findings = {
+      'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
+      'attempt-dropped': was && attempt !== was.attempt && at - was.at < mayRunMs,
+    };
+    judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
   });
 }

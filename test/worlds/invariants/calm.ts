@@ -7,19 +7,8 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
-import { REGISTER_MS } from './refusals.ts';
-import { crossings } from './releases.ts';
-
-/** Troubles that don't disturb the calm. */
-const HARMLESS = /^(query goes back|event comes|result lies elsewhere|result appears late)/;
-
-export const isCalm = ({ troubles, plan: { outages, clocks, settings } }: World): boolean =>
-  troubles.happened.every((each) => HARMLESS.test(each)) &&
-  outages.length === 0 &&
-  !clocks.wrong &&
-  !clocks.set &&
-  settings.listingSeconds === 0 &&
-  settings.isListed;
+import type { Findings } from './judge.ts';
+import { entriesOf } from './refusals.ts';
 
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
@@ -41,8 +30,8 @@ const LARGE_MS = 65_000;
 /** A request must see a query's end within this time, or else the report has no version (docs/decisions/0042). */
 const SEEN_SOON_MS = 8_000;
 
-/** Whether one of the caller's own requests started the query. */
-const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
+/** Whether one of the requests of a pull started the query. */
+export const isOwn = ({ startedBy, submittedAt }: EngineQuery, { caller, startedAt }: Pull): boolean =>
   startedBy.id.startsWith(`${caller.id}.`) && submittedAt >= startedAt;
 
 /** Whether a request that found the result had seen the end soon. A result may appear later than the end. */
@@ -52,18 +41,15 @@ export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery
   );
 
 /** The queries for a report. A caller may have waited for one of another listing before. */
-const queriesFor = ({ queries }: Parts['athena'], { asked, companies }: EngineQuery): EngineQuery[] =>
+export const queriesFor = ({ queries }: Parts['athena'], { asked, companies }: EngineQuery): EngineQuery[] =>
   [...queries.values()].filter((each) => each.asked.days === asked.days && each.companies === companies);
 
-/** The faults of a download in a calm world. */
-export function calmFaults(
-  { world, lake, athena, s3, register }: Parts,
-  { key, stored, request }: Download,
-  query: EngineQuery,
-): (string | undefined)[] {
+/** What a download in a calm world shows. */
+export function calmFindings(parts: Parts, { key, stored, request }: Download, query: EngineQuery): Findings {
+  const { world, lake, athena, s3 } = parts;
   const { answer, pull, startedAt, answeredAt, hop } = request;
+  const { calls, listings, line } = answer.invocation;
   const { shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
-  if (!isCalm(world) || answer.invocation.machine.isOfReleaseBefore) return [];
   const status = answer.headers['Cache-Status'];
   const isBefore = [stored?.lastModified ?? startedAt, ...query.toldEndTo.map(({ at }) => at)].every(
     (at) => at < pull.startedAt - RECORDED_MS,
@@ -72,79 +58,63 @@ export function calmFaults(
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
   const isOnePage = isPlain && world.plan.settings.keysAPage === 1_000;
-  const isPlainHit = isOnePage && said === 'hit' && !answer.invocation.line?.['waitsForShare'];
+  const isPlainHit = isOnePage && said === 'hit' && !line?.['waitsForShare'];
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
   const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
-  const entries = register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt);
-  const isMoved = entries.length > 1;
+  // A caller that gets other companies, and these again, forgets which query is its own.
+  const isMoved = entriesOf(parts, pull, answeredAt).length > 1;
   const all = queriesFor(athena, query);
   const ends = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
   const since = Math.max(shownAt, resultAt, startedAt, ...ends);
   const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
-  return [
-    // Release 1.0.0 forgets which query is the caller's own, and so does a caller that gets other companies and these again.
-    isPlain && !isRight && crossings(pull) === 0 && !isMoved ? 'cache-status-wrong' : undefined,
-    isNamed || !isSeenSoon(query) ? undefined : 'version-missing',
-    pull.caller.acceptsGzip && !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
-      ? 'gzip-not-given'
-      : undefined,
-    // The file that the caller can take is given before the other one is made.
+  // The file that the caller can take is given before the other one is made.
+  const isLateGzip =
     key.endsWith('.gz') &&
     query.isLarge &&
     all.length === 1 &&
-    !world.plan.isMixed &&
-    answeredAt - Math.max(startedAt, bothAt) > LATE_MS
-      ? 'answered-late'
+    answeredAt - Math.max(startedAt, bothAt) > LATE_MS;
+  // A result that lies elsewhere is not seen when it appears.
+  const isLate = isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS;
+  return {
+    'cache-status-wrong': isPlain && !isMoved ? !isRight : undefined,
+    'version-missing': isSeenSoon(query) ? !isNamed : undefined,
+    'gzip-not-given': pull.caller.acceptsGzip
+      ? !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
       : undefined,
-    // A result that lies elsewhere is not seen when it appears.
-    isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS ? 'answered-late' : undefined,
-    isOwn(query, pull) && query.asks > MOST_ASKS + hop * MORE_ASKS ? 'asked-too-often' : undefined,
-    answer.invocation.calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS) ? 'too-many-calls' : undefined,
-    isOnePage && crossings(pull) === 0 && answer.invocation.listings > MOST_LISTINGS
-      ? 'listed-too-often'
-      : undefined,
-    answer.invocation.line?.['queryExecutionId'] === query.id ? undefined : 'log-names-no-query',
-  ];
+    'answered-late': isLateGzip || isLate,
+    'asked-too-often': isOwn(query, pull) ? query.asks > MOST_ASKS + hop * MORE_ASKS : undefined,
+    'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),
+    'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
+    'log-names-no-query': line?.['queryExecutionId'] !== query.id,
+    'first-version-missing': isFirstUnnamed(parts, request, query),
+  };
 }
 
-/** Whether nothing goes wrong but queries that fail. */
-const isQuiet = ({ troubles, plan }: World): boolean =>
-  troubles.happened.every((each) => HARMLESS.test(each) || each.startsWith('query fails')) &&
-  [plan.outages.length, plan.clocks.set].every((each) => !each) &&
-  plan.settings.isListed;
-
 /**
- * The fault of a report whose query was the first of its caller for these companies, or followed a query that failed
- * because files changed. The lake was listed for it at the start of the request, or after the failure. So the report has
- * a version if the lake has stood still since then, also where listings are kept.
+ * Whether a report has no version whose query was the first of its caller for these companies, or followed a query that
+ * failed because files changed. The lake was listed for it at the start of the request, or after the failure. So the
+ * report has a version if the lake has stood still since then, also where listings are kept.
  */
-export function listingFault(
+function isFirstUnnamed(
   { world, lake, athena, pulls }: Parts,
   { answer, pull, answeredAt }: AnsweredRequest,
   query: EngineQuery,
-): string | undefined {
-  const { plan } = world;
-  if (!isQuiet(world) || !isOwn(query, pull) || crossings(pull) > 0 || query.location?.includes('reused'))
-    return undefined;
-  const before = [...athena.queries.values()].filter(
-    ({ number, asked, companies }) =>
-      number < query.number && asked.days === query.asked.days && companies === query.companies,
-  );
+): boolean | undefined {
+  if (!isOwn(query, pull) || query.location?.includes('reused') || !isSeenSoon(query)) return undefined;
+  const before = queriesFor(athena, query).filter(({ number }) => number < query.number);
   const last = before.at(-1);
   const isRestart = last?.cause === 'file vanished' && last.startedBy.id.startsWith(`${pull.caller.id}.`);
   if (before.length > 0 && !isRestart) return undefined;
-  const listingMs = isRestart ? 0 : plan.settings.listingSeconds * 1_000;
+  const listingMs = isRestart ? 0 : world.plan.settings.listingSeconds * 1_000;
   const listedFrom = isRestart ? (last.endedAt ?? 0) : query.startedBy.startedAt - listingMs;
   const from = Math.max(listedFrom, BEGINNING + 1);
   const isStill = statesDuring(lake.states, { from, to: answeredAt }).length === 1;
   // Two callers may start over at once, and one of them then joins the other's query.
   const isAlone = pulls.filter(({ caller }) => caller.days === pull.caller.days).length === 1 || isRestart;
-  return isStill && isSeenSoon(query) && isAlone && answer.headers['Data-Version'] === undefined
-    ? 'version-missing'
-    : undefined;
+  return isStill && isAlone ? answer.headers['Data-Version'] === undefined : undefined;
 }
 
 /** How long a request waits before it leads its caller on: the first one for a short time, each hop for a long one. */
@@ -162,38 +132,44 @@ export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt
   if (key.startsWith('slots/') || state === 'starting') lostAt.set(world, answeredAt);
 }
 
-/** A slot that has been free for this long is found. If a function died before it used its slot: after a minute. */
-const freeSlotMs = (world: World): number => (isQuiet(world) ? 5_000 : 100_000);
+/** A slot that has been free for this long is found. */
+const FREE_SLOT_MS = 5_000;
+/** If a function died before it used its slot, the slot is found after a minute. */
+const LOST_SLOT_MS = 100_000;
 
-/** The fault of an answer that leads its caller to another hop. Some clients follow few redirects. */
-export function waitingFault(
-  { world, s3, athena }: Parts,
-  { answer, startedAt, answeredAt, hop, pull }: AnsweredRequest,
-): string | undefined {
+/** What an answer shows that leads its caller to another hop. Some clients follow few redirects. */
+export function waitingFindings(parts: Parts, request: AnsweredRequest): Findings {
+  const { answer, startedAt, answeredAt, hop } = request;
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
-  if (answer.status !== 303 || ticket === undefined || answer.invocation.machine.isOfReleaseBefore)
-    return undefined;
-  const { id, faults } = answer.invocation;
-  const hasMet = world.troubles.happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
-  const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
-  if (answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs) return 'led-on-early';
-  const isDelayed = world.plan.outages.length > 0 || faults.length > 0;
-  // A slot that one release has taken, without an answer, is not known to the other as the caller's own.
-  if (world.plan.isMixed && world.troubles.happened.length > 0) return undefined;
-  const isLost = answeredAt - (lostAt.get(world) ?? 0) < freeSlotMs(world);
-  if (isDelayed || isLost || world.plan.clocks.set || world.plan.clocks.wrong) return undefined;
-  const { document } = s3.objects.get(`waiting/${ticket}.json`) ?? {};
+  const { machine, faults } = answer.invocation;
+  if (ticket === undefined || machine.isOfReleaseBefore) return {};
+  const pauseMs = faults.length > 0 ? LONGEST_PAUSE_MS : 0;
+  const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
-  if (progress?.waitsFor !== 'slot') return undefined;
-  const since = answeredAt - freeSlotMs(world);
+  const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
+  return {
+    'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
+    'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
+    'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,
+  };
+}
+
+/** Whether a slot of a partner has been free for some time, although one of its callers waits for it. */
+function isSlotFree(
+  { world, athena }: Parts,
+  { answeredAt, pull }: AnsweredRequest,
+  freeMs: number,
+): boolean | undefined {
+  if (answeredAt - (lostAt.get(world) ?? 0) < freeMs) return undefined;
+  const { queriesPerPartner, longestQueryMs } = world.plan.settings;
+  const since = answeredAt - freeMs;
   const taken = [...athena.queries.values()].filter(
-    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt }) =>
+    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
+      // A query whose end nobody has seen, or recorded, keeps its slot for a while.
       (endedAt >= since ||
-        resultAt !== undefined ||
-        toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
-      answeredAt - submittedAt < 2.1 * world.plan.settings.longestQueryMs,
+        toldEndTo.every(({ at, by }) => at >= since || by.isDead || by.faults.length > 0)) &&
+      answeredAt - submittedAt < 2.1 * longestQueryMs,
   );
-  return taken.length < world.plan.settings.queriesPerPartner ? 'free-slot-not-taken' : undefined;
+  return taken.length < queriesPerPartner;
 }

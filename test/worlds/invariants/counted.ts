@@ -3,6 +3,7 @@ import { METRIC } from '../../../lib/names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 /** Times may differ by this much: Athena gives some in whole seconds, and a stopped query ends a little later. */
 const COARSE_MS = 5_000;
@@ -24,84 +25,59 @@ export function countingRule({ world, athena }: Parts) {
     });
   return {
     onMetric(name: string, value: number, by: Invocation): void {
-      if (name === METRIC.queryDuration && !isDuration(value)) world.violate('other-duration', `${value} ms`);
-      if (name === METRIC.failedQueries && last && hasReport(last))
-        world.violate('counted-as-failed', last.id);
+      const told = () => `${by.id} gives ${name} ${value}, after ${last?.id}`;
+      if (name === METRIC.queryDuration) judge(world, { 'other-duration': !isDuration(value) }, told);
+      if (name === METRIC.failedQueries && last) judge(world, { 'counted-as-failed': hasReport(last) }, told);
       if (name !== METRIC.bytesScanned) return;
       bytesBy.set(by, (bytesBy.get(by) ?? 0) + value);
       const query = [...athena.queries.values()].find(({ bytesScanned }) => bytesScanned === value);
       last = query;
       world.tell?.(by.id, `counts ${query?.id}`);
-      if (!query) world.violate('counts-nothing', `${by.id} counts ${value} bytes, which no query has read`);
-      else if (counted.has(query)) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);
-      // The request that stops a query counts it. Athena ends the query a moment later.
-      else if (query.endedAt === undefined && query.stopAskedAt === undefined)
-        world.violate('counted-before-its-end', query.id);
+      const findings = {
+        'counts-nothing': !query,
+        'counted-twice': query && counted.has(query),
+        // The request that stops a query counts it. Athena ends the query a moment later.
+        'counted-before-its-end': query && query.endedAt === undefined && query.stopAskedAt === undefined,
+      };
+      judge(world, findings, told);
       if (query) counted.add(query);
     },
     finish(): void {
-      for (const [{ id, line }, bytes] of bytesBy)
-        if (line?.['endedBytes'] !== bytes)
-          world.violate('log-and-metrics-differ', `${id} logs ${line?.['endedBytes']}, and counts ${bytes}`);
+      for (const [{ id, line }, bytes] of bytesBy) {
+        const findings = { 'log-and-metrics-differ': line?.['endedBytes'] !== bytes };
+        judge(world, findings, () => `${id} logs ${line?.['endedBytes']}, and counts ${bytes}`);
+      }
       for (const query of athena.queries.values())
-        if (query.endedAt !== undefined && !counted.has(query)) judgeUncounted(world, query);
+        if (query.endedAt !== undefined && mustBeCounted(query))
+          judge(world, { 'not-counted': !counted.has(query) }, () => `${query.id}, ${query.cause}`);
     },
   };
 }
 
 /** Whether failed calls used up the time in which a request would have recorded the end of a query. */
-const ranOutOfTime = (by: Invocation | undefined): boolean =>
-  by !== undefined && by.faults.length > 0 && (by.line?.['status'] === 503 || by.line?.['isReady'] === false);
+const ranOutOfTime = ({ faults, line }: Invocation): boolean =>
+  faults.length > 0 && (line?.['status'] === 503 || line?.['isReady'] === false);
 
 /**
  * Whether a request never learnt if its last write of a record took effect. The answer to the write was lost, and the
- * read that would have shown the write failed too. Later, other requests replaced the record. The records of release
- * 1.0.0 don't show it at all.
+ * read that would have shown the write failed too. Later, other requests replaced the record.
  */
-function neverLearnt(by: Invocation | undefined, isMixed: boolean): boolean {
-  const faults = by?.faults.filter(({ key }) => key.startsWith('jobs/')) ?? [];
-  const isHit = (operation: string) => faults.some((fault) => fault.operation === operation);
-  return isHit('S3 PutObject') && (isMixed || isHit('S3 GetObject'));
-}
+const neverLearnt = ({ faults }: Invocation): boolean =>
+  ['S3 PutObject', 'S3 GetObject'].every((each) =>
+    faults.some(({ key, operation }) => key.startsWith('jobs/') && operation === each),
+  );
 
-function judgeUncounted(
-  world: Parts['world'],
-  {
-    id,
-    startedBy,
-    toldEndTo,
-    stopAskedAt,
-    stoppedBy,
-    stopTriedBy,
-    recordedBy,
-    isJunk,
-    isGone,
-    cause,
-    resultAt = 0,
-  }: EngineQuery,
-): void {
-  const all = [startedBy, ...stopTriedBy.keys(), ...recordedBy, ...toldEndTo.map(({ by }) => by)];
-  if (all.some(({ isDead }) => isDead)) world.count('apart: not counted, a function died');
-  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(ranOutOfTime))
-    world.count('apart: not counted, the request that saw the end ran out of time');
-  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some((by) => neverLearnt(by, world.plan.isMixed)))
-    world.count('apart: not counted, its record was replaced before its write was known');
-  else if (stopAskedAt !== undefined && toldEndTo.length === 0 && [...recordedBy].at(-1) !== stoppedBy)
-    world.count('apart: not counted, another request took the stopped query over and left');
-  else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
-  else if (toldEndTo.length > 0 && toldEndTo.every(({ at }) => at < resultAt))
-    world.count('apart: not counted, its result had not appeared when its end was seen');
-  else if (
-    isGone &&
-    toldEndTo.every(({ by: { line } }) => line?.['isReady'] === false || line?.['status'] === 503)
-  )
-    world.count('apart: not counted, its result was removed while requests looked for it');
-  else if (world.plan.isMixed && toldEndTo.some(({ by }) => by.machine.isOfReleaseBefore))
-    world.count('apart: not counted, release 1.0.0 saw the end');
-  else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
-  else
-    world.violate(
-      `not-counted: ${isJunk ? 'junk' : (cause ?? 'succeeded')}`,
-      `${id}, though ${[...new Set(toldEndTo.map(({ by }) => by.id))].join(', ')} saw its end`,
-    );
+/**
+ * Whether a request saw a query's end, or stopped it, and no request that had to do with the query died or lost its
+ * time. If another request took a stopped query over and left, nobody came back for it.
+ */
+function mustBeCounted({ startedBy, toldEndTo, stopAskedAt, stoppedBy, ...query }: EngineQuery): boolean {
+  const { stopTriedBy, recordedBy } = query;
+  const saw = [...(stoppedBy ? [stoppedBy] : []), ...toldEndTo.map(({ by }) => by)];
+  const isSeen = toldEndTo.length > 0 || (stopAskedAt !== undefined && [...recordedBy].at(-1) === stoppedBy);
+  return (
+    isSeen &&
+    [startedBy, ...stopTriedBy.keys(), ...recordedBy, ...saw].every(({ isDead }) => !isDead) &&
+    !saw.some((by) => ranOutOfTime(by) || neverLearnt(by))
+  );
 }

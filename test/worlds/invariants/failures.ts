@@ -4,7 +4,9 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { maskOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import { type Parts, recordOf, stateOf } from '../parts.ts';
-import { REGISTER_MS } from './refusals.ts';
+import type { Findings } from './judge.ts';
+import { entriesOf } from './refusals.ts';
+import { MOST_QUERIES } from './unavailable.ts';
 import { isNamedHole } from './versions.ts';
 
 /** A time may be wrong by this much: Athena gives the end of a query in whole seconds, and S3 the age of a ticket. */
@@ -12,34 +14,38 @@ const COARSE_MS = 3_000;
 /** Failing calls may delay the write that records a failure by this much. */
 const HELD_UP_MS = 10_000;
 
-export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredRequest): string | undefined {
-  const { athena, world } = parts;
-  const { line = {} } = answer.invocation;
+export function failureFindings(parts: Parts, { answer, pull, hop }: AnsweredRequest): Findings {
+  const { athena, world, s3 } = parts;
+  const { line = {}, faults, machine } = answer.invocation;
   const error = line['error'];
   const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
   const id = line['queryExecutionId'] ?? /query (q\d+)/.exec(message)?.[1];
   const query = athena.queries.get(String(id));
   switch (name) {
     case 'QueryFailed':
-      if (query && isOfOthers(parts, query, pull)) return 'failure-of-others';
-      return queryFault(parts, query);
+      return {
+        ...queryFindings(parts, query),
+        'failure-of-others': query && isOfOthers(parts, query, pull),
+      };
     case 'NotEngineCsv':
-      return query?.isJunk ? undefined : 'failed-without-cause';
+      return { 'failed-without-cause': !query?.isJunk };
     case 'PublicationFailed': {
-      const ended = recordOf(parts.s3, query?.id);
+      const ended = recordOf(s3, query?.id);
       const toldAt = stateOf(ended) === 'failed' ? ended?.lastModified : undefined;
-      if (hop === 0 && toldAt !== undefined && toldAt < pull.startedAt - COARSE_MS)
-        return 'failure-of-others';
       // The result may expire while it is published.
-      const isGone = !parts.s3.objects.has(`athena/${query?.id}.csv`);
-      const mayFail = query?.isJunk || isGone || world.plan.faults.rate > 0 || world.plan.outages.length > 0;
-      return query?.isLarge && mayFail ? undefined : 'failed-without-cause';
+      const isGone = !s3.objects.has(`athena/${query?.id}.csv`);
+      const { faults, outages } = world.plan;
+      const mayFail = query?.isJunk || isGone || faults.rate > 0 || outages.length > 0;
+      return {
+        'failure-of-others': hop === 0 && toldAt !== undefined && toldAt < pull.startedAt - COARSE_MS,
+        'failed-without-cause': !query?.isLarge || !mayFail,
+      };
     }
-    default: {
-      if (answer.invocation.faults.some(({ kind }) => kind === 'denied')) return undefined;
-      const isSaid = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
-      return isSaid ? undefined : 'failed-without-cause';
-    }
+    default:
+      // Release 1.0.0 gives up after six queries without a result by an error without a name.
+      return {
+        'failed-without-cause': !machine.isOfReleaseBefore && faults.every(({ kind }) => kind !== 'denied'),
+      };
   }
 }
 
@@ -48,45 +54,33 @@ export function failureFault(parts: Parts, { answer, pull, hop }: AnsweredReques
  * a failure is the answer for earlier callers.
  */
 function isOfOthers(
-  { world, register }: Parts,
-  { endedAt = Number.POSITIVE_INFINITY, companies, forgottenAt }: EngineQuery,
-  { caller, startedAt }: AnsweredRequest['pull'],
+  parts: Parts,
+  { endedAt = Number.POSITIVE_INFINITY, companies }: EngineQuery,
+  pull: AnsweredRequest['pull'],
 ): boolean {
-  const entitled = register
-    .during(caller.partner, startedAt - REGISTER_MS, world.time.now())
-    .find(({ entry }) => maskOf(openedBy(entry)) === companies);
-  const cameAt = Math.max(startedAt, entitled?.from ?? 0);
-  const isHeldUp =
-    world.plan.outages.length > 0 || world.troubles.happened.some((each) => each.includes('PutObject'));
-  // Nobody can know when a query ended that Athena has forgotten: it counts as lost when that is seen.
-  if (forgottenAt !== undefined) return false;
+  const { time, troubles } = parts.world;
+  const entitled = entriesOf(parts, pull, time.now()).find(
+    ({ entry }) => maskOf(openedBy(entry)) === companies,
+  );
+  const cameAt = Math.max(pull.startedAt, entitled?.from ?? 0);
+  const isHeldUp = troubles.happened.some((each) => each.endsWith('PutObject'));
   return endedAt < cameAt - COARSE_MS - (isHeldUp ? HELD_UP_MS : 0);
 }
 
-function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
+function queryFindings(parts: Parts, query: EngineQuery | undefined): Findings {
+  const { athena, world } = parts;
   // A result that is not the engine's CSV is recorded as a failed query, and so is the sixth one that is gone.
-  if (query?.isJunk || (query && isWornOut(athena, query))) return undefined;
-  switch (query?.cause) {
-    case 'engine':
-      return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;
-    case 'stopped':
-      // Release 1.0.0 does not say in the record that a query is stopped.
-      return [query.stoppedBy, ...query.recordedBy].some((by) => by?.machine.isOfReleaseBefore)
-        ? undefined
-        : 'stopped-query-is-500';
-    case 'file vanished':
-      // If the lake can't be listed, no request can know that the data changed.
-      if (!world.plan.settings.isListed) return undefined;
-      if (!isNamedHole({ lake, world }, query)) return 'changed-data-is-500';
-      world.count('named hole: a query failed by a file that came and went unmarked');
-      return undefined;
-    default:
-      return 'failed-without-cause';
-  }
+  if (query?.isJunk || (query && isWornOut(athena, query))) return {};
+  const cause = query?.cause;
+  const isHole = query && cause === 'file vanished' && isNamedHole(parts, query);
+  if (isHole) world.count('named hole: a query failed by a file that came and went unmarked');
+  return {
+    'failed-without-cause': cause === undefined || cause === 'scan limit',
+    'not-tried-again': query && cause === 'engine' ? isFirstFailure(athena, query) : undefined,
+    'stopped-query-is-500': cause === 'stopped',
+    'changed-data-is-500': cause === 'file vanished' && !isHole,
+  };
 }
-
-/** The service gives up after so many queries without a result that it could read. */
-const MOST_QUERIES = 6;
 
 const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query }: EngineQuery): boolean =>
   (isGone || forgottenAt !== undefined) &&

@@ -1,20 +1,16 @@
-/** Rule: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. */
-import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
+/**
+ * Rules: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. A
+ * publication fails only if its result is not the engine's CSV, or if its result or its request is gone.
+ */
+import { reportCsv } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 import type { FileWrite } from '../s3-client.ts';
-import { isNamedHole, versionFault } from './versions.ts';
+import { judge } from './judge.ts';
+import { isNamedHole, versionFindings } from './versions.ts';
 
 const KEY = /^reports\/([^/]+)\/([^/]+\.csv)(\.gz)?$/;
 
 export const executionOf = (key: string): string | undefined => KEY.exec(key)?.[1];
-
-export function checkFile(parts: Parts, write: FileWrite): void {
-  const { world, athena } = parts;
-  const query = athena.queries.get(executionOf(write.key) ?? '');
-  for (const fault of faultsOf(parts, write, query))
-    if (fault !== undefined)
-      world.violate(fault, `${write.by.id} writes ${write.key}: ${JSON.stringify(write.text)}`);
-}
 
 const DAY_MS = 86_400_000;
 
@@ -23,19 +19,31 @@ const fileNameOf = (days: readonly string[]): string => {
   return `publisherperformance_${days[0]}T000000Z_${end}T000000Z.csv`.replaceAll('-', '');
 };
 
-function faultsOf(
-  { lake, world }: Parts,
-  { key, text, metadata, found }: FileWrite,
-  query: EngineQuery | undefined,
-): (string | undefined)[] {
-  if (!query?.clicks || query.isJunk || query.state !== 'SUCCEEDED') return ['file-of-nothing'];
+export function checkFile(parts: Parts, { key, text, metadata, found, by }: FileWrite): void {
+  const { world, athena } = parts;
+  const query = athena.queries.get(executionOf(key) ?? '');
+  const isOfResult = query?.clicks !== undefined && !query.isJunk && query.state === 'SUCCEEDED';
+  const told = () => `${by.id} writes ${key}: ${JSON.stringify(text)}`;
+  judge(world, { 'file-of-nothing': !isOfResult }, told);
+  if (!isOfResult) return;
   const version = metadata['data-version'];
-  if (version !== undefined && isNamedHole({ lake, world }, query))
+  if (version !== undefined && isNamedHole(parts, query))
     world.count('named hole: a file came and went unmarked');
-  return [
-    found && found.text !== text ? 'file-would-change' : undefined,
-    text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
-    KEY.exec(key)?.[2] === fileNameOf(query.asked.days) ? undefined : 'other-file-name',
-    version === undefined ? undefined : versionFault({ lake, world }, query, version),
-  ];
+  const findings = {
+    'file-would-change': found && found.text !== text,
+    'file-is-not-its-result': text !== reportCsv(query.clicks ?? new Map()),
+    'other-file-name': KEY.exec(key)?.[2] !== fileNameOf(query.asked.days),
+    ...(version !== undefined && versionFindings(parts, query, version)),
+  };
+  judge(world, findings, told);
+}
+
+export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
+  const [, execution = ''] = /^\w+:([^.]+)/.exec(id) ?? [];
+  const query = athena.queries.get(execution);
+  const message = String(error);
+  const isGone =
+    (message.includes('is gone') && !s3.get(`athena/${execution}.csv`)) ||
+    (message.includes('no publication') && !s3.get(`publications/${execution}.json`));
+  judge(world, { 'publication-failed-without-cause': !query?.isJunk && !isGone }, () => `${id}: ${message}`);
 }

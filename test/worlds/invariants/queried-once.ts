@@ -3,14 +3,13 @@
  * query is run again once at most, whatever goes wrong, unless a caller comes that has not waited for the failure. No
  * query is started for a caller whose time is up.
  */
-
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts, Pull } from '../parts.ts';
 import { hasFailedWrite } from '../troubles.ts';
 import { BEGINNING } from '../world.ts';
-import { isCalm, isSeenSoon } from './calm.ts';
-import { hasMetReleaseBefore } from './releases.ts';
+import { isSeenSoon, queriesFor } from './calm.ts';
+import { judge } from './judge.ts';
 import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
 /** A request may have listed the lake up to this long before it starts a query. */
@@ -22,13 +21,7 @@ const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
     const { endedAt, state, cause, stopAskedAt } = earlier;
-    if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
-      return false;
-    if (earlier.companies !== started.companies) return false;
-    // Two releases share no records: a report may be made by each of them. What release 1.0.0 does can't be mended.
-    if (isOfReleaseBefore(earlier) || isOfReleaseBefore(started)) return false;
-    // Release 1.0.0 may publish a large result. It leaves the record as it is, and if nobody waits, nobody mends it.
-    if (earlier.isLarge && world.plan.isMixed) return false;
+    if (earlier === started || stopAskedAt !== undefined) return false;
     // The limit may have been raised since then.
     if (cause === 'scan limit' && world.plan.settings.raisesLimit && world.deployedAt !== undefined)
       return false;
@@ -50,46 +43,32 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
     const from = (pull?.startedAt ?? 0) - LISTED_BEFORE_MS;
     const states = statesDuring(lake.states, { from, to: submittedAt });
-    const isTableMissing = states.every(({ files }) => files.size === 0);
-    if (isTableMissing && world.plan.settings.isListed) world.violate('started-without-table', started.id);
-    if (!isCalm(world)) return;
-    const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
-    if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
+    const earlier = queriesFor(athena, started).find((each) => isAnswer(each, started));
+    const findings = {
+      'started-without-table': states.every(({ files }) => files.size === 0),
+      'queried-twice': earlier !== undefined,
+    };
+    judge(world, findings, () => `${started.id}, though there is ${earlier?.id ?? 'no file'}`);
   };
 }
-
-const isOfReleaseBefore = ({ startedBy }: EngineQuery): boolean => startedBy.machine.isOfReleaseBefore;
 
 /** A caller that comes this long before a query's end may be treated as one that came after it. */
 const COARSE_MS = 3_000;
 
-/**
- * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
- * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query,
- * and a caller that has waited for a slot begins anew, as it does if it has waited at release 1.0.0.
- */
+/** A query is charged each time it runs. Excused are callers whose companies change: for the new ones, they are new. */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   return (started) => {
-    const { isListed, queriesPerPartner } = world.plan.settings;
-    const callerOf = ({ startedBy }: EngineQuery) => startedBy.id.split('.')[0];
-    const failed = [...athena.queries.values()].filter(
-      ({ cause, asked, companies, forgottenAt, endedAt = Number.POSITIVE_INFINITY, ...each }) =>
+    const failed = queriesFor(athena, started).filter(
+      ({ cause, startedBy, endedAt = Number.POSITIVE_INFINITY }) =>
         cause === 'engine' &&
-        (isListed || callerOf(each as EngineQuery) === callerOf(started)) &&
-        asked.days === started.asked.days &&
-        companies === started.companies &&
-        forgottenAt === undefined &&
-        endedAt <= started.submittedAt,
+        endedAt <= started.submittedAt &&
+        // If the lake can't be listed, no two requests share a query.
+        (world.plan.settings.isListed || startedBy === started.startedBy),
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
-    if (!isListed && queriesPerPartner > 0 && first.startedBy !== second.startedBy) return;
-    // Release 1.0.0 does not say to the next request that its query is a retry.
-    if ([first, second, started].some(({ startedBy }) => startedBy.machine.isOfReleaseBefore)) return;
-    const own = pulls.findLast(({ caller }) => caller.id === callerOf(started));
-    if (own && hasMetReleaseBefore(own)) return;
     const isStarter = ({ caller, startedAt }: Pull) =>
-      caller.id === callerOf(first) && startedAt <= first.submittedAt;
+      first.startedBy.id.startsWith(`${caller.id}.`) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
     const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
@@ -98,8 +77,8 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const isSame =
       statesDuring(lake.states, { from, to: started.submittedAt }).length === 1 &&
       world.plan.operator.every(({ atMs }) => BEGINNING + atMs > started.submittedAt);
-    if (isSame && !hasNewCaller)
-      world.violate('retried-again', `${started.id} after ${first.id} and ${second.id} had failed`);
+    const findings = { 'retried-again': isSame && !hasNewCaller };
+    judge(world, findings, () => `${started.id} after ${first.id} and ${second.id} had failed`);
   };
 }
 
@@ -107,27 +86,23 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 const HELD_UP_MS = 35_000;
 
 export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
-  return ({ id, startedBy, submittedAt, asked, companies }) => {
+  return (started) => {
+    const { id, startedBy, submittedAt } = started;
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
-    const isHeldUp =
-      startedBy.faults.length > 0 ||
-      world.plan.outages.length > 0 ||
-      // The time of a write that fails is not in the ticket that is written.
-      hasFailedWrite(world.troubles, pull?.caller.id);
+    // The time of a write that fails is not in the ticket that is written.
+    const isHeldUp = startedBy.faults.length > 0 || hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
-    const isAfterStop = [...athena.queries.values()].some(
+    const isAfterStop = queriesFor(athena, started).some(
       (each) =>
-        each.id !== id &&
-        // If files have changed, the report is started over, however long the caller has waited.
-        statesDuring(lake.states, { from: each.submittedAt, to: submittedAt }).length === 1 &&
+        each !== started &&
         each.stopAskedAt !== undefined &&
         each.stoppedBy === startedBy &&
-        each.asked.days === asked.days &&
-        each.companies === companies,
+        // If files have changed, the report is started over, however long the caller has waited.
+        statesDuring(lake.states, { from: each.submittedAt, to: submittedAt }).length === 1,
     );
     const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
     const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
-    if (pull && submittedAt - pull.startedAt > mostMs)
-      world.violate('started-for-nobody', `${id} by ${startedBy.id}, whose caller's time is up`);
+    const findings = { 'started-for-nobody': pull && submittedAt - pull.startedAt > mostMs };
+    judge(world, findings, () => `${id} by ${startedBy.id}, whose caller's time is up`);
   };
 }

@@ -2,18 +2,31 @@
 import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
-import type { Parts } from '../parts.ts';
-import { crossings } from './releases.ts';
+import type { Parts, Pull } from '../parts.ts';
+import type { Findings } from './judge.ts';
 
 /** How long a function may cache an entry of the register. */
-export const REGISTER_MS = 60_000;
+const REGISTER_MS = 60_000;
 
-export function tooLargeFault(
+/**
+ * The entries by which the requests of a pull may go until a moment. If a clock is set back by as much as has gone by, an
+ * entry that is kept seems to be read a moment ago.
+ */
+export const entriesOf = (
+  { register, world }: Parts,
+  { caller, startedAt }: Pull,
+  to: number,
+): ReturnType<Parts['register']['during']> => {
+  const setMs = Math.min(0, world.plan.clocks.set?.byMs ?? 0);
+  const entries = (ms: number) => register.during(caller.partner, startedAt + ms - REGISTER_MS, to + ms);
+  return [...new Set([0, setMs].flatMap(entries))];
+};
+
+export function tooLargeFindings(
   { world, athena }: Parts,
   { pull: { caller, startedAt } }: AnsweredRequest,
-): string | undefined {
+): Findings {
   const { tooManyDays, raisesLimit } = world.plan.settings;
-  if (caller.days.length < tooManyDays) return 'too-large-without-cause';
   const { deployedAt = Number.POSITIVE_INFINITY } = world;
   // A query whose end nobody had seen when the limit was raised has the limit before.
   const isOfLimitBefore = [...athena.queries.values()].some(
@@ -22,44 +35,48 @@ export function tooLargeFault(
       toldEndTo.some(({ at }) => at >= deployedAt) &&
       asked.days.join() === caller.days.join(),
   );
-  return raisesLimit && startedAt >= deployedAt && !isOfLimitBefore ? 'refused-below-limit' : undefined;
+  return {
+    'too-large-without-cause': caller.days.length < tooManyDays,
+    'refused-below-limit': raisesLimit && startedAt >= deployedAt && !isOfLimitBefore,
+  };
 }
 
-export const refusedFault = (parts: Parts, request: AnsweredRequest): string | undefined =>
-  mayBeRefused(parts, request) ? undefined : 'unauthorized-without-cause';
+export const refusedFindings = (parts: Parts, request: AnsweredRequest): Findings => ({
+  'unauthorized-without-cause': !mayBeRefused(parts, request),
+});
 
-const mayBeRefused = ({ register }: Parts, { pull, startedAt, answeredAt }: AnsweredRequest): boolean =>
-  register
-    .during(pull.caller.partner, startedAt - REGISTER_MS, answeredAt)
-    .some(({ entry }) => openedBy(entry).length === 0);
+const mayBeRefused = (parts: Parts, { pull: { caller }, startedAt, answeredAt }: AnsweredRequest): boolean =>
+  entriesOf(parts, { caller, startedAt }, answeredAt).some(({ entry }) => openedBy(entry).length === 0);
 
-export function missingFault(parts: Parts, request: AnsweredRequest): string | undefined {
+export function missingFindings(parts: Parts, request: AnsweredRequest): Findings {
   const { world, lake } = parts;
-  const { hop, pull, startedAt, answer } = request;
-  if (answer.body.includes('no-records')) {
-    // If the caller waited for a slot, this request may be the first that lists the lake.
-    const isFirstLook = hop > 0 && world.plan.settings.queriesPerPartner > 0;
-    const isHonest =
-      // If listings are cached, the answer may use a listing that is older than the request.
-      world.plan.settings.listingSeconds > 0 ||
-      wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
-      wasBegunAgain(parts, request) ||
-      crossings(pull) > 0;
-    return isHonest ? undefined : 'emptied-during-query';
-  }
-  if (hop === 0) return 'missing-without-cause';
-  return mayBeRefused(parts, request) ? undefined : 'ticket-gone';
+  const { hop, pull, startedAt, answeredAt, answer } = request;
+  const isOfLake = answer.body.includes('no-records');
+  if (!isOfLake && hop > 0) return { 'ticket-gone': !mayBeRefused(parts, request) };
+  const { queriesPerPartner, listingSeconds } = world.plan.settings;
+  const wasEmpty = (from: number, to: number) =>
+    statesDuring(lake.states, { from, to }).some(({ files }) => files.size === 0);
+  // If the caller waited for a slot, this request may be the first that lists the lake.
+  const from = hop > 0 && queriesPerPartner > 0 ? startedAt : pull.startedAt;
+  const lookMs = FIRST_LOOK_MS + answer.invocation.faults.length * FAULT_MS;
+  return {
+    'missing-without-cause': !isOfLake,
+    'missing-though-there': !wasEmpty(pull.startedAt - listingSeconds * 1_000 - CLOCK_MS, answeredAt),
+    'emptied-during-query': wasBegunAgain(parts, request) ? undefined : !wasEmpty(from, from + lookMs),
+  };
 }
+
+/** The age of a listing that is kept may be wrong by this much, if no clock is wrong by hours. */
+const CLOCK_MS = 6_000;
 
 /**
  * Whether the request may have listed the lake once more. It does so if the partner's companies changed while it
  * waited, if a query for its days failed or was stopped, because the data may have changed, or if it waited for a query
  * of another caller, which may be over other data.
  */
-const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
-  // A function may use companies that it read up to a minute before.
-  register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
-  [...athena.queries.values()].some(
+const wasBegunAgain = (parts: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
+  entriesOf(parts, pull, answeredAt).length > 1 ||
+  [...parts.athena.queries.values()].some(
     ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy, submittedAt }) =>
       (state === 'FAILED' ||
         state === 'CANCELLED' ||
@@ -79,8 +96,3 @@ const FIRST_LOOK_MS = 1_500;
 
 /** The most time by which a fault delays that listing. */
 const FAULT_MS = 6_500;
-
-const wasEmptySoon = (states: Parts['lake']['states'], from: number, faults: number): boolean =>
-  statesDuring(states, { from, to: from + FIRST_LOOK_MS + faults * FAULT_MS }).some(
-    ({ files }) => files.size === 0,
-  );

@@ -1,6 +1,7 @@
 /** Rule: a partner never has more queries under way than its limit, except in the cases of docs/decisions/0042. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;
@@ -21,25 +22,18 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
       if (hasOutlivedItsSlot(query)) return false;
-      // Release 1.0.0 can't see that a further attempt goes on in the slot of the one that failed.
-      const isFurther = [...athena.queries.values()].some((earlier) => isPredecessor(earlier, query));
-      if (isOfBefore(started) && !isOfBefore(query) && isFurther) return false;
       // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
     });
-    if (counted.length > most)
-      world.violate(
-        'too-many-under-way',
-        `${client} has ${counted.map(({ id }) => id).join(', ')} under way, and may have ${most}`,
-      );
+    const ids = () => counted.map(({ id }) => id).join(', ');
+    const findings = { 'too-many-under-way': counted.length > most };
+    judge(world, findings, () => `${client} has ${ids()} under way, and may have ${most}`);
   };
 }
 
 const UNHEARD_MS = 55_000;
-
-const isOfBefore = ({ startedBy }: EngineQuery): boolean => startedBy.machine.isOfReleaseBefore;
 
 /** The partner for whom a query was started. */
 const clientOf = ({ startedBy }: EngineQuery): string | undefined => startedBy.partner;
@@ -49,4 +43,4 @@ const isPredecessor = (earlier: EngineQuery, query: EngineQuery): boolean =>
   earlier.companies === query.companies &&
   earlier.endedAt !== undefined &&
   earlier.endedAt <= query.submittedAt &&
-  (earlier.state !== 'SUCCEEDED' || earlier.isJunk === true || earlier.forgottenAt !== undefined);
+  (earlier.state !== 'SUCCEEDED' || Boolean(earlier.isJunk || earlier.isGone || earlier.forgottenAt));

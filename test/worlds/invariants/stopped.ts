@@ -6,6 +6,7 @@ import { LIMIT_TOLERANCE } from '../../../lib/delivery/execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
+import { judge } from './judge.ts';
 
 /** A stop may follow Athena's answer by this much. */
 const TOLD_LATELY_MS = 2_000;
@@ -13,19 +14,17 @@ const TOLD_LATELY_MS = 2_000;
 const LATE_MS = 2_500;
 
 /**
- * Whether an invocation has surely stored what it learnt about a query: it has not died, and no call to S3 failed.
- * Release 1.0.0 stores nothing if its lease ends while Athena refuses to stop the query.
+ * Whether an invocation has surely stored what it had learnt about a query by a time: it has not died, no call to S3
+ * failed, and it has written a record since then. Who has lost its lease can't.
  */
-const hasStored = ({ isDead, faults, machine }: Invocation): boolean =>
-  !isDead && faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore);
-
-/** Whether an invocation has written a record since a time. Who has lost its lease can't. */
-const hasWrittenSince = ({ written }: Invocation, at: number): boolean =>
+const hasStored = ({ isDead, faults, written }: Invocation, at: number): boolean =>
+  !isDead &&
+  faults.every(({ operation }) => operation.startsWith('Athena')) &&
   [...written].some(([key, { lastModified }]) => key.startsWith('jobs/') && lastModified >= at);
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
 export const stoppedRule =
-  ({ world }: Pick<Parts, 'world'>) =>
+  ({ world }: Parts) =>
   (query: EngineQuery, by: Invocation): void => {
     const { id, state, submittedAt, toldQueuedAt = 0, toldQueuedTo, toldRunning, toldRunningTo } = query;
     // Athena may refuse the stop at first. What others learn meanwhile, this invocation does not know.
@@ -35,31 +34,21 @@ export const stoppedRule =
     const isSeenRunning = toldRunning !== undefined && toldRunning.at <= now;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
     const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !isSeenRunning;
-    // Release 1.0.0 doesn't know that a query which is queued has run before.
-    const isPutBack =
-      !by.machine.isOfReleaseBefore &&
-      [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each)));
+    const isPutBack = [...toldRunningTo].some(
+      ([each, at]) => at <= now && (each === by || hasStored(each, at)),
+    );
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);
     // Perhaps the invocation that learnt that the query is queued again could not say so.
-    const isUnsaid = [...toldQueuedTo].some(
-      ([each, at]) => each !== by && (!hasStored(each) || !hasWrittenSince(each, at)),
-    );
-    if (isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs))
-      world.violate(
-        'stopped-early',
-        `${id} after ${now - submittedAt} ms, ${isQueued ? 'queued' : `running for ${now - toldRunning.at} ms`}`,
-      );
+    const isUnsaid = [...toldQueuedTo].some(([each, at]) => each !== by && !hasStored(each, at));
+    const findings = { 'stopped-early': isOwnEarly && !isUnsaid && isEarly(submittedAt, 2 * limitMs) };
+    const since = () => (isQueued ? 'queued' : `running for ${now - toldRunning.at} ms`);
+    judge(world, findings, () => `${id} after ${now - submittedAt} ms, ${since()}`);
   };
 
 /** Called when an invocation learns from Athena that a query is under way. */
-export function noteUnderWay(
-  { world }: Pick<Parts, 'world'>,
-  query: EngineQuery,
-  by: Invocation,
-  isQueued: boolean,
-): void {
+export function noteUnderWay({ world }: Parts, query: EngineQuery, by: Invocation, isQueued: boolean): void {
   const now = world.time.now();
   if (isQueued) {
     query.toldQueuedAt = now;
@@ -71,7 +60,7 @@ export function noteUnderWay(
   query.toldRunning ??= { by, at: now };
   const { by: first, at } = query.toldRunning;
   const isOverdue = now - at >= world.plan.settings.longestQueryMs + LATE_MS;
-  if (isOverdue && (first === by || hasStored(first)) && !query.toldOverdueTo.has(by))
+  if (isOverdue && (first === by || hasStored(first, at)) && !query.toldOverdueTo.has(by))
     query.toldOverdueTo.set(by, now);
 }
 
@@ -82,8 +71,7 @@ const STOPPED_WITHIN_MS = 3_000;
  * Whether an invocation, at its end, has left a query running that it knew to be overdue, or has called Athena late to
  * stop it. The invocation before may have tried to stop it in vain: the running time goes on.
  */
-export const leavesOverdue = ({ athena }: Pick<Parts, 'athena'>, invocation: Invocation): boolean =>
-  invocation.faults.length === 0 &&
+export const leavesOverdue = ({ athena }: Parts, invocation: Invocation): boolean =>
   [...athena.queries.values()].some(
     ({ toldOverdueTo, stopTriedBy }) =>
       (stopTriedBy.get(invocation) ?? Number.POSITIVE_INFINITY) >

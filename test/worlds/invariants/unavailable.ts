@@ -7,7 +7,8 @@ import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
-import { REGISTER_MS } from './refusals.ts';
+import type { Findings } from './judge.ts';
+import { entriesOf } from './refusals.ts';
 
 /** A caller's time is known to the service within this much: the ages of objects in S3 are whole seconds. */
 const COARSE_MS = 5_000;
@@ -17,43 +18,46 @@ export const CALLER_LIMITS = 2.05;
 const PUBLISHING_MS = 900_000;
 /** A report is started again three times because files changed during its query. */
 const FAILED_BEFORE_REFUSAL = 4;
+/** The service gives up after so many queries that follow each other without a result, whoever waits for them. */
+export const MOST_QUERIES = 6;
 /** A caller that has waited this many limits has no time for another query. */
 export const TOO_LATE_LIMITS = 0.55;
 
-export function unavailableFault(parts: Parts, request: AnsweredRequest): string | undefined {
+export function unavailableFindings(parts: Parts, request: AnsweredRequest): Findings {
   const { world, athena } = parts;
   const { answer, pull, answeredAt } = request;
   const { invocation, body } = answer;
+  if (invocation.machine.isOfReleaseBefore) return {};
   const waitedMs = answeredAt - pull.startedAt;
-  // What release 1.0.0 answers can't be mended any more.
-  if (invocation.machine.isOfReleaseBefore) return undefined;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   const isTimeUp = waitedMs >= CALLER_LIMITS * longestQueryMs - COARSE_MS;
+  const own = [...athena.queries.values()].filter(
+    ({ asked }) => asked.days.join() === pull.caller.days.join(),
+  );
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    return isLogged(request) ? (isTimeUp ? undefined : overloadedFault(parts, request)) : 'cause-not-logged';
+    return { 'cause-not-logged': !isLogged(request), ...(!isTimeUp && overloadFindings(parts, request)) };
   if (body.includes('took too long')) {
-    if (waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS) return 'given-up-early';
-    const isOverdue = [...athena.queries.values()].some(
-      ({ asked, submittedAt, stopAskedAt, endedAt = answeredAt }) =>
-        asked.days.join() === pull.caller.days.join() &&
-        (stopAskedAt !== undefined || endedAt - submittedAt >= 0.9 * longestQueryMs),
+    const isOverdue = own.some(
+      ({ submittedAt, stopAskedAt, endedAt = answeredAt }) =>
+        stopAskedAt !== undefined || endedAt - submittedAt >= 0.9 * longestQueryMs,
     );
-    if (isPublishedNow(parts, pull) && waitedMs < CALLER_LIMITS * longestQueryMs + PUBLISHING_MS - COARSE_MS)
-      return 'given-up-early';
-    return isTimeUp || isOverdue ? undefined : 'given-up-early';
+    const isForAnother =
+      isPublishedNow(parts, pull) && waitedMs < CALLER_LIMITS * longestQueryMs + PUBLISHING_MS - COARSE_MS;
+    const isSoon = waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS;
+    return { 'given-up-early': isSoon || isForAnother || !(isTimeUp || isOverdue) };
   }
-  if (body.includes('were under way'))
-    return queriesPerPartner > 0 && isTimeUp ? undefined : 'slot-given-up-early';
-  if (body.includes('being rewritten')) {
-    const failed = [...athena.queries.values()].filter(
-      ({ asked, state, toldEndTo }) =>
-        state === 'FAILED' &&
-        asked.days.join() === pull.caller.days.join() &&
-        toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
-    );
-    return failed.length < FAILED_BEFORE_REFUSAL ? 'rewritten-without-cause' : undefined;
-  }
-  return 'unavailable-without-cause';
+  if (body.includes('were under way')) return { 'slot-given-up-early': queriesPerPartner === 0 || !isTimeUp };
+  const isRewritten = body.includes('being rewritten');
+  const failed = own.filter(({ state }) => state === 'FAILED');
+  const since = failed.filter(({ toldEndTo }) =>
+    toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
+  );
+  const isCaused = since.length >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
+  return {
+    'unavailable-without-cause': !isRewritten,
+    // Who can't list the lake can't know that it changes.
+    'rewritten-without-cause': isRewritten ? !isCaused || !world.plan.settings.isListed : undefined,
+  };
 }
 
 /** Whether the log names a call of AWS that failed: the operator sees by it who refuses what. */
@@ -63,9 +67,11 @@ const isLogged = ({ answer: { invocation } }: AnsweredRequest): boolean => {
 };
 
 /** Whether the only query for a caller's report has succeeded, and its large result is being published. */
-function isPublishedNow({ world, athena, s3, lake, register }: Parts, { caller, startedAt }: Pull): boolean {
+function isPublishedNow(parts: Parts, pull: Pull): boolean {
+  const { world, athena, s3, lake } = parts;
+  const { caller, startedAt } = pull;
   // For other companies, the report is another one.
-  if (register.during(caller.partner, startedAt - REGISTER_MS, world.time.now()).length > 1) return false;
+  if (entriesOf(parts, pull, world.time.now()).length > 1) return false;
   const own = [...athena.queries.values()].filter(({ asked }) => asked.days.join() === caller.days.join());
   const [query] = own;
   // For a caller that saw other data, the report is another one, too.
@@ -79,30 +85,27 @@ function isPublishedNow({ world, athena, s3, lake, register }: Parts, { caller, 
   );
 }
 
-/** The fault of a 503 because AWS refuses calls, for a caller that has time left. */
-function overloadedFault(parts: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest) {
+/** What a 503 shows that is given because AWS refuses calls, for a caller that has time left. */
+function overloadFindings(parts: Parts, { answer, hop, pull, answeredAt }: AnsweredRequest): Findings {
   const { world, athena } = parts;
-  const { invocation } = answer;
-  if (hop > 0) return 'overloaded-while-waiting';
+  const { faults, line } = answer.invocation;
   const at = answeredAt - BEGINNING;
-  const isOut = (key: string) =>
-    world.plan.outages.some(
-      ({ service, prefix, atMs, lastsMs }) =>
-        service === 'S3' && key.startsWith(prefix) && atMs <= at && at <= atMs + lastsMs + COARSE_MS,
-    );
+  const ofS3 = world.plan.outages.filter(({ service }) => service === 'S3');
   const isTicketRefused =
-    isOut('waiting/') || invocation.faults.some(({ key }) => key.startsWith('waiting/'));
-  const query = athena.queries.get(String(invocation.line?.['queryExecutionId']));
+    faults.some(({ key }) => key.startsWith('waiting/')) ||
+    ofS3.some(
+      ({ prefix, atMs, lastsMs }) =>
+        'waiting/'.startsWith(prefix) && atMs <= at && at <= atMs + lastsMs + COARSE_MS,
+    );
+  const query = athena.queries.get(String(line?.['queryExecutionId']));
   const isPublished =
     isPublishedNow(parts, pull) &&
-    invocation.faults.every(({ key }) => /^(athena|publications|jobs|reports)\//.test(key));
-  const waitsForSlot = invocation.line?.['waitsForShare'] === true;
-  if ((isPublished || waitsForSlot || (query && query.endedAt === undefined)) && !isTicketRefused)
-    return 'overloaded-while-waiting';
-  const isRefused =
-    isTicketRefused ||
-    world.plan.outages.some(({ service }) => service === 'S3') ||
-    invocation.faults.some(({ operation }) => operation.startsWith('S3'));
+    faults.every(({ key }) => /^(athena|publications|jobs|reports)\//.test(key));
+  const waits = isPublished || line?.['waitsForShare'] === true || (query && query.endedAt === undefined);
   // If only Athena fails, S3 can store the ticket. The caller is then sent to the waiting room and gets no 503.
-  return isRefused ? undefined : 'overloaded-without-cause';
+  const isRefused = ofS3.length > 0 || faults.some(({ operation }) => operation.startsWith('S3'));
+  return {
+    'overloaded-while-waiting': hop > 0 || (waits && !isTicketRefused),
+    'overloaded-without-cause': !isTicketRefused && !isRefused,
+  };
 }

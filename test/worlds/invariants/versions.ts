@@ -2,18 +2,17 @@
 import type { EngineQuery } from '../modelled-athena.ts';
 import { type Clicks, clicksIn, markersDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
+import type { Findings } from './judge.ts';
 
-/** The fault of a query whose numbers are not those of a version. Undefined if the numbers are correct. */
-export function versionFault(
-  { lake, world }: Pick<Parts, 'lake' | 'world'>,
-  query: EngineQuery,
-  version: string,
-): string | undefined {
+/** Whether a version exists, and has the numbers of a query's report. */
+export function versionFindings(parts: Parts, query: EngineQuery, version: string): Findings {
   const { days } = query.asked;
-  const state = lake.states.find((each) => versionOf(each, days) === version);
-  if (!state) return 'no-such-version';
-  const isRight = query.clicks && equal(clicksIn(state, days, query.companies), query.clicks);
-  return isRight || isNamedHole({ lake, world }, query) ? undefined : 'version-with-other-numbers';
+  const state = parts.lake.states.find((each) => versionOf(each, days) === version);
+  const isRight = state && query.clicks && equal(clicksIn(state, days, query.companies), query.clicks);
+  return {
+    'no-such-version': !state,
+    'version-with-other-numbers': state && !isRight && !isNamedHole(parts, query),
+  };
 }
 
 /**
@@ -25,12 +24,12 @@ const LAST_LISTING_MS = 12_000;
 const DELAYED_MS = 28_000;
 
 /**
- * Whether a query read, or missed, a file that came and went between the two listings, while both listings
- * show the same marker of the file's day, or none. docs/decisions/0042 accepts this hole. If the file was still there at the latest moment of the
- * second listing, that listing shows the file, so this is no such hole.
+ * Whether a query read, or missed, a file that came and went between the two listings, while both listings show the
+ * same marker of the file's day, or none. docs/decisions/0042 accepts this hole. If the file was still there at the
+ * latest moment of the second listing, that listing shows the file, so this is no such hole.
  */
 export const isNamedHole = (
-  { lake, world }: Pick<Parts, 'lake' | 'world'>,
+  { lake, world }: Parts,
   { read, missed, submittedAt, endedAt = submittedAt, toldEndTo }: EngineQuery,
 ): boolean =>
   [...read, ...(missed ? [missed] : [])].some(({ isPassing, day, key, lastModified }) => {
@@ -43,8 +42,9 @@ export const isNamedHole = (
     return isPassing && isInTime && !shown.isDisjointFrom(shownAgain);
   });
 
-const isDelayed = ({ plan, troubles }: Parts['world']): boolean =>
-  plan.outages.length > 0 || troubles.happened.some((each) => /ListObjects|GetQueryExecution/.test(each));
+const isDelayed = ({ troubles }: Parts['world']): boolean =>
+  troubles.kinds.has('outage') ||
+  troubles.happened.some((each) => /ListObjects|GetQueryExecution/.test(each));
 
 export const equal = (one: Clicks, other: Clicks): boolean =>
   one.size === other.size && [...one].every(([day, clicks]) => other.get(day) === clicks);

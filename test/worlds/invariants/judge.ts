@@ -1,0 +1,139 @@
+/**
+ * All rules, each with the troubles that excuse it. A promise is judged in every world. What a report costs, how soon it
+ * comes and why it fails depends on every trouble before. Such a rule does not guess what came of a rare trouble: as soon
+ * as a world has one of those that the table names, the rule is not judged in this world any more.
+ */
+import { TROUBLES_OF_CALLS, type Trouble } from '../troubles.ts';
+import type { World } from '../world.ts';
+
+/**
+ * The releases share tickets, slots and publications, but no records: a caller whose hop comes to the other release
+ * waits there for another query. What release 1.0.0 answers, costs or forgets can't be mended.
+ */
+const BESIDE = ['release before'] as const;
+/** A query is made again, or its failure is recorded long after its end. */
+const MADE_AGAIN = [
+  ...BESIDE,
+  'result is removed',
+  'query is forgotten',
+  'token is of another query',
+] as const;
+/** What a caller knows of its wait may be in no ticket. */
+const UNKNOWN = [...MADE_AGAIN, 'outage', 'clock is set'] as const;
+/** Anything but a wrong clock, queries that fail, and listings that are kept. */
+const QUIET = [
+  ...MADE_AGAIN,
+  ...TROUBLES_OF_CALLS,
+  'unlisted lake',
+  'clock is set',
+  'query hangs',
+  'result is no CSV of the engine',
+] as const;
+/** Anything that costs calls or time. Events, and results that come late or lie elsewhere, cost neither. */
+const CALM = [...QUIET, 'wrong clock', 'query fails', 'kept listings'] as const;
+
+const EXCUSES = {
+  // Answers.
+  'handler-threw': [],
+  'reached-time-limit': [],
+  'status-outside-contract': [],
+  'first-answer-late': [],
+  'no-location': [],
+  'no-retry-after': [],
+  'denial-untold': [],
+  'waits-without-end': [],
+  'waited-for-gzip': [],
+  'lease-kept': [],
+  'not-stopped': BESIDE,
+  'led-on-early': BESIDE,
+  'shared-without-listing': [...BESIDE, 'outage'],
+  'data-changes-without-end': UNKNOWN,
+  'stood-still': CALM,
+  'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
+  'lost-slot-not-taken': [...UNKNOWN, 'wrong clock', 'result appears late'],
+  // Refusals.
+  'too-large-without-cause': [],
+  'refused-below-limit': [],
+  'unauthorized-without-cause': [],
+  'missing-without-cause': [],
+  'ticket-gone': [],
+  'missing-though-there': ['wrong clock', 'clock is set'],
+  'emptied-during-query': [...UNKNOWN, 'kept listings'],
+  // Failures.
+  'failed-without-cause': [],
+  'failure-of-others': UNKNOWN,
+  'not-tried-again': MADE_AGAIN,
+  'stopped-query-is-500': BESIDE,
+  'changed-data-is-500': ['unlisted lake'],
+  // What is not available.
+  'cause-not-logged': BESIDE,
+  'overloaded-while-waiting': BESIDE,
+  'overloaded-without-cause': BESIDE,
+  'given-up-early': MADE_AGAIN,
+  'slot-given-up-early': BESIDE,
+  'rewritten-without-cause': UNKNOWN,
+  'unavailable-without-cause': BESIDE,
+  // Downloads.
+  'link-without-file': BESIDE,
+  'file-of-nothing': [],
+  'file-is-not-its-result': [],
+  'other-window': [],
+  'rows-of-others': [],
+  'gzip-unasked': [],
+  'two-versions': [],
+  'no-such-version': [],
+  'version-with-other-numbers': [],
+  'joined-after-its-end': [...BESIDE, 'unlisted lake', 'wrong clock', 'clock is set'],
+  'stale-hit': BESIDE,
+  'first-version-missing': QUIET,
+  'cache-status-wrong': CALM,
+  'version-missing': CALM,
+  'gzip-not-given': CALM,
+  'answered-late': CALM,
+  'asked-too-often': CALM,
+  'too-many-calls': CALM,
+  'listed-too-often': CALM,
+  'log-names-no-query': CALM,
+  // Files and publications.
+  'file-would-change': [],
+  'other-file-name': [],
+  'publication-failed-without-cause': [],
+  // Queries.
+  'started-without-table': ['unlisted lake'],
+  'queried-twice': CALM,
+  'retried-again': UNKNOWN,
+  'started-for-nobody': UNKNOWN,
+  'too-many-under-way': BESIDE,
+  'stopped-early': BESIDE,
+  'attempt-dropped': [...BESIDE, 'token is of another query'],
+  'lease-of-another-length': [...BESIDE, 'token is of another query'],
+  // Metrics and log.
+  'other-duration': [],
+  'counted-as-failed': [],
+  'counts-nothing': [],
+  'counted-twice': [],
+  'counted-before-its-end': [],
+  'log-and-metrics-differ': [],
+  'not-counted': [...BESIDE, 'result is removed', 'result appears late'],
+  'no-such-query-in-log': [],
+  'secret-in-log': [],
+} as const satisfies Readonly<Record<string, readonly Trouble[]>>;
+
+export type Rule = keyof typeof EXCUSES;
+export const RULES = Object.keys(EXCUSES) as Rule[];
+
+/** Which rules something breaks, of those that it is judged by. It says nothing about a rule that is undefined. */
+export type Findings = { readonly [rule in Rule]?: boolean | undefined };
+
+export const judged = (rule: Rule): string => `judged: ${rule}`;
+
+/** Reports each rule that is broken, unless a trouble excuses it, and counts those that are judged. */
+export function judge({ troubles, count, violate }: World, findings: Findings, text: () => string): void {
+  for (const rule of Object.keys(findings) as Rule[]) {
+    const isBroken = findings[rule];
+    const excuses: readonly Trouble[] = EXCUSES[rule];
+    if (isBroken === undefined || excuses.some((each) => troubles.kinds.has(each))) continue;
+    count(judged(rule));
+    if (isBroken) violate(rule, text());
+  }
+}
