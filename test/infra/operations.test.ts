@@ -208,6 +208,10 @@ describe('the alarms', () => {
     const [topic] = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
     for (const alarm of alarms)
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
+    const [policy] = ofType(resources, 'AWS::SNS::TopicPolicy').map(({ Properties }) => Properties);
+    expect(JSON.stringify(policy).match(/"Action":("[^"]*"|\[[^\]]*\])/g)).toEqual([
+      '"Action":"sns:Publish"',
+    ]);
     expect(ofType(resources, 'AWS::SNS::Subscription')).toEqual([]);
     const grown = resourcesOf(buildStacks(grownAccount).operations);
     const address = { Protocol: 'email', Endpoint: 'operator@example.com' };
