@@ -7,7 +7,7 @@ import {
   type OpenRecord,
   type RecordIn,
 } from '../results/job-record.ts';
-import type { CacheStatus, DeliveryTerms } from './delivery.ts';
+import type { CacheStatus, DeliveryTerms, Wait } from './delivery.ts';
 import type { Limits } from './execution.ts';
 
 /** What a request does next, after it has read its job's record. */
@@ -29,16 +29,13 @@ export type Decision =
   | { readonly next: 'list-again' }
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
-export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'> {
+export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'>, Pick<Wait, 'own'> {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
   /** Whether the lake was listed after the record was written, or can't be listed. */
   readonly hasListed: boolean;
   /** How long the caller has waited for an attempt, in milliseconds; undefined if it has waited for none. */
   readonly waitedMs: number | undefined;
-  /** Token of the last attempt that was created for this caller. */
-  readonly own: string | undefined;
-  /** Whether the caller has time for another query. */
   readonly hasTimeForAnother: boolean;
 }
 

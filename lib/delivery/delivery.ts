@@ -13,7 +13,6 @@ import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts
 import type { Progress } from '../results/ticket.ts';
 import type { Limits, QueryService } from './execution.ts';
 
-/** The services behind a delivery. */
 export interface DeliveryBackends {
   readonly queries: QueryService;
   readonly results: ResultsBucket;
@@ -80,7 +79,6 @@ export interface Run {
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
   readonly terms: DeliveryTerms;
-  /** Takes facts for the log and the metrics. */
   readonly note: (facts: DeliveryFacts) => void;
 }
 
@@ -121,11 +119,11 @@ export type Delivery =
     }
   | { readonly state: 'waiting'; readonly progress: Progress; readonly cacheStatus: CacheStatus };
 
-/** The facts about a delivery for the log and the metrics, whether it succeeds or fails. */
+/** Facts for the log and the metrics, whether the delivery succeeds or fails. */
 export interface DeliveryFacts {
   queryExecutionId?: string;
   dataVersion?: string;
-  /** The job's id, which the key of the job's record contains. */
+  /** The job's id. */
   job?: string;
   bytesScanned?: number;
   engineMs?: number;

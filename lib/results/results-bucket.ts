@@ -43,10 +43,7 @@ export interface ResultsBucket {
   create(key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /** Replaces an object. If it has changed since `was` was read, writes nothing and resolves to undefined. */
   replace(was: StoredDocument, key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
-  /**
-   * Reads the engine's result. The content of a result larger than `maxBytes` is not read.
-   * @param location `s3://bucket/key`
-   */
+  /** Reads the engine's result at `s3://bucket/key`. The content of a result larger than `maxBytes` is not read. */
   readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
   /**
    * Writes a small file. Does nothing if the key is taken: a key's content is always the same.
@@ -61,7 +58,6 @@ export interface ResultsBucket {
 
 /** Files of any size in the results bucket: for the publishing function only. */
 export interface LargeFiles {
-  /** Opens the engine's result for reading. */
   openResult(location: string): Promise<Readable | undefined>;
   /**
    * Writes a large file in parts, which appears whole or not at all. Does nothing if the key is taken. Resolves to the

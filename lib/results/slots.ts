@@ -23,9 +23,6 @@ const slotRecord = v.object({
 });
 type SlotRecord = v.InferOutput<typeof slotRecord>;
 
-/** The states of a record whose query has not ended. */
-const OPEN: readonly string[] = ['starting', 'under-way'];
-
 const slotsDocument = v.object({
   /** Version of the document's format. A document of another version counts as absent. */
   form: v.literal(2),
@@ -85,7 +82,7 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined):
  */
 export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: number): boolean {
   if (isWithoutAttempt(slot, record)) return true;
-  if (!record || !OPEN.includes(record.state) || record.slot !== slot.id) return false;
+  if (!record || !/^(starting|under-way)$/.test(record.state) || record.slot !== slot.id) return false;
   // Who takes over an attempt that was not started in time takes a slot first.
   return (
     record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
@@ -129,7 +126,6 @@ export async function takeSlot(
   }
 }
 
-/** A client's slots whose queries have not ended. */
 async function slotsUnderWay(
   results: ResultsBucket,
   slots: readonly Slot[],

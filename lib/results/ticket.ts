@@ -36,12 +36,7 @@ const progress = v.variant('waitsFor', [
     /** Present if the caller has waited for an attempt before. */
     cacheStatus: v.optional(cacheStatus),
   }),
-  v.object({
-    waitsFor: v.literal('attempt'),
-    ...every,
-    data,
-    cacheStatus,
-  }),
+  v.object({ waitsFor: v.literal('attempt'), ...every, data, cacheStatus }),
 ]);
 
 /**
@@ -72,8 +67,6 @@ export interface WaitingRequest {
   readonly id: string;
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  readonly client: string;
-  readonly progress: Progress;
   /** How long the ticket's caller has waited, in milliseconds. */
   readonly waitedMs: number;
   /** The stored document, which `updateTicket` replaces. */
@@ -81,21 +74,17 @@ export interface WaitingRequest {
   readonly ticket: Ticket;
 }
 
-const ID_BYTES = 32;
+/** 32 random bytes in base64url. */
 const ID = /^[A-Za-z0-9_-]{43}$/;
 
-/**
- * Stores a ticket for a caller that waits, under a new id that can't be guessed. Resolves to the id.
- *
- * @param parameters the request's parameters, as they were sent
- */
+/** Stores a ticket, with the parameters as they were sent, under a new id that can't be guessed. Resolves to the id. */
 export async function issueTicket(
   results: ResultsBucket,
-  { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement' | 'client'>,
+  { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement'> & { client: string },
   parameters: Readonly<Record<string, string[]>>,
   { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
 ): Promise<string> {
-  const id = randomBytes(ID_BYTES).toString('base64url');
+  const id = randomBytes(32).toString('base64url');
   const issued: Ticket = {
     form: 2,
     report: request.report.name,
@@ -123,8 +112,6 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
     id,
     request: parsedAgain(report, parameters),
     entitlement,
-    client: ticket.client,
-    progress: ticket.progress,
     waitedMs: ticket.waitedMs + stored.ageMs,
     stored,
     ticket,

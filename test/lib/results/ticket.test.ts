@@ -28,8 +28,8 @@ describe('a ticket', () => {
     const { results, id, key } = await issued();
     expect([...results.objects.keys()]).toEqual([key]);
     const { request, client } = wanted;
-    const issuedFor = { id, request, client, entitlement: companies };
-    expect(await openTicket(results, id)).toMatchObject({ ...issuedFor, progress, waitedMs: 8_000 });
+    const issuedFor = { id, request, entitlement: companies, ticket: { client, progress } };
+    expect(await openTicket(results, id)).toMatchObject({ ...issuedFor, waitedMs: 8_000 });
   });
 
   // Release 1.0.0 names no attempt, and tells by `miss` that the attempt was created for this caller.
@@ -40,7 +40,7 @@ describe('a ticket', () => {
     { ...slotProgress, attempt: 'a', cacheStatus: 'collapsed' },
   ])('keeps the progress of the report: %o', async (given) => {
     const { results, id } = await issued({ progress: given, waitedMs: 0 });
-    expect((await openTicket(results, id)).progress).toEqual(given);
+    expect((await openTicket(results, id)).ticket.progress).toEqual(given);
   });
 
   it('may give access to every company', async () => {
@@ -139,6 +139,6 @@ describe('updateTicket', () => {
     await updateTicket(results, first, companies, later);
     const other = { ...later.progress, dataChanges: 2 };
     await updateTicket(results, second, companies, { ...later, progress: other });
-    expect((await openTicket(results, id)).progress).toEqual(later.progress);
+    expect((await openTicket(results, id)).ticket.progress).toEqual(later.progress);
   });
 });
