@@ -34,7 +34,7 @@ export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanL
   readonly fingerprint: string;
   /** Whether the lake was listed after the record was written, or can't be listed. */
   readonly hasListed: boolean;
-  /** How long the caller has waited for an attempt, in milliseconds; undefined if it has waited for none. */
+  /** How long ago the caller came, in milliseconds; undefined if it has waited for no attempt. */
   readonly waitedMs: number | undefined;
   readonly hasTimeForAnother: boolean;
 }

@@ -99,9 +99,10 @@ export async function leadAttempt(
     if (!isForgotten) note(endFacts(end));
     const written = await write(end);
     const latest = written ?? (await results.read(key));
-    // The request that records the end counts the query, so that each query is counted once. Perhaps another attempt
-    // has already taken the place of the record.
-    const isRecorded = written !== undefined || readRecord(latest)?.follows === end.writer;
+    // The request that records the end counts the query, so that none is counted twice. If S3's answer was lost, perhaps
+    // a publication has changed the record since, or another attempt has taken its place.
+    const { writer, follows } = readRecord(latest) ?? {};
+    const isRecorded = written !== undefined || writer === end.writer || follows === end.writer;
     if (isRecorded && !isForgotten) note({ finishedQueries: [finishedQuery(end)] });
     return latest;
   } catch (error) {

@@ -404,6 +404,15 @@ describe('a write of the record', () => {
     expect(answer.key).toContain(isCreated ? 'reports/q9/' : 'reports/q2/');
   });
 
+  it('finds the files of its own publication in it: the query is counted', async () => {
+    const of = setting({ ...soon, bytes: LARGE });
+    refusing(of, 'publishing', (key, record) =>
+      of.results.put(key, { ...record, state: 'done', files: { plain: 9 } }),
+    );
+    const { status } = await ask(of);
+    expect([status, of.finished]).toEqual(['miss', ['succeeded']]);
+  });
+
   it('fails: the request answers as usual, or with its first error', async () => {
     const of = setting({ ends: 'never' });
     const { replace } = of.results;
