@@ -407,7 +407,7 @@ describe('a write of the record', () => {
   it('finds the files of its own publication in it: the query is counted', async () => {
     const of = setting({ ...soon, bytes: LARGE });
     refusing(of, 'publishing', (key, record) =>
-      of.results.put(key, { ...record, state: 'done', files: { plain: 9 } }),
+      of.results.put(key, { ...(record as JobRecord), state: 'done', files: { plain: 9 } }),
     );
     const { status } = await ask(of);
     expect([status, of.finished]).toEqual(['miss', ['succeeded']]);
