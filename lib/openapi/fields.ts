@@ -61,9 +61,8 @@ How many queries of one client may be under way; absent without a limit.`,
     requestsPerSecond: optional(v.number())`\
 How many requests a second are accepted for each report, of all clients together; others get 429.`,
     filterTextCharacters: required(integer)`The longest text of a filter.`,
-    filterTimeForms: required(
-      v.record(v.string(), v.string()),
-    )`The form of a time in a filter, for each grain.`,
+    filterTimeForms: required(v.record(v.string(), v.string()))`\
+The form of a time in a filter, for each grain.`,
   }),
   reports: v.array(
     v.object({ name: v.string(), title: v.string(), path: v.string(), fields: v.array(fieldAnswer) }),
@@ -98,10 +97,7 @@ const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof f
   const { name, role, type, meaning } = field;
   const isDimension = role === 'dimension';
   return {
-    name,
-    role,
-    type,
-    meaning,
+    ...{ name, role, type, meaning },
     values: valuesOf(field),
     groupable: isDimension,
     filterable: isDimension,

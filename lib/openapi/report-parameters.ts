@@ -1,7 +1,6 @@
 import {
   type Dimension,
   dimensionsOf,
-  type Field,
   fieldOf,
   metricsOf,
   type Report,
@@ -9,7 +8,7 @@ import {
 } from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { patternOf } from '../report/utc-time.ts';
-import { like, type Part, parametersNamed } from './components.ts';
+import { COUNT, headersNamed, like, type Part, parameter, parametersNamed, TEXT } from './components.ts';
 
 /** A value for a filter on a field of each type. The time is a midnight, so that it fits both grains. */
 const EXAMPLE_VALUE = { datetime: '2026-01-05T00:00:00Z', integer: 1042, string: 'Mobile' };
@@ -51,7 +50,7 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
 }
 
 /** What each example gives, for the member `examples`. Requests that give undefined are left out. */
-export const examplesOf = (report: Report, valueIn: (request: ExampleRequest) => unknown): Part =>
+const examplesOf = (report: Report, valueIn: (request: ExampleRequest) => unknown): Part =>
   Object.fromEntries(
     Object.entries(exampleRequests(report))
       .map(([name, request]) => [name, { summary: request.summary, value: valueIn(request) }] as const)
@@ -64,6 +63,20 @@ export function exampleCsv(report: Report, { requestedFields }: ExampleRequest):
   const cells = requestedFields.map((name) => CSV_VALUE[fieldOf(report, name)?.type ?? 'string']);
   return `${names.join(',')}\n${cells.join(',')}\n`;
 }
+
+/** A report as the download URL gives it. The waiting room does not know which report it leads to: no examples. */
+export const csvOf = (report?: Report): Part => ({
+  description: `\
+The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \
+have double quotes, and an unknown value is an empty field.`,
+  headers: headersNamed('Content-Encoding'),
+  content: {
+    'text/csv': {
+      schema: TEXT,
+      examples: report ? examplesOf(report, (request) => exampleCsv(report, request)) : {},
+    },
+  },
+});
 
 /** What a request for the states of days can be answered with. */
 export const exampleDays = {
@@ -81,6 +94,13 @@ export const exampleDays = {
     version,
   })),
 };
+
+export const daysParameters = parametersNamed('startInclusive', 'daysEndExclusive', 'api-version');
+
+export const waitingParameters = [
+  parameter('path', 'ticket', TEXT)`Identifies the report. Anyone who has it can get the report.`,
+  parameter('path', 'hop', COUNT)`Counts the redirects, so that no two URLs are the same.`,
+];
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export const reportParameters = (report: Report): Part[] => [
@@ -121,7 +141,6 @@ must all hold.`,
   })),
 ];
 
-/** The fields as a Markdown table. */
 function fieldTable({ fields, levels }: Report): string {
   const rows = fields.map((field) => {
     const countedBy =
@@ -137,7 +156,7 @@ function fieldTable({ fields, levels }: Report): string {
  * A list of names, described as one text (docs/contract.md#the-request). If it were an array, some clients would repeat
  * the parameter instead of writing commas, and some generators would make it a set, which has no order.
  */
-const commaSeparated = (fields: readonly Field[]): Part => {
+const commaSeparated = (fields: Report['fields']): Part => {
   const name = `(${fields.map(({ name }) => name).join('|')})`;
   return like(`^${name}(,${name})*$`);
 };
