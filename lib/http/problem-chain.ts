@@ -36,9 +36,8 @@ const PREFLIGHT_HEADERS = {
 const EXPOSED = `Cache-Status, ${HEADER.dataVersion}, Deprecation, Link, ${HEADER.reportEmpty}, Retry-After, ${HEADER.version}, Sunset, x-amzn-RequestId`;
 
 /**
- * The common headers, and those of CORS, which let the pages of `corsOrigins` call the service and read its answers, also
- * problems (Fetch standard, 3.2). Without origins, OPTIONS is answered 404. Credentials are not allowed: the page itself
- * sends its token, and the browser adds no cookies.
+ * The common headers, and those of CORS (Fetch standard, 3.2) for the pages of `corsOrigins`. Without origins, OPTIONS is
+ * answered 404. Credentials are not allowed: the page itself sends its token, and the browser adds no cookies.
  */
 function responseHeaders({
   corsOrigins,

@@ -33,9 +33,8 @@ const text = described(TEXT);
 const uri = described({ type: 'string', format: 'uri' });
 const URI_REFERENCE: Part = { type: 'string', format: 'uri-reference' };
 
-export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string): Part => ({
-  $ref: `#/components/${kind}/${name}`,
-});
+const reference = (kind: string, name: string): Part => ({ $ref: `#/components/${kind}/${name}` });
+export const seeOther: Part = { 303: reference('responses', 'SeeOther') };
 export const parametersNamed = (...names: readonly string[]): Part[] =>
   names.map((name) => reference('parameters', name));
 export const headersNamed = (...names: readonly string[]): Part =>
@@ -52,7 +51,6 @@ const start = parameter('query', 'startInclusive', like(patternOf(UTC_TIME_FORM)
 const end = parameter('query', 'endExclusive', like(patternOf(UTC_TIME_FORM)), '2026-02-01T00:00:00Z');
 
 const FAILED = 'if it keeps failing, report the instance.';
-
 const PROBLEMS_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
   401: 'No access token, or one that is not accepted. The document says which.',

@@ -4,34 +4,17 @@ import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS } from '../report/utc-time.ts';
 import { daysPath, downloadPath, FIELDS_PATH, OPENAPI_PATH, reportPath } from '../routes.ts';
-import {
-  components,
-  headersNamed,
-  jsonSchema,
-  like,
-  type Part,
-  problemsOf,
-  reference,
-} from './components.ts';
+import { components, headersNamed, jsonSchema, like, type Part, problemsOf, seeOther } from './components.ts';
 import { fieldsAnswer } from './fields.ts';
-import {
-  csvOf,
-  daysParameters,
-  exampleDays,
-  reportParameters,
-  waitingParameters,
-} from './report-parameters.ts';
+import { csvOf, daysParameters, reportParameters, waitingParameters } from './report-parameters.ts';
 
 /** What a deployment sets. The document in `docs/` names no commit and no token endpoint. */
-type Deployment = Pick<Config, 'longestQueryMs'> &
-  Partial<Pick<Config, 'access' | 'commit' | 'queriesPerPartner' | 'requestsPerSecond'>>;
+type Deployment = Pick<Config, 'longestQueryMs'> & Partial<Config>;
 
 /**
- * Describes the service in OpenAPI 3.1: one template, which reads like the document. The catalogue and the rules that
- * the service uses itself fill it in, so the two can't differ.
+ * The service in OpenAPI 3.1: a template that the catalogue and the service's own rules fill in, so the two can't differ.
  *
  * @param url the service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host
- * @param scope the scope that callers request their tokens with
  */
 export const openApiDocument = (url: string, scope: string, deployment: Deployment): Part => ({
   openapi: '3.1.1',
@@ -70,11 +53,7 @@ A version that will be removed is announced a year ahead, by the headers \`Depre
       tags: ['Reports'],
       security: securityOf(scope, deployment),
       parameters: reportParameters(report),
-      responses: {
-        200: csvOf(report),
-        303: reference('responses', 'SeeOther'),
-        ...problemsOf(401, 404, 503),
-      },
+      responses: { 200: csvOf(report), ...seeOther, ...problemsOf(401, 404, 503) },
     })),
     ...ofEachReport(daysPath, (report) => ({
       operationId: `getDaysOf${pascalCase(report.title)}`,
@@ -104,7 +83,7 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
       tags: ['Reports'],
       security: [],
       parameters: waitingParameters,
-      responses: { 200: csvOf(), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
+      responses: { 200: csvOf(), ...seeOther, ...problemsOf(404, 503) },
     }),
     [OPENAPI_PATH]: get({
       operationId: 'getOpenApiDocument',
@@ -149,11 +128,9 @@ const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: De
     .join(' ');
 
 const get = (operation: Part): Part => ({ get: operation });
-
 const ofEachReport = (path: (report: Report) => string, operation: (report: Report) => Part): Part =>
   Object.fromEntries(reports.map((report) => [path(report), get(operation(report))]));
 
-/** A report's title as a name in code: `PublisherPerformanceReport`. */
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
@@ -169,3 +146,19 @@ const storedResponses = (description: string, caches: 'private' | 'public', sche
   },
   ...problemsOf(),
 });
+
+const exampleDays = {
+  report: reports[0]?.name,
+  startInclusive: '2026-01-31T00:00:00Z',
+  endExclusive: '2026-02-02T00:00:00Z',
+  days: [
+    ['2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'],
+    ['2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'],
+  ].map(([day, next, state, version]) => ({
+    day,
+    startInclusive: `${day}T00:00:00Z`,
+    endExclusive: `${next}T00:00:00Z`,
+    state,
+    version,
+  })),
+};

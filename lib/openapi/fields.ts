@@ -20,7 +20,6 @@ const values = v.object({
   exactness: text`How exact it is.`,
 });
 
-/** One field as callers see it, without its column and its table. */
 const fieldAnswer = v.object({
   name: v.string(),
   role: v.picklist(['dimension', 'metric']),
@@ -89,13 +88,14 @@ export const describeFields = (config: Config): v.InferOutput<typeof fieldsAnswe
     name: report.name,
     title: report.title,
     path: reportPath(report),
-    fields: report.fields.map((field) => describeField(field, report)),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
   })),
 });
 
-const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof fieldAnswer> => {
+const describeField = (field: Field, levels: Report['levels']): v.InferOutput<typeof fieldAnswer> => {
   const { name, role, type, meaning } = field;
   const isDimension = role === 'dimension';
+  const counted = levels?.metric === field ? levels : undefined;
   return {
     ...{ name, role, type, meaning },
     values: valuesOf(field),
@@ -103,9 +103,6 @@ const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof f
     filterable: isDimension,
     grain: field.type === 'datetime' ? field.grain : undefined,
     isAmount: isDimension ? undefined : type === 'float',
-    countedBy:
-      levels?.metric === field
-        ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
-        : undefined,
+    countedBy: counted && { whereGroupedBy: counted.finer.name, otherwise: counted.coarser.name },
   };
 };
