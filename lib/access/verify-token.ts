@@ -46,7 +46,7 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
   };
 }
 
-/** The scope with which a token must be requested (docs/contract.md#the-scope). */
+/** docs/contract.md#the-scope */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**
@@ -96,7 +96,7 @@ class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typ
   }
 }
 
-/** The key set could not be read. This is our fault, never the caller's. */
+/** Our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}
 
 /** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
@@ -115,7 +115,7 @@ async function readKeySet(uri: string): Promise<ArrayBuffer> {
     });
 }
 
-/** How long a key set is used before it is read again. A withdrawn key is accepted for that time. */
+/** A withdrawn key is accepted for that time. */
 const FRESH_MS = 600_000;
 /** How long cached keys stay valid while the key server can't be reached. */
 const LONGEST_KEPT_MS = 3_600_000;

@@ -33,7 +33,7 @@ export async function verifyCaller(
   return claims;
 }
 
-/** Whose rows of the report the client may see now. Throws NotAuthorized, with its other reports, if it may see no row. */
+/** Whose rows the client may see now. Throws NotAuthorized, with the reports that it may see, if it is none. */
 export async function admitCaller(
   claims: Claims,
   report: Report,

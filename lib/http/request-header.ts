@@ -36,7 +36,7 @@ export function basePath(event: APIGatewayProxyEvent): string | undefined {
 }
 
 /**
- * The service's URL, as this caller sees it. The host is the one that the gateway serves, never the caller's Host header;
+ * The service's URL, as this caller sees it. The host is the one that the gateway serves, never the Host header;
  * scheme and port come from headers, if valid. Undefined without a valid host or a base path.
  */
 export function serviceUrl(event: APIGatewayProxyEvent): string | undefined {

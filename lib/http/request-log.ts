@@ -120,7 +120,7 @@ export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
 }
 
 /**
- * The only facts that the audit line may hold: never filter values, the link or the file's key. `companies` are all whose
+ * The only facts that the audit line may hold: never filter values, the link or the file's key. `companies`: all whose
  * rows the caller may see, even if the request filters by only some of them.
  */
 export const auditedFacts = (

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { daysAnswer } from '../lake/days-answer.ts';
+import { daysAnswer } from '../lake/day-states.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS } from '../report/utc-time.ts';

@@ -156,7 +156,7 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
 
 const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
 
-/** Asks each version once, without a token: one by one, so that a stage with few executions can answer its callers too. */
+/** Asks the versions one by one, without a token: so a stage with few executions can answer its callers too. */
 async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
   release: string,

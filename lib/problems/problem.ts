@@ -158,7 +158,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /**
  * A problem document (RFC 9457). `detail` comes first, because several HTTP clients show only the first 120 characters
  * of an answer. `help` leads to the problem's entry in `docs/problems.md`: a path if the service's URL is not known, as
- * to the gateway and the firewall. `instance` names the request: the caller quotes it, and it stands in the log.
+ * to gateway and firewall. `instance` names the request: the caller quotes it, and it stands in the log.
  */
 export const problemDocument = (
   { slug, title, status, detail, members }: Kind & Pick<More, 'members'> & { readonly detail: string },
