@@ -25,8 +25,8 @@ export const isEndless = (exp: unknown): boolean => !(Number(exp) < Date.now() /
 
 /**
  * Makes the check of docs/contract.md#the-token: signature (RS, ES or EdDSA) by a key of the issuer, time, scope. It
- * throws Unauthenticated if there is no valid token, NotAuthorized if a valid one lacks the scope or the required claim,
- * and any other error, for a 500, if the key set can't be read.
+ * throws Unauthenticated without a valid token, NotAuthorized if a valid one lacks the scope or the required claim, and
+ * any other error, for a 500, if the key set can't be read.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
   const keys = new KeySet(readKeySet);
@@ -74,15 +74,15 @@ const properties = ({ issuer, jwksUri }: TokenRules) => ({
 });
 
 /**
- * The library's check, which also accepts a `scope` that is a list. Make an instance for each token: an instance keeps a
- * key for ever, even after the provider has replaced the key under the same id.
+ * The library's check, which also accepts a `scope` that is a list. Make one for each token: an instance keeps a key
+ * for ever, even after the provider has replaced the key under the same id.
  */
 class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typeof properties>, false> {
   constructor(rules: TokenRules, keys: JwksCache) {
     super(properties(rules), keys);
   }
 
-  /** Gives the library the claims without `scope`, and adds it to the result. The signature is of the claims as sent. */
+  /** Gives the library the claims without `scope`, and adds it to the result. The signature is of those sent. */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');
     const { scope, ...others } = safeJsonParse(Buffer.from(sent, 'base64').toString()) as JsonObject;
@@ -126,7 +126,7 @@ const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
  * The library's cache of one provider's signing keys, with a limit to their age. The keys are read when they are first
- * needed or old, and when a token names an unknown key; if they were read a moment ago, such a token is refused at once.
+ * needed or old, and when a token names an unknown key; if they were read a moment ago, it is refused at once.
  * Requests share a read. Throws KeySetUnavailable, or the library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {

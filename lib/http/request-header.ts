@@ -20,7 +20,7 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 
 /**
- * What the request's path has before its route: the base path of a stage or a custom domain, without a slash at its end.
+ * What the request's path has before its route: the base path of a stage or a custom domain, without a final slash.
  * Undefined if the path does not end with its route, or if the base has other characters than plain ones.
  */
 export function basePath(event: APIGatewayProxyEvent): string | undefined {

@@ -12,7 +12,7 @@ import { csvOf, daysParameters, reportParameters, waitingParameters } from './re
 type Deployment = Pick<Config, 'longestQueryMs'> & Partial<Config>;
 
 /**
- * The service in OpenAPI 3.1: a template that the catalogue and the service's own rules fill in, so the two can't differ.
+ * The service in OpenAPI 3.1: a template that the catalogue and the service's own rules fill in, so they can't differ.
  *
  * @param url the service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host
  */

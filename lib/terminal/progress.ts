@@ -10,7 +10,7 @@ const BAR_EVERY_MS = 100;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * A terminal gets a bar that is redrawn in place. A log gets its first line at once, then one every ten seconds, and one
+ * A terminal gets a bar that is redrawn in place. A log gets a line at once, then one every ten seconds, and one
  * when work ends that took at least ten seconds. Work that is done at its first report shows nothing.
  */
 export function showProgress(
