@@ -29,7 +29,6 @@ const companyClaims = v.strictObject(
 );
 
 const environment = v.object({
-  /** The deployed commit, for logs and answers. */
   COMMIT: v.optional(text, 'unknown'),
   /** The issuer whose tokens are accepted, exactly as in their `iss`. */
   TOKEN_ISSUER: text,
@@ -51,7 +50,7 @@ const environment = v.object({
    * gives access to the reports that it governs.
    */
   COMPANY_CLAIMS: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
-  /** The claim value that means every company; no number, because company ids are numbers. */
+  /** Means every company. No number, because company ids are numbers. */
   EVERY_COMPANY_VALUE: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   ATHENA_DATABASE: text,
   ATHENA_WORKGROUP: text,
@@ -83,13 +82,11 @@ const environment = v.object({
   FINAL_AFTER_HOURS: v.optional(whole(0, MOST_FINAL_AFTER_HOURS), '0'),
   /** The currency of all amounts (ISO 4217). Without it, the service names no currency. */
   CURRENCY: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
-  /** Where callers request access tokens. Without it, the service names no such place. */
   ACCESS_TOKEN_ENDPOINT: v.optional(
     v.pipe(v.string(), v.check(isTokenEndpoint, `expected ${TOKEN_ENDPOINT_FORM}`)),
   ),
-  /** Whom callers can ask for access. Without it, the service names nobody. */
   ACCESS_CONTACT: v.optional(v.pipe(v.string(), v.check(isContact, `expected ${CONTACT_FORM}`))),
-  /** The directory of the page's files. Without it, the function reads `files/` beside its module. */
+  /** Without it, the function reads `files/` beside its module. */
   PAGE_FILES: v.optional(text),
 });
 

@@ -1,6 +1,6 @@
 /** The names that the functions, the infrastructure and the one-machine stack must agree on. */
 
-/** The path of the documents that the service serves. `help` of a problem leads there. */
+/** `help` of a problem leads there. */
 export const DOCUMENTS_PATH = '/docs';
 
 /**
@@ -26,7 +26,6 @@ export const MOST_FINAL_AFTER_HOURS = 240;
 /** How many days the results bucket keeps reports, Athena's results and records of jobs; some prefixes expire sooner. */
 export const REPORT_KEPT_DAYS = 7;
 
-/** Prefixes of the objects in the results bucket. */
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */
   athena: 'athena/',
@@ -49,7 +48,6 @@ export const RESULTS_PREFIX = {
   tickets: 'tickets/',
 } as const;
 
-/** Prefixes of the objects in the bucket of the register of partners. */
 export const REGISTER_PREFIX = {
   /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
   partners: 'partners/',
@@ -79,7 +77,6 @@ export const METRIC_NAMESPACE = 'PerformanceReports';
 /** The metrics' only dimension. Powertools sets it from POWERTOOLS_SERVICE_NAME, which differs for each stage. */
 export const METRIC_DIMENSION = 'service';
 
-/** The metrics that the functions write and the alarms read. */
 export const METRIC = {
   /** Count of the delivered reports: answers that led to the file. */
   reports: 'Reports',

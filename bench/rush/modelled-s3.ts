@@ -3,7 +3,7 @@ import { s3LargeFiles } from '../../lib/aws/large-files.ts';
 import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import { MAX_SMALL_BYTES } from '../../lib/delivery/end.ts';
-import type { LakeListing } from '../../lib/lake/lake.ts';
+import type { LakeListing } from '../../lib/lake/data-version.ts';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';

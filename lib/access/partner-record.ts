@@ -64,10 +64,9 @@ export function parseDocument(text: string): unknown {
   }
 }
 
-/** The number of members in a JSON text: each member has one colon outside strings. */
+/** Each member has one colon outside strings. */
 const memberCount = (json: string): number => json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
 
-/** The register of partners, with the calls that the functions need. */
 export interface Register {
   /** Resolves to undefined if the client is unknown or its record can't be read. */
   find(client: string): Promise<PartnerRecord | undefined>;

@@ -1,9 +1,4 @@
-import {
-  JwksValidationError,
-  JwkValidationError,
-  JwtParseError,
-  JwtWithoutValidKidError,
-} from 'aws-jwt-verify/error';
+import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, type JwksCache, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { JwtVerifierBase, type VerifyProperties } from 'aws-jwt-verify/jwt-verifier';
 import { type JsonObject, safeJsonParse } from 'aws-jwt-verify/safe-json-parse';
@@ -29,10 +24,9 @@ const TEN_YEARS_SECONDS = 315_360_000;
 export const isEndless = (exp: unknown): boolean => !(Number(exp) < Date.now() / 1_000 + TEN_YEARS_SECONDS);
 
 /**
- * Makes the check of docs/contract.md#the-token: the token has an RS, ES or EdDSA signature by a key of the issuer, has
- * not expired, and is for this API. The check throws Unauthenticated if there is no valid token, and NotAuthorized if a
- * valid token lacks the scope or the required claim. If the key set can't be read, it throws another error, so that the
- * caller gets a 500.
+ * Makes the check of docs/contract.md#the-token: signature (RS, ES or EdDSA) by a key of the issuer, time, scope. It
+ * throws Unauthenticated without a valid token, NotAuthorized if a valid one lacks the scope or the required claim, and
+ * any other error, for a 500, if the key set can't be read.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
   const keys = new KeySet(readKeySet);
@@ -52,13 +46,12 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
   };
 }
 
-/** The scope with which a token must be requested (docs/contract.md#the-scope). */
+/** docs/contract.md#the-scope */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**
- * Whether the token was requested with the API's scope, and has the required claim if one is set. Entra ID names the
- * API in `aud` instead, and gives such a token to any app of the tenant that asks for one. So with Entra ID, only the
- * required claim shows that the app was given access.
+ * Entra ID names the API in `aud` instead of the scope, and gives such a token to any app of the tenant that asks for
+ * one. So with Entra ID, only the required claim shows that the app was given access.
  */
 function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
   const hasScope = [claims['scope'], claims['scp']].flatMap(words).includes(scopeOf({ apiScope }));
@@ -76,23 +69,20 @@ const properties = ({ issuer, jwksUri }: TokenRules) => ({
   audience: null,
   // RFC 7515, 4.1.11: a token with an unknown critical header must be refused. The library does not check this.
   customJwtCheck: ({ header }: { header: object }) => {
-    if ('crit' in header) throw new JwtParseError('No critical header is known here');
+    if ('crit' in header) throw new Error('No critical header is known here');
   },
 });
 
 /**
- * The library's check of signature, issuer and times. It also accepts a token whose `scope` is a list. Make an instance
- * for each token: an instance keeps a key for ever, even after the provider has replaced the key under the same id.
+ * The library's check, which also accepts a `scope` that is a list. Make one for each token: an instance keeps a key
+ * for ever, even after the provider has replaced the key under the same id.
  */
 class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typeof properties>, false> {
   constructor(rules: TokenRules, keys: JwksCache) {
     super(properties(rules), keys);
   }
 
-  /**
-   * The library refuses a `scope` that is a list. So this method gives the library the claims without `scope`, and adds
-   * `scope` to the result. The signature is checked over the claims as they were sent.
-   */
+  /** Gives the library the claims without `scope`, and adds it to the result. The signature is of those sent. */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');
     const { scope, ...others } = safeJsonParse(Buffer.from(sent, 'base64').toString()) as JsonObject;
@@ -106,7 +96,7 @@ class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typ
   }
 }
 
-/** The key set could not be read. This is our fault, never the caller's. */
+/** Our fault, never the caller's. */
 export class KeySetUnavailable extends Error {}
 
 /** The time limit of one try to read the key set. Two tries fit into a request and leave time for the query. */
@@ -125,7 +115,7 @@ async function readKeySet(uri: string): Promise<ArrayBuffer> {
     });
 }
 
-/** How long a key set is used before it is read again. A withdrawn key is accepted for that time. */
+/** A withdrawn key is accepted for that time. */
 const FRESH_MS = 600_000;
 /** How long cached keys stay valid while the key server can't be reached. */
 const LONGEST_KEPT_MS = 3_600_000;
@@ -135,16 +125,14 @@ const PAUSE_BETWEEN_READS_MS = 10_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
- * The library's cache of one provider's signing keys. This class adds a limit to the age of the keys. The keys are read
- * when they are first needed, when they are old, and when a token names an unknown key. If they were read a moment ago,
- * a token with an unknown key is refused at once. Requests that need the keys at the same time share one read. Throws
- * KeySetUnavailable, or the library's error if there is no such key.
+ * The library's cache of one provider's signing keys, with a limit to their age. The keys are read when they are first
+ * needed or old, and when a token names an unknown key; if they were read a moment ago, it is refused at once.
+ * Requests share a read. Throws KeySetUnavailable, or the library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {
   #readAt = Number.NEGATIVE_INFINITY;
   #failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** @param read reads the provider's key set; throws KeySetUnavailable if it can't */
   constructor(read: (uri: string) => Promise<ArrayBuffer>) {
     super({ fetcher: { fetch: read } });
   }

@@ -3,7 +3,6 @@ import type { Entitlement } from '../report/entitlement.ts';
 import { type Claims, clientOf, type EntitlementRule, readEntitlement } from './claims.ts';
 import { companiesOf, type PartnerRecord, type Register } from './partner-record.ts';
 
-/** The source that says which companies' rows a caller may see. */
 export type EntitlementTerms =
   | { readonly by: 'none' }
   /** The token's claims, by one rule for each owner. Without a rule, no token gives access to that owner's reports. */
@@ -21,7 +20,6 @@ export type Verdict = {
   | { readonly state: 'refused'; readonly refusal: Refusal }
 );
 
-/** Finds out whose rows of a report the caller with these claims may see, at this time. */
 export async function whoseRows(
   terms: EntitlementTerms,
   report: Report,

@@ -1,5 +1,5 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandInput, type S3Client } from '@aws-sdk/client-s3';
-import type { Lake, LakeListing, LakeObject } from '../lake/lake.ts';
+import type { Lake, LakeListing, LakeObject } from '../lake/data-version.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
 import { daysBetween, daysOf, isYounger } from '../report/utc-time.ts';
 import { AwsCallFailed } from './answers.ts';

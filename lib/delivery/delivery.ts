@@ -1,9 +1,8 @@
 /** What a delivery is given, and what it gives. Times are milliseconds since 1970, by this machine's clock. */
 import { createHash } from 'node:crypto';
 import type { CsvColumn } from '../csv/retype-csv.ts';
-import type { DataState } from '../lake/data-version.ts';
+import type { DataState, Lake } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
-import type { Lake } from '../lake/lake.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';

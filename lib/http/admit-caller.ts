@@ -11,7 +11,6 @@ import { type FunctionDependencies, functionDependencies } from './function-depe
 import { requestHeader } from './request-header.ts';
 import { type LoggedFacts, noteCaller } from './request-log.ts';
 
-/** What a function needs if its callers send a token. */
 export type CallerDependencies = FunctionDependencies & { readonly verifyToken: TokenVerifier };
 
 export function callerDependencies(env: NodeJS.ProcessEnv): CallerDependencies {
@@ -34,10 +33,7 @@ export async function verifyCaller(
   return claims;
 }
 
-/**
- * Finds out whose rows of the report the client of a valid token may see now, and notes it for the log. Throws
- * NotAuthorized, with the reports that the client may request instead, if it may see no row.
- */
+/** Whose rows the client may see now. Throws NotAuthorized, with the reports that it may see, if it is none. */
 export async function admitCaller(
   claims: Claims,
   report: Report,

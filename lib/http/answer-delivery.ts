@@ -2,13 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { LONGEST_PAUSE_MS } from '../aws/call.ts';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import type {
-  CacheStatus,
-  DeliveryBackends,
-  DeliveryFacts,
-  DeliveryTerms,
-  Wanted,
-} from '../delivery/delivery.ts';
+import type { CacheStatus, DeliveryBackends, DeliveryFacts, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/execution.ts';
 import {
   FIRST_WAIT_MS,
@@ -36,14 +30,11 @@ export const publishUntil = (config: Config, askedAt: number): number =>
   askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
 
 /**
- * The time limits of a request for a report. `waitUntil`: when the request must be answered. `deliverBy`: when the
- * delivery's calls to AWS end, soon after `waitUntil`, so that the first answer is not late. `answerBy`: when storing
- * the ticket ends. Storing it may take all the time that the gateway leaves, because a late answer is better than an
- * error. Even if `QUERY_WAIT_MS` is set to less than `FIRST_WAIT_MS`, the calls to AWS get at least `FIRST_WAIT_MS`.
- *
- * The first request waits only a short time, because some clients have short time-outs. Every later request waits as
- * long as it can, because some clients follow few redirects
- * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
+ * When a request for a report must be answered (`waitUntil`); when the delivery's calls to AWS end (`deliverBy`), soon
+ * after, so that the first answer is not late; when storing the ticket ends (`answerBy`): with all the time that the
+ * gateway leaves, because a late answer is better than an error. Even if `QUERY_WAIT_MS` is less than `FIRST_WAIT_MS`,
+ * the calls to AWS get `FIRST_WAIT_MS`. The first request waits only a short time, because some clients have short
+ * time-outs; every later one as long as it can, because some follow few redirects (docs/decisions/0030).
  *
  * @param began when the request came to the gateway, perhaps by a clock that is behind this machine's
  * @param hop 0 for the request for the report itself; n for the nth waiting hop
@@ -69,11 +60,10 @@ export function askedAtTheLatest(config: Config, began: number, hop: number): nu
   return began - (hop - 1) * shortestHopMs;
 }
 
-/** One request for a report, on the route of the report or of the waiting room. */
 interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
   readonly waitUntil: number;
-  /** When the caller sent its first request for this report. */
+  /** When the caller sent its first request. */
   readonly askedAt: number;
   /** Since when the caller has had its companies, if they changed while it waited. */
   readonly entitledAt?: number;
@@ -98,7 +88,7 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const terms: DeliveryTerms = {
+  const terms = {
     ...config,
     longestQueueMs: config.longestQueryMs,
     askedAt: entitledAt ?? askedAt,
@@ -129,7 +119,6 @@ export async function answerDelivery(
   });
 }
 
-/** 303 to the waiting room, below the base path of the request. */
 export function redirectToWaitingRoom(
   { requestContext: { path } }: APIGatewayProxyEvent,
   { ticket, hop }: Place,
@@ -139,7 +128,7 @@ export function redirectToWaitingRoom(
   return seeOther(`${base}${downloadPath(ticket, hop)}`, cacheStatus, NOTE.waitingRoom);
 }
 
-/** 303 to a location. The location is the caller's secret, so no cache may store the answer. */
+/** The location is the caller's secret, so no cache may store the answer. */
 const seeOther = (
   location: string,
   cacheStatus: CacheStatus,

@@ -75,8 +75,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         data,
         ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
         remember: async (left) => {
-          // If S3 throttles this write, the caller waits on with the older ticket. The next hop then at worst starts
-          // one more query, as a new caller would.
+          // If S3 throttles this write, the older ticket stays: the next hop then at worst starts one more query.
           await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
           return next;
         },

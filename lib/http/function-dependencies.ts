@@ -11,7 +11,7 @@ import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../names.ts';
 import type { LineLog, LoggedFacts, MetricSink } from './request-log.ts';
 
-/** What every function needs, made once when it starts. */
+/** Made once, when a function starts. */
 export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;

@@ -32,13 +32,12 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 };
 
-/** The headers that a page may read in addition to those that CORS always lets it read. */
+/** What a page may read in addition to what CORS always lets it read. */
 const EXPOSED = `Cache-Status, ${HEADER.dataVersion}, Deprecation, Link, ${HEADER.reportEmpty}, Retry-After, ${HEADER.version}, Sunset, x-amzn-RequestId`;
 
 /**
- * The common headers, and those of CORS, which let the pages of `corsOrigins` call the service and read its answers, also
- * problems (Fetch standard, 3.2). Without origins, OPTIONS is answered 404. Credentials are not allowed: the page itself
- * sends its token, and the browser adds no cookies.
+ * The common headers, and those of CORS (Fetch standard, 3.2) for pages of `corsOrigins`. Without origins, OPTIONS is
+ * answered 404. Credentials are not allowed: the page itself sends its token, and the browser adds no cookies.
  */
 function responseHeaders({
   corsOrigins,

@@ -87,7 +87,6 @@ function fileOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
   return file.includes('/') || file.endsWith('.html') ? '' : file;
 }
 
-/** What the documents say of this deployment. */
 function factsOf({ token, access, currency, queriesPerPartner, longestQueryMs }: Config) {
   const minutes = Math.ceil(longestQueryMs / 60_000);
   return {

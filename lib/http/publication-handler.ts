@@ -4,7 +4,7 @@ import { type Publication, readPublication } from '../results/publication-reques
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** EventBridge's event for a new object: the members that the functions read. */
+/** EventBridge's event for a new object. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }

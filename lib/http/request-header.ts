@@ -20,8 +20,8 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 
 /**
- * The base path of a stage or of a custom domain, without a slash at its end: what the request's path has before its
- * route. Undefined if the path does not end with its route, or if the base has other characters than plain ones.
+ * What the request's path has before its route: the base path of a stage or a custom domain, without a final slash.
+ * Undefined if the path does not end with its route, or if the base has other characters than plain ones.
  */
 export function basePath(event: APIGatewayProxyEvent): string | undefined {
   const parameters = event.pathParameters;
@@ -36,9 +36,8 @@ export function basePath(event: APIGatewayProxyEvent): string | undefined {
 }
 
 /**
- * The service's URL, as this caller sees it: scheme, host, and base path. The host is the one that the gateway serves,
- * never the caller's Host header. Scheme and port come from headers, if valid. Undefined if the gateway names no valid
- * host, or if there is no base path.
+ * The service's URL, as this caller sees it. The host is the one that the gateway serves, never the Host header;
+ * scheme and port come from headers, if valid. Undefined without a valid host or a base path.
  */
 export function serviceUrl(event: APIGatewayProxyEvent): string | undefined {
   const { domainName } = event.requestContext;

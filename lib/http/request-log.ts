@@ -23,8 +23,6 @@ export interface LineLog {
 /**
  * Writes one line per request (who, what, outcome, durations), and counts the request. An error that is no
  * `Problem` is logged as an error. Headers, tokens, filter values and download URLs are never written.
- *
- * @param endsReport whether an error of this route means that a report has failed
  */
 export function requestLog(
   log: LineLog,
@@ -65,7 +63,7 @@ export function requestLog(
   };
 }
 
-/** The kind of the problem; for a 503 also the AWS call that failed. */
+/** For a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
   problem: slug,
   ...(cause instanceof Error && { cause: cause.message }),
@@ -110,7 +108,6 @@ export interface LoggedFacts extends DeliveryFacts {
   throttledStarts?: number;
   /** The throttled AWS call because of which a waiting hop only led to the next one. */
   cause?: string;
-  /** Whether the answer led to the report. */
   isReady?: boolean;
 }
 
@@ -123,9 +120,8 @@ export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
 }
 
 /**
- * The only facts that the audit line may hold: who was given a link, and to which rows. Filter values, the link and the
- * file's key are never written. `companies` holds all companies whose rows the caller may see, even if the request
- * filters by only some of them.
+ * The only facts that the audit line may hold: never filter values, the link or the file's key. `companies`: all whose
+ * rows the caller may see, even if the request filters by only some of them.
  */
 export const auditedFacts = (
   { client, partner }: LoggedFacts,

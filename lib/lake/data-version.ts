@@ -1,9 +1,37 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { NoRecords } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { PARTITION_COLUMN } from '../report/tables.ts';
+import type { Window } from '../report/utc-time.ts';
 import { type EmptyReason, emptyReason } from './empty-reason.ts';
-import type { Lake, LakeListing, LakeObject } from './lake.ts';
+
+/** One object of the lake, as S3 lists it. */
+export interface LakeObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly bytes: number;
+  /** In milliseconds since 1970. For a multipart upload, this is the time when the upload began. */
+  readonly lastModified: number;
+}
+
+export interface LakeListing {
+  readonly objects: readonly LakeObject[];
+  /** When the listing began, in milliseconds since 1970. */
+  readonly listedAt: number;
+  /** Set if the lake holds no object of the table, on any day. */
+  readonly isTableMissing?: boolean;
+}
+
+export interface Lake {
+  /** The folder that holds the folders of a report's days: `<prefix>publisher_events/`. */
+  folderOf(report: Report): string;
+  /**
+   * Lists the days that a window touches. Resolves to undefined if the lake can't be listed.
+   * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
+   */
+  list(report: Report, window: Window, maxAgeMs: number): Promise<LakeListing | undefined>;
+}
 
 /** The marker that a writer puts into a day's folder when the day is complete. Spark and Hadoop use this name. */
 const SUCCESS_MARKER = '_SUCCESS';
@@ -21,7 +49,6 @@ export interface LakeDay {
   readonly markedAt?: number;
 }
 
-/** The state of a window's data in the lake at one time. */
 export interface DataState {
   /** Digest over the window's files. Reports of the same version count the same records. */
   readonly version: string;
@@ -60,7 +87,6 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
   });
 }
 
-/** The version of these days' data. Days without files are left out. */
 export const versionOf = (days: readonly LakeDay[]): string =>
   digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
 
@@ -91,7 +117,7 @@ const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
-/** Whether an object counts for the fingerprint: files, folders and markers count, hidden files of a writer do not. */
+/** Files, folders and markers count, hidden files of a writer do not. */
 const countsForFingerprint = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 
@@ -121,7 +147,7 @@ export async function findDataState(
   return { ...dataState(listing, folder, days), whyEmpty: emptyReason(request, days) };
 }
 
-/** The same, but throws NoRecords if the report's table is missing. */
+/** The same, but throws NoRecords. */
 export async function readDataState(...args: Parameters<typeof findDataState>): Promise<DataState> {
   const state = await findDataState(...args);
   if (!state) throw new NoRecords(args[1].report.title);

@@ -10,10 +10,8 @@ export const EMPTY_REASONS = ['outside-window', 'no-records', 'open-days', 'no-m
 export type EmptyReason = (typeof EMPTY_REASONS)[number];
 
 /**
- * Finds out why a request's report has no rows, if it has none, by what every caller may know: the request, and which
- * days have files and markers. It never depends on the rows of a company.
- *
- * @param days the days of the window that have files or markers; undefined if the lake can't be listed
+ * By what every caller may know: the request, and which days of the window have files and markers. It never depends on
+ * the rows of a company. `days` is undefined if the lake can't be listed.
  */
 export function emptyReason(
   { window, filters }: Pick<ReportRequest, 'window' | 'filters'>,

@@ -1,35 +1,20 @@
 import type { Config } from '../config.ts';
-import { daysAnswer } from '../lake/days-answer.ts';
+import { daysAnswer } from '../lake/day-states.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { API_VERSIONS, MAX_STATE_DAYS } from '../report/parse-request.ts';
 import { MAX_WINDOW_DAYS } from '../report/utc-time.ts';
 import { daysPath, downloadPath, FIELDS_PATH, OPENAPI_PATH, reportPath } from '../routes.ts';
-import {
-  COUNT,
-  components,
-  headersNamed,
-  jsonSchema,
-  like,
-  type Part,
-  parameter,
-  parametersNamed,
-  problemsOf,
-  reference,
-  TEXT,
-} from './components.ts';
+import { components, headersNamed, jsonSchema, like, type Part, problemsOf, seeOther } from './components.ts';
 import { fieldsAnswer } from './fields.ts';
-import { exampleCsv, exampleDays, examplesOf, reportParameters } from './report-parameters.ts';
+import { csvOf, daysParameters, reportParameters, waitingParameters } from './report-parameters.ts';
 
 /** What a deployment sets. The document in `docs/` names no commit and no token endpoint. */
-type Deployment = Pick<Config, 'longestQueryMs'> &
-  Partial<Pick<Config, 'access' | 'commit' | 'queriesPerPartner' | 'requestsPerSecond'>>;
+type Deployment = Pick<Config, 'longestQueryMs'> & Partial<Config>;
 
 /**
- * Describes the service in OpenAPI 3.1: one template, which reads like the document. The catalogue and the rules that
- * the service uses itself fill it in, so the two can't differ.
+ * The service in OpenAPI 3.1: a template that the catalogue and the service's own rules fill in, so they can't differ.
  *
  * @param url the service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host
- * @param scope the scope that callers request their tokens with
  */
 export const openApiDocument = (url: string, scope: string, deployment: Deployment): Part => ({
   openapi: '3.1.1',
@@ -68,11 +53,7 @@ A version that will be removed is announced a year ahead, by the headers \`Depre
       tags: ['Reports'],
       security: securityOf(scope, deployment),
       parameters: reportParameters(report),
-      responses: {
-        200: csvResponse(examplesOf(report, (request) => exampleCsv(report, request))),
-        303: reference('responses', 'SeeOther'),
-        ...problemsOf(401, 404, 503),
-      },
+      responses: { 200: csvOf(report), ...seeOther, ...problemsOf(401, 404, 503) },
     })),
     ...ofEachReport(daysPath, (report) => ({
       operationId: `getDaysOf${pascalCase(report.title)}`,
@@ -82,7 +63,7 @@ The days of the window that hold events, each with its state and its version: ke
 pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
       tags: ['Reports'],
       security: securityOf(scope, deployment),
-      parameters: parametersNamed('startInclusive', 'daysEndExclusive', 'api-version'),
+      parameters: daysParameters,
       responses: {
         200: {
           description: 'The days that hold events, in their order, as they are at this moment.',
@@ -101,25 +82,19 @@ Where \`Location\` leads while a report is being made. It answers when the repor
 next URL of the waiting room. Take its URLs from \`Location\`; they need no access token.`,
       tags: ['Reports'],
       security: [],
-      parameters: [
-        parameter('path', 'ticket', TEXT)`Identifies the report. Anyone who has it can get the report.`,
-        parameter('path', 'hop', COUNT)`Counts the redirects, so that no two URLs are the same.`,
-      ],
-      responses: { 200: csvResponse({}), 303: reference('responses', 'SeeOther'), ...problemsOf(404, 503) },
+      parameters: waitingParameters,
+      responses: { 200: csvOf(), ...seeOther, ...problemsOf(404, 503) },
     }),
     [OPENAPI_PATH]: get({
       operationId: 'getOpenApiDocument',
       summary: 'This document',
       tags: ['Description'],
       security: [],
-      responses: {
-        200: storedResponse('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
-          type: 'object',
-          required: ['openapi', 'info', 'paths'],
-          properties: { openapi: like('^3\\.1\\.'), info: { type: 'object' }, paths: { type: 'object' } },
-        }),
-        ...problemsOf(),
-      },
+      responses: storedResponses('The service as it is deployed here, in OpenAPI 3.1.', 'private', {
+        type: 'object',
+        required: ['openapi', 'info', 'paths'],
+        properties: { openapi: like('^3\\.1\\.'), info: { type: 'object' }, paths: { type: 'object' } },
+      }),
     }),
     [FIELDS_PATH]: get({
       operationId: 'getFields',
@@ -127,10 +102,7 @@ next URL of the waiting room. Take its URLs from \`Location\`; they need no acce
       description: 'The reports, fields and limits, for programs that let people choose.',
       tags: ['Description'],
       security: [],
-      responses: {
-        200: storedResponse('The reports, each with its fields.', 'public', jsonSchema(fieldsAnswer)),
-        ...problemsOf(),
-      },
+      responses: storedResponses('The reports, each with its fields.', 'public', jsonSchema(fieldsAnswer)),
     }),
   },
   components: components(scope, deployment.access?.tokenEndpoint),
@@ -156,29 +128,37 @@ const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: De
     .join(' ');
 
 const get = (operation: Part): Part => ({ get: operation });
-
 const ofEachReport = (path: (report: Report) => string, operation: (report: Report) => Part): Part =>
   Object.fromEntries(reports.map((report) => [path(report), get(operation(report))]));
 
-/** A report's title as a name in code: `PublisherPerformanceReport`. */
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** The answer of the download URL, which clients that follow redirects get. */
-const csvResponse = (examples: Part): Part => ({
-  description: `\
-The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \
-have double quotes, and an unknown value is an empty field.`,
-  headers: headersNamed('Content-Encoding'),
-  content: { 'text/csv': { schema: TEXT, examples } },
+/** The answers of a route that describes the service in JSON, which caches of this kind may store for a while. */
+const storedResponses = (description: string, caches: 'private' | 'public', schema: Part): Part => ({
+  200: {
+    description,
+    headers: {
+      'Cache-Control': { required: true, schema: like(`^${caches}, max-age=\\d+$`) },
+      ...headersNamed('Vary'),
+    },
+    content: { 'application/json': { schema } },
+  },
+  ...problemsOf(),
 });
 
-/** An answer in JSON that describes the service, and that caches of this kind may store for a while. */
-const storedResponse = (description: string, caches: 'private' | 'public', schema: Part): Part => ({
-  description,
-  headers: {
-    'Cache-Control': { required: true, schema: like(`^${caches}, max-age=\\d+$`) },
-    ...headersNamed('Vary'),
-  },
-  content: { 'application/json': { schema } },
-});
+const exampleDays = {
+  report: reports[0]?.name,
+  startInclusive: '2026-01-31T00:00:00Z',
+  endExclusive: '2026-02-02T00:00:00Z',
+  days: [
+    ['2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'],
+    ['2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'],
+  ].map(([day, next, state, version]) => ({
+    day,
+    startInclusive: `${day}T00:00:00Z`,
+    endExclusive: `${next}T00:00:00Z`,
+    state,
+    version,
+  })),
+};

@@ -20,7 +20,6 @@ const values = v.object({
   exactness: text`How exact it is.`,
 });
 
-/** One field as callers see it, without its column and its table. */
 const fieldAnswer = v.object({
   name: v.string(),
   role: v.picklist(['dimension', 'metric']),
@@ -61,9 +60,8 @@ How many queries of one client may be under way; absent without a limit.`,
     requestsPerSecond: optional(v.number())`\
 How many requests a second are accepted for each report, of all clients together; others get 429.`,
     filterTextCharacters: required(integer)`The longest text of a filter.`,
-    filterTimeForms: required(
-      v.record(v.string(), v.string()),
-    )`The form of a time in a filter, for each grain.`,
+    filterTimeForms: required(v.record(v.string(), v.string()))`\
+The form of a time in a filter, for each grain.`,
   }),
   reports: v.array(
     v.object({ name: v.string(), title: v.string(), path: v.string(), fields: v.array(fieldAnswer) }),
@@ -90,26 +88,21 @@ export const describeFields = (config: Config): v.InferOutput<typeof fieldsAnswe
     name: report.name,
     title: report.title,
     path: reportPath(report),
-    fields: report.fields.map((field) => describeField(field, report)),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
   })),
 });
 
-const describeField = (field: Field, { levels }: Report): v.InferOutput<typeof fieldAnswer> => {
+const describeField = (field: Field, levels: Report['levels']): v.InferOutput<typeof fieldAnswer> => {
   const { name, role, type, meaning } = field;
   const isDimension = role === 'dimension';
+  const counted = levels?.metric === field ? levels : undefined;
   return {
-    name,
-    role,
-    type,
-    meaning,
+    ...{ name, role, type, meaning },
     values: valuesOf(field),
     groupable: isDimension,
     filterable: isDimension,
     grain: field.type === 'datetime' ? field.grain : undefined,
     isAmount: isDimension ? undefined : type === 'float',
-    countedBy:
-      levels?.metric === field
-        ? { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name }
-        : undefined,
+    countedBy: counted && { whereGroupedBy: counted.finer.name, otherwise: counted.coarser.name },
   };
 };

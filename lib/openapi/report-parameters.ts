@@ -1,26 +1,13 @@
-import {
-  type Dimension,
-  dimensionsOf,
-  type Field,
-  fieldOf,
-  metricsOf,
-  type Report,
-  reports,
-} from '../report/catalogue.ts';
+import { type Dimension, dimensionsOf, fieldOf, metricsOf, type Report } from '../report/catalogue.ts';
 import { filterParameter, MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter.ts';
 import { patternOf } from '../report/utc-time.ts';
-import { like, type Part, parametersNamed } from './components.ts';
+import { COUNT, headersNamed, like, type Part, parameter, parametersNamed, TEXT } from './components.ts';
 
 /** A value for a filter on a field of each type. The time is a midnight, so that it fits both grains. */
 const EXAMPLE_VALUE = { datetime: '2026-01-05T00:00:00Z', integer: 1042, string: 'Mobile' };
 
 /** A value of each type in the file (docs/contract.md#the-file). */
-const CSV_VALUE = {
-  datetime: '"2026-01-01T00:00:00Z"',
-  integer: 1042,
-  float: '12.500000',
-  string: '"Mobile"',
-};
+const CELL = { datetime: '"2026-01-01T00:00:00Z"', integer: 1042, float: '12.500000', string: '"Mobile"' };
 
 interface ExampleRequest {
   readonly summary: string;
@@ -29,14 +16,10 @@ interface ExampleRequest {
   readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/**
- * Requests that a reader can send unchanged, by name; the tests send them. All parameters of one request have their
- * example under the same name.
- */
+/** Requests that a reader can send unchanged, by the name of their examples in each parameter. The tests send them. */
 export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
   const metrics = metricsOf(report).map(({ name }) => name);
-  const last = (type: Dimension['type']) =>
-    dimensionsOf(report).findLast((field) => field.type === type)?.name ?? '';
+  const last = (type: string) => dimensionsOf(report).findLast((field) => field.type === type)?.name ?? '';
   const [day, identifier, text] = [last('datetime'), last('integer'), last('string')];
   return {
     daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
@@ -51,36 +34,35 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
 }
 
 /** What each example gives, for the member `examples`. Requests that give undefined are left out. */
-export const examplesOf = (report: Report, valueIn: (request: ExampleRequest) => unknown): Part =>
+const examplesOf = (report: Report, valueIn: (request: ExampleRequest, report: Report) => unknown): Part =>
   Object.fromEntries(
-    Object.entries(exampleRequests(report))
-      .map(([name, request]) => [name, { summary: request.summary, value: valueIn(request) }] as const)
-      .filter(([, { value }]) => value !== undefined),
+    Object.entries(exampleRequests(report)).flatMap(([name, request]) => {
+      const value = valueIn(request, report);
+      return value === undefined ? [] : [[name, { summary: request.summary, value }]];
+    }),
   );
 
 /** A file that could answer the example: the header line and one row. */
-export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
+export function exampleCsv({ requestedFields }: ExampleRequest, report: Report): string {
   const names = requestedFields.map((name) => `"${name}"`);
-  const cells = requestedFields.map((name) => CSV_VALUE[fieldOf(report, name)?.type ?? 'string']);
+  const cells = requestedFields.map((name) => CELL[fieldOf(report, name)?.type ?? 'string']);
   return `${names.join(',')}\n${cells.join(',')}\n`;
 }
 
-/** What a request for the states of days can be answered with. */
-export const exampleDays = {
-  report: reports[0]?.name,
-  startInclusive: '2026-01-31T00:00:00Z',
-  endExclusive: '2026-02-02T00:00:00Z',
-  days: [
-    ['2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'],
-    ['2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'],
-  ].map(([day, next, state, version]) => ({
-    day,
-    startInclusive: `${day}T00:00:00Z`,
-    endExclusive: `${next}T00:00:00Z`,
-    state,
-    version,
-  })),
-};
+/** A report as the download URL gives it. The waiting room does not know which report it leads to: no examples. */
+export const csvOf = (report?: Report): Part => ({
+  description: `\
+The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts and times \
+have double quotes, and an unknown value is an empty field.`,
+  headers: headersNamed('Content-Encoding'),
+  content: { 'text/csv': { schema: TEXT, examples: report ? examplesOf(report, exampleCsv) : {} } },
+});
+
+export const daysParameters = parametersNamed('startInclusive', 'daysEndExclusive', 'api-version');
+export const waitingParameters = [
+  parameter('path', 'ticket', TEXT)`Identifies the report. Anyone who has it can get the report.`,
+  parameter('path', 'hop', COUNT)`Counts the redirects, so that no two URLs are the same.`,
+];
 
 /** Every query parameter of a report's operation. Only the filters may be repeated. */
 export const reportParameters = (report: Report): Part[] => [
@@ -121,7 +103,6 @@ must all hold.`,
   })),
 ];
 
-/** The fields as a Markdown table. */
 function fieldTable({ fields, levels }: Report): string {
   const rows = fields.map((field) => {
     const countedBy =
@@ -133,11 +114,9 @@ function fieldTable({ fields, levels }: Report): string {
   return ['| field | role | type | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-/**
- * A list of names, described as one text (docs/contract.md#the-request). If it were an array, some clients would repeat
- * the parameter instead of writing commas, and some generators would make it a set, which has no order.
- */
-const commaSeparated = (fields: readonly Field[]): Part => {
+// Described as one text (docs/contract.md#the-request). If it were an array, some clients would repeat the parameter
+// instead of writing commas, and some generators would make it a set, which has no order.
+const commaSeparated = (fields: Report['fields']): Part => {
   const name = `(${fields.map(({ name }) => name).join('|')})`;
   return like(`^${name}(,${name})*$`);
 };

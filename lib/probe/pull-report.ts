@@ -7,7 +7,7 @@ import { API_VERSIONS } from '../report/parse-request.ts';
 import { DAY_MS, formatUtcTime, HOUR_MS, isYounger } from '../report/utc-time.ts';
 import { daysPath, reportPath } from '../routes.ts';
 
-/** A client of the identity provider, as the secret holds it. */
+/** What the secret holds. */
 const client = v.object({ clientId: v.string(), clientSecret: v.string() });
 /** Only characters that a header may hold: an error about any other would quote the token. */
 const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/));
@@ -105,11 +105,7 @@ interface ProbeActs {
   readonly metrics: MetricSink;
 }
 
-/**
- * Pulls a report from outside, on a schedule. Writes to the metrics whether the report came, how many rows it had, and
- * whether the latest day that should be final is late. It never throws, because Lambda would run it again after an
- * error. The metric shows a failed pull.
- */
+/** Pulls a report and counts what came. It never throws, because Lambda would run it again after an error. */
 export function probeHandler({ pull, isLate, log, metrics }: ProbeActs) {
   return async (): Promise<void> => {
     const began = Date.now();
@@ -148,7 +144,7 @@ const environment = v.object({
 
 type ProbeConfig = ReturnType<typeof readProbeConfig>;
 
-/** Reads the probe's configuration from the environment; throws a ValiError that says what is missing or wrong. */
+/** Throws a ValiError that says what is missing or wrong. */
 export function readProbeConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = v.parse(environment, env);
   return Object.freeze({

@@ -19,7 +19,7 @@ const LONGEST_REASON = 1_000;
 const text = v.pipe(v.string(), v.nonEmpty());
 const gateProperties = v.object({ [GATE.release]: text, [GATE.versions]: v.record(v.string(), text) });
 
-/** Properties of the gate, as the template has them. CloudFormation sends every value as text. */
+/** CloudFormation sends every value as text. */
 type Properties = Readonly<Record<string, unknown>>;
 
 export interface GateEvent extends StackEvent {
@@ -61,9 +61,9 @@ export const releaseChecker =
   };
 
 /**
- * Serves the custom resource that stands between new versions and their aliases (`addReleaseGate`). Whatever
- * happens, CloudFormation gets an answer. If it says FAILED, CloudFormation takes the deployment back, and updates the
- * gate again, to the properties of before: that must pass, even if nothing works.
+ * Serves the custom resource between new versions and their aliases (`addReleaseGate`). CloudFormation always gets an
+ * answer. If it says FAILED, CloudFormation takes the deployment back, and updates the gate again, to the properties of
+ * before: that must pass, even if nothing works.
  */
 export function releaseGate({
   check,
@@ -117,7 +117,6 @@ function whyUnchecked(event: GateEvent): string | undefined {
   return steps.some((step) => step > 0) ? undefined : 'there is no new version';
 }
 
-/** The number of each version in a gate's properties, by the function's name. */
 const versionsIn = (properties: Properties): ReadonlyMap<string, number> => {
   const arns = Object.entries(properties[GATE.versions] ?? {});
   return new Map(arns.map(([name, arn]) => [name, Number(String(arn).split(':').at(-1))]));
@@ -157,10 +156,7 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
 
 const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
 
-/**
- * Asks each version once, without a token: one after the other, so that a stage with few executions can answer its
- * callers too. Throws an Error that names the first function that can't start or does not answer with this release.
- */
+/** Asks the versions one by one, without a token: so a stage with few executions can answer its callers too. */
 async function askEach(
   { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
   release: string,
@@ -175,7 +171,6 @@ async function askEach(
   }
 }
 
-/** The function that a path below the service's URL leads to. Throws if no route has this path. */
 function routeOf(path: string) {
   for (const { path: pattern, functionName } of routes) {
     const match = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);
@@ -184,7 +179,7 @@ function routeOf(path: string) {
   throw new Error(`No route leads to ${path}`);
 }
 
-/** The event that API Gateway sends a function: only the members that the functions read. */
+/** API Gateway's event: only the members that the functions read. */
 function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
   const { pathname: path, hostname: domainName, searchParams } = url;
   return {

@@ -44,7 +44,6 @@ export class InvalidRequest extends Problem {
   /** The most faults in one answer: a request of 8 kB can have a thousand, and each fault may list all field names. */
   static readonly mostListed = 25;
 
-  /** The first `mostListed` faults. A caller who has corrected them gets the others with the next request. */
   readonly faults: readonly Fault[];
 
   /** The `detail` is the first fault, and how many more there are: many clients show only the `detail` of an answer. */
@@ -83,7 +82,7 @@ export class Unauthenticated extends Problem {
  * no row of the report. The scope is in the document too, because API Gateway renames the header `WWW-Authenticate`.
  */
 export class NotAuthorized extends Problem {
-  /** The caller that the token was issued to, for the log. */
+  /** For the log. */
   readonly caller: string;
 
   /** @param reports the reports that the caller may request instead */
@@ -144,11 +143,7 @@ export class Unavailable extends Problem {
 /** 503: AWS throttled, failed or did not answer until the deadline. A caller that already waits goes on waiting. */
 export class Overloaded extends Unavailable {}
 
-/**
- * The response for an error. Every error that is not a `Problem` gets the same answer (docs/contract.md#errors).
- *
- * @param service the service's URL, for `help`; if it is not known, `help` is a path
- */
+/** Every error that is not a `Problem` gets the same answer (docs/contract.md#errors). */
 export function problemResponse(error: unknown, requestId: string, service?: string): APIGatewayProxyResult {
   const problem = error instanceof Problem ? error : { ...gatewayProblems.failed, headers: {} };
   return {
@@ -162,9 +157,8 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**
  * A problem document (RFC 9457). `detail` comes first, because several HTTP clients show only the first 120 characters
- * of an answer. `type` ends with the name of an entry in `docs/problems.md`; `help` is the URL of this entry. The
- * gateway and the firewall don't know the service's URL, so theirs is only the path. `instance` names the request: the
- * caller quotes it, and the operator finds it in the log.
+ * of an answer. `help` leads to the problem's entry in `docs/problems.md`: a path if the service's URL is not known, as
+ * to gateway and firewall. `instance` names the request: the caller quotes it, and it stands in the log.
  */
 export const problemDocument = (
   { slug, title, status, detail, members }: Kind & Pick<More, 'members'> & { readonly detail: string },

@@ -20,7 +20,7 @@ export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>
   }
 }
 
-/** Runs a command. If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. */
+/** If the operator has made a mistake or AWS refuses a call, prints one line and sets exit code 1. */
 export async function reportingFaults(command: () => Promise<void>): Promise<void> {
   // If nobody reads the output any more, as after `| head`, the command still finishes its work. `npm start` has said
   // itself what it does then.

@@ -1,19 +1,17 @@
 /** A callback for the progress of long work. `done` and `total` have the same unit: files, rows or bytes. */
 export type OnProgress = (what: string, done: number, total: number) => void;
 
-/** The width if a terminal does not report its own width. */
+/** If a terminal does not report its width. */
 const USUAL_COLUMNS = 80;
 /** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
 const LINE_EVERY_MS = 10_000;
-/** The bar on a terminal is redrawn at most ten times a second. */
 const BAR_EVERY_MS = 100;
 
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * Shows the progress of long work. A terminal gets a bar that is redrawn in place. A log gets its first line at once,
- * then a line every ten seconds. It also gets a line when work ends that took at least ten seconds. Work that is done
- * at its first report shows nothing.
+ * A terminal gets a bar that is redrawn in place. A log gets a line at once, then one every ten seconds, and one
+ * when work ends that took at least ten seconds. Work that is done at its first report shows nothing.
  */
 export function showProgress(
   stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DayState } from '../../lib/lake/days-answer.ts';
+import type { DayState } from '../../lib/lake/day-states.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { ownFolder } from '../own-folder.ts';

@@ -80,6 +80,6 @@ describe('the examples of the OpenAPI document', () => {
     const response = await service.request(report.name, query, { redirect: 'follow' });
     const csv = await response.text();
     expect(response.status, csv).toBe(200);
-    expect(csv.split('\n')[0]).toBe(exampleCsv(report, request).split('\n')[0]);
+    expect(csv.split('\n')[0]).toBe(exampleCsv(request, report).split('\n')[0]);
   });
 });

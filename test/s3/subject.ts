@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Lake } from '../../lib/lake/lake.ts';
+import type { Lake } from '../../lib/lake/data-version.ts';
 import type { ResultsKey } from '../../lib/results/keys.ts';
 import type { LargeFiles, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import type { StoredFile } from './memory-s3.ts';

@@ -1,4 +1,4 @@
-import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/lake.ts';
+import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/data-version.ts';
 
 /** A lake in memory, with access for tests to its objects and calls. */
 export interface MemoryLake extends Lake {

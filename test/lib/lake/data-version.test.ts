@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataState, findDataState, lakeDays } from '../../../lib/lake/data-version.ts';
-import type { LakeObject } from '../../../lib/lake/lake.ts';
+import { dataState, findDataState, type LakeObject, lakeDays } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { wholeDay } from '../../../lib/report/utc-time.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
