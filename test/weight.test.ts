@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 88,
-  lib: 7_228,
-  'files of lib': 75,
+  lib: 7_086,
+  'files of lib': 72,
   infra: 3_385,
   local: 5_291,
   'lake-check': 1_950,
@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_590,
   connectors: 2_096,
   bench: 3_193,
-  test: 40_112,
+  test: 40_120,
   docs: 5_598,
 };
 

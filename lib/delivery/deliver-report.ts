@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { begun } from '../begun.ts';
 import { type DataState, readDataState } from '../lake/data-version.ts';
-import { Overloaded } from '../problems/problem.ts';
+import { dataKeepChanging, noSlotInTime, Overloaded, tookTooLong } from '../problems/problem.ts';
 import { AGE_ERROR_MS, leaseLeftMs, readRecord } from '../results/job-record.ts';
 import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
 import { type Decision, decide, hasTimeForAnother } from './decide.ts';
-import { type Delivery, makeJob, type Run, type Wait } from './delivery.ts';
+import { type Delivery, makeJob, type Run, refusalOf, type Wait } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
 import { requestPublication } from './publication.ts';
-import { dataKeepChanging, noSlotInTime, refusalOf, tookTooLong } from './refusal.ts';
 
 /** How many times a report is started again because files changed during its query. */
 const MAX_DATA_CHANGES = 3;

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import type { CsvColumn } from '../csv/retype-csv.ts';
 import type { DataState, Lake } from '../lake/data-version.ts';
 import type { EmptyReason } from '../lake/empty-reason.ts';
+import { dataKeepChanging, ReportTooLarge, tookTooLong } from '../problems/problem.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
+import type { RecordIn } from '../results/job-record.ts';
 import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket, StoredDocument } from '../results/results-bucket.ts';
 import type { Progress } from '../results/ticket.ts';
@@ -138,4 +140,23 @@ export interface FinishedQuery {
   readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
   readonly bytesScanned: number;
   readonly queryMs: number;
+}
+
+/** The query failed. The caller gets a 500 without details; the log gets the engine's reason. */
+export class QueryFailed extends Error {
+  override readonly name = 'QueryFailed';
+}
+
+/** The report's file could not be made from the result. The caller gets a 500 without details. */
+class PublicationFailed extends Error {
+  override readonly name = 'PublicationFailed';
+}
+
+/** The error that the caller gets for an attempt that left no report. */
+export function refusalOf({ executionId, why, reason }: RecordIn<'failed'>): Error {
+  if (why === 'too-large') return new ReportTooLarge();
+  if (why === 'too-long') return tookTooLong();
+  if (why === 'data-changed') return dataKeepChanging();
+  if (why === 'unpublished') return new PublicationFailed(`the result of query ${executionId} ${reason}`);
+  return new QueryFailed(`query ${executionId} ${reason}`);
 }

@@ -143,6 +143,20 @@ export class Unavailable extends Problem {
 /** 503: AWS throttled, failed or did not answer until the deadline. A caller that already waits goes on waiting. */
 export class Overloaded extends Unavailable {}
 
+const RETRY_AFTER_SECONDS = 60;
+const unavailable = (detail: string) => () => new Unavailable(detail, RETRY_AFTER_SECONDS);
+
+export const tookTooLong = unavailable(
+  'The report took too long and was given up. Narrow it, or request it later.',
+);
+/** For a caller whose time is up while its client still has no free slot. */
+export const noSlotInTime = unavailable(
+  'Too many reports of this client were under way. Request fewer at a time, or this one later.',
+);
+export const dataKeepChanging = unavailable(
+  'The events of this window are being rewritten at this moment. Request the report again later.',
+);
+
 /** Every error that is not a `Problem` gets the same answer (docs/contract.md#errors). */
 export function problemResponse(error: unknown, requestId: string, service?: string): APIGatewayProxyResult {
   const problem = error instanceof Problem ? error : { ...gatewayProblems.failed, headers: {} };
@@ -185,7 +199,7 @@ export const causes = (scope: string): readonly Problem[] => [
   new NoRecords('Advertiser performance report'),
   new NoSuchDownload(),
   new TooManyCompanies(30_000),
-  new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
+  tookTooLong(),
 ];
 
 /** Every problem that the functions, the gateway or the firewall send, in the order of the statuses. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { watchRecord } from '../../../lib/delivery/deliver-report.ts';
+import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { publishLarge } from '../../../lib/delivery/publication.ts';
-import { QueryFailed } from '../../../lib/delivery/refusal.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
