@@ -206,12 +206,11 @@ export async function watchExecution(
   /** Resolves when the result appears at its usual key. A reused result has another key, a failed query no result. */
   async function resultAppears(): Promise<true> {
     // A query that this request takes over may have ended before: look at once.
-    for (let tookMs = 0, isFirst = true; !hasEnded; isFirst = false) {
-      if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs(), tookMs));
-      if (hasEnded) break;
+    if (!isTakenOver) await delay(nextResultLookMs(ageMs(), 0));
+    while (!hasEnded) {
       const lookedAt = Date.now();
       if (await results.head(resultKey(executionId)).catch(() => undefined)) return true;
-      tookMs = Date.now() - lookedAt;
+      await delay(nextResultLookMs(ageMs(), Date.now() - lookedAt));
     }
     return new Promise(() => {});
   }
