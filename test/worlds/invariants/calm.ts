@@ -141,9 +141,11 @@ const LOST_SLOT_MS = 100_000;
 export function waitingFindings(parts: Parts, request: AnsweredRequest): Findings {
   const { answer, startedAt, answeredAt, hop } = request;
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
-  const { machine, faults } = answer.invocation;
+  const { id, machine, faults } = answer.invocation;
   if (ticket === undefined || machine.isOfReleaseBefore) return {};
-  const pauseMs = faults.length > 0 ? LONGEST_PAUSE_MS : 0;
+  const { happened } = parts.world.troubles;
+  const hasMet = happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
+  const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
@@ -166,9 +168,8 @@ function isSlotFree(
   const taken = [...athena.queries.values()].filter(
     ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen, or recorded, keeps its slot for a while.
-      (endedAt >= since ||
-        toldEndTo.every(({ at, by }) => at >= since || by.isDead || by.faults.length > 0)) &&
+      // A query whose end nobody has seen keeps its slot for a while.
+      (endedAt >= since || toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
       answeredAt - submittedAt < 2.1 * longestQueryMs,
   );
   return taken.length < queriesPerPartner;

@@ -19,7 +19,7 @@ const MADE_AGAIN = [
   'token is of another query',
 ] as const;
 /** What a caller knows of its wait may be in no ticket. */
-const UNKNOWN = [...MADE_AGAIN, 'outage', 'clock is set'] as const;
+const UNKNOWN = [...MADE_AGAIN, 'outage of S3'] as const;
 /** Anything but a wrong clock, queries that fail, and listings that are kept. */
 const QUIET = [
   ...MADE_AGAIN,
@@ -44,9 +44,9 @@ const EXCUSES = {
   'waits-without-end': [],
   'waited-for-gzip': [],
   'lease-kept': [],
-  'not-stopped': BESIDE,
-  'led-on-early': BESIDE,
-  'shared-without-listing': [...BESIDE, 'outage'],
+  'not-stopped': [],
+  'led-on-early': [],
+  'shared-without-listing': [...BESIDE, 'outage of S3'],
   'data-changes-without-end': UNKNOWN,
   'stood-still': CALM,
   'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
@@ -57,7 +57,7 @@ const EXCUSES = {
   'unauthorized-without-cause': [],
   'missing-without-cause': [],
   'ticket-gone': [],
-  'missing-though-there': ['wrong clock', 'clock is set'],
+  'missing-though-there': [],
   'emptied-during-query': [...UNKNOWN, 'kept listings'],
   // Failures.
   'failed-without-cause': [],
@@ -66,15 +66,15 @@ const EXCUSES = {
   'stopped-query-is-500': BESIDE,
   'changed-data-is-500': ['unlisted lake'],
   // What is not available.
-  'cause-not-logged': BESIDE,
-  'overloaded-while-waiting': BESIDE,
-  'overloaded-without-cause': BESIDE,
-  'given-up-early': MADE_AGAIN,
-  'slot-given-up-early': BESIDE,
-  'rewritten-without-cause': UNKNOWN,
-  'unavailable-without-cause': BESIDE,
+  'cause-not-logged': [],
+  'overloaded-while-waiting': [],
+  'overloaded-without-cause': [],
+  'given-up-early': [],
+  'slot-given-up-early': [],
+  'rewritten-without-cause': [],
+  'unavailable-without-cause': [],
   // Downloads.
-  'link-without-file': BESIDE,
+  'link-without-file': [],
   'file-of-nothing': [],
   'file-is-not-its-result': [],
   'other-window': [],
@@ -84,7 +84,7 @@ const EXCUSES = {
   'no-such-version': [],
   'version-with-other-numbers': [],
   'joined-after-its-end': [...BESIDE, 'unlisted lake', 'wrong clock', 'clock is set'],
-  'stale-hit': BESIDE,
+  'stale-hit': [],
   'first-version-missing': QUIET,
   'cache-status-wrong': CALM,
   'version-missing': CALM,
@@ -103,10 +103,10 @@ const EXCUSES = {
   'queried-twice': CALM,
   'retried-again': UNKNOWN,
   'started-for-nobody': UNKNOWN,
-  'too-many-under-way': BESIDE,
-  'stopped-early': BESIDE,
-  'attempt-dropped': [...BESIDE, 'token is of another query'],
-  'lease-of-another-length': [...BESIDE, 'token is of another query'],
+  'too-many-under-way': [],
+  'stopped-early': [],
+  'attempt-dropped': [],
+  'lease-of-another-length': [],
   // Metrics and log.
   'other-duration': [],
   'counted-as-failed': [],
@@ -114,9 +114,16 @@ const EXCUSES = {
   'counted-twice': [],
   'counted-before-its-end': [],
   'log-and-metrics-differ': [],
-  'not-counted': [...BESIDE, 'result is removed', 'result appears late'],
+  'not-counted': [],
   'no-such-query-in-log': [],
   'secret-in-log': [],
+  // Writes, tokens, and the end of a world.
+  'unconditional-write': [],
+  'written-after-the-answer': [],
+  'token-reused': [],
+  'abandoned-untold': [],
+  'report-not-reached': [],
+  'never-ends': [],
 } as const satisfies Readonly<Record<string, readonly Trouble[]>>;
 
 export type Rule = keyof typeof EXCUSES;

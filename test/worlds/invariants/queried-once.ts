@@ -55,20 +55,25 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 /** A caller that comes this long before a query's end may be treated as one that came after it. */
 const COARSE_MS = 3_000;
 
-/** A query is charged each time it runs. Excused are callers whose companies change: for the new ones, they are new. */
+/**
+ * A query is charged each time it runs. Excused are callers whose companies change: for the new ones, they are new. If
+ * the lake can't be listed, no two callers share a query, and one that has waited for a slot begins anew.
+ */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
+  const { isListed, queriesPerPartner } = world.plan.settings;
+  const callerOf = ({ startedBy }: Pick<EngineQuery, 'startedBy'>) => startedBy.id.split('.')[0];
   return (started) => {
     const failed = queriesFor(athena, started).filter(
       ({ cause, startedBy, endedAt = Number.POSITIVE_INFINITY }) =>
         cause === 'engine' &&
         endedAt <= started.submittedAt &&
-        // If the lake can't be listed, no two requests share a query.
-        (world.plan.settings.isListed || startedBy === started.startedBy),
+        (isListed || callerOf({ startedBy }) === callerOf(started)),
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
+    if (!isListed && queriesPerPartner > 0 && first.startedBy !== second.startedBy) return;
     const isStarter = ({ caller, startedAt }: Pull) =>
-      first.startedBy.id.startsWith(`${caller.id}.`) && startedAt <= first.submittedAt;
+      caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
     const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
