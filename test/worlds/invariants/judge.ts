@@ -1,7 +1,8 @@
 /**
- * All rules, each with the troubles that excuse it. A promise is judged in every world. What a report costs, how soon it
- * comes and why it fails depends on every trouble before. Such a rule does not guess what came of a rare trouble: as soon
- * as a world has one of those that the table names, the rule is not judged in this world any more.
+ * All rules, each with the troubles that excuse it in a whole world. A promise has none: it is judged in every world, and
+ * its own file says which request or query can't keep it, and why. What a report costs and how soon it comes depends on
+ * every trouble before. Such a rule does not guess what came of a trouble: as soon as a world has one of those that the
+ * table names, the rule is not judged in this world any more.
  */
 import { TROUBLES_OF_CALLS, type Trouble } from '../troubles.ts';
 import type { World } from '../world.ts';
@@ -11,19 +12,13 @@ import type { World } from '../world.ts';
  * waits there for another query. What release 1.0.0 answers, costs or forgets can't be mended.
  */
 const BESIDE = ['release before'] as const;
-/** A query is made again, or its failure is recorded long after its end. */
-const MADE_AGAIN = [
+/** Anything but a wrong clock, queries that fail, and listings that are kept. */
+const QUIET = [
   ...BESIDE,
+  ...TROUBLES_OF_CALLS,
   'result is removed',
   'query is forgotten',
   'token is of another query',
-] as const;
-/** What a caller knows of its wait may be in no ticket. */
-const UNKNOWN = [...MADE_AGAIN, 'outage of S3'] as const;
-/** Anything but a wrong clock, queries that fail, and listings that are kept. */
-const QUIET = [
-  ...MADE_AGAIN,
-  ...TROUBLES_OF_CALLS,
   'unlisted lake',
   'clock is set',
   'query hangs',
@@ -47,10 +42,10 @@ const EXCUSES = {
   'not-stopped': [],
   'led-on-early': [],
   'shared-without-listing': [...BESIDE, 'outage of S3'],
-  'data-changes-without-end': UNKNOWN,
+  'data-changes-without-end': [...BESIDE, 'outage of S3'],
   'stood-still': CALM,
   'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
-  'lost-slot-not-taken': [...UNKNOWN, 'wrong clock', 'result appears late'],
+  'lost-slot-not-taken': [...BESIDE, 'outage', 'wrong clock', 'clock is set', 'result appears late'],
   // Refusals.
   'too-large-without-cause': [],
   'refused-below-limit': [],
@@ -58,12 +53,12 @@ const EXCUSES = {
   'missing-without-cause': [],
   'ticket-gone': [],
   'missing-though-there': [],
-  'emptied-during-query': [...UNKNOWN, 'kept listings'],
+  'emptied-during-query': [...BESIDE, 'kept listings'],
   // Failures.
   'failed-without-cause': [],
-  'failure-of-others': UNKNOWN,
-  'not-tried-again': MADE_AGAIN,
-  'stopped-query-is-500': BESIDE,
+  'failure-of-others': [],
+  'not-tried-again': [],
+  'stopped-query-is-500': [],
   'changed-data-is-500': ['unlisted lake'],
   // What is not available.
   'cause-not-logged': [],
@@ -101,8 +96,8 @@ const EXCUSES = {
   // Queries.
   'started-without-table': ['unlisted lake'],
   'queried-twice': CALM,
-  'retried-again': UNKNOWN,
-  'started-for-nobody': UNKNOWN,
+  'retried-again': BESIDE,
+  'started-for-nobody': [],
   'too-many-under-way': [],
   'stopped-early': [],
   'attempt-dropped': [],

@@ -56,16 +56,17 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 const COARSE_MS = 3_000;
 
 /**
- * A query is charged each time it runs. Excused are callers whose companies change: for the new ones, they are new. If
- * the lake can't be listed, no two callers share a query, and one that has waited for a slot begins anew.
+ * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
+ * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query, and one that has waited for a slot begins anew.
  */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   const { isListed, queriesPerPartner } = world.plan.settings;
   const callerOf = ({ startedBy }: Pick<EngineQuery, 'startedBy'>) => startedBy.id.split('.')[0];
   return (started) => {
     const failed = queriesFor(athena, started).filter(
-      ({ cause, startedBy, endedAt = Number.POSITIVE_INFINITY }) =>
+      ({ cause, startedBy, forgottenAt, endedAt = Number.POSITIVE_INFINITY }) =>
         cause === 'engine' &&
+        forgottenAt === undefined &&
         endedAt <= started.submittedAt &&
         (isListed || callerOf({ startedBy }) === callerOf(started)),
     );
@@ -95,7 +96,10 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
     const { id, startedBy, submittedAt } = started;
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
     // The time of a write that fails is not in the ticket that is written.
-    const isHeldUp = startedBy.faults.length > 0 || hasFailedWrite(world.troubles, pull?.caller.id);
+    const isHeldUp =
+      startedBy.faults.length > 0 ||
+      world.troubles.kinds.has('outage') ||
+      hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
     const isAfterStop = queriesFor(athena, started).some(
       (each) =>
