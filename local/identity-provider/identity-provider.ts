@@ -5,8 +5,6 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 import { serve } from '../serve.ts';
 
-export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
-
 /**
  * Starts an OAuth 2.0 authorization server on a free port of this machine. It serves a key set, metadata, and a token
  * endpoint for `options.clients`. `signToken` signs any token, even one that the token endpoint would never issue.

@@ -134,12 +134,12 @@ describe('a results bucket that has lost objects', () => {
     s3.destroy();
     expect(await pull(question)).toBe(expected(question));
   });
+});
 
-  it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
-    service.stack.faults.set([{ on: 's3', throttle: true }]);
-    const { status, headers } = await ask(freshQuestion());
-    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
-  });
+it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
+  service.stack.faults.set([{ on: 's3', throttle: true }]);
+  const { status, headers } = await ask(freshQuestion());
+  expect([status, headers.get('retry-after')]).toEqual([503, '30']);
 });
 
 it('a result too large to publish while the caller waits is delivered even when the process that publishes it is killed', async () => {

@@ -118,10 +118,10 @@ describe('the functions', () => {
   });
 
   it('get the claims that say whose rows a caller sees, if the stage has such claims', () => {
+    const rule = { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' };
+    const entitlements = { by: 'claims', rules: { publisherCompanies: rule } };
     for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
-      expect(readConfig(environment(each)).entitlements).toMatchObject({
-        rules: { publisherCompanies: { prefix: 'publisher-company:', everyCompany: 'every-company' } },
-      });
+      expect(readConfig(environment(each)).entitlements).toEqual(entitlements);
   });
 
   it('end their wait for a query before they time out, and time out before the gateway does', () => {
@@ -415,6 +415,7 @@ describe('the API', () => {
       expect(ResponseParameters).toEqual(Object.fromEntries(named));
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
       expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'help', 'instance']);
+      expect(document.instance).toBe('urn:uuid:$context.requestId');
     }
     expect(JSON.stringify(answers[0])).toContain(gatewayProblems.notFound.detail);
   });

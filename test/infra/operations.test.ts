@@ -208,6 +208,10 @@ describe('the alarms', () => {
     const [topic] = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
     for (const alarm of alarms)
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
+    // One statement lets alarms publish, the other denies what comes without TLS.
+    const policies = JSON.stringify(ofType(resources, 'AWS::SNS::TopicPolicy'));
+    const actions = policies.match(/"Action":("[^"]*"|\[[^\]]*\])/g);
+    expect(actions).toEqual(['"Action":"sns:Publish"', '"Action":"sns:Publish"']);
     expect(ofType(resources, 'AWS::SNS::Subscription')).toEqual([]);
     const grown = resourcesOf(buildStacks(grownAccount).operations);
     const address = { Protocol: 'email', Endpoint: 'operator@example.com' };

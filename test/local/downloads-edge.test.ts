@@ -45,7 +45,8 @@ const file: Scripted = { headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '
 const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
 
 interface Case {
-  /** The value of a setting that is not ours. */ readonly changed: Partial<EdgeSettings>;
+  /** The value of a setting that is not ours. */
+  readonly changed: Partial<EdgeSettings>;
   readonly act: (edge: string) => Promise<unknown>;
   /** To what `act` resolves with our settings, and with the changed one. */
   readonly ours: unknown;

@@ -297,7 +297,7 @@ describe('makeSampleEvents', () => {
   it('marks every day except the last as complete, and restates one by a file of a twelfth of its records', async () => {
     for (const { name } of tables) {
       const names = await readdir(join(sample, name), { recursive: true });
-      const others = names.filter((file) => /\w\/(?!events\.parquet|_SUCCESS)/.test(file));
+      const others = names.filter((file) => /\w\/(?!(?:events\.parquet|_SUCCESS)$)/.test(file));
       expect(others).toEqual(['day=2026-02-24/late-events.parquet']);
       const isMarked = (day: string) => existsSync(join(sample, name, day, '_SUCCESS'));
       expect((await readdir(join(sample, name))).filter((day) => !isMarked(day))).toEqual(['day=2026-02-28']);

@@ -152,7 +152,7 @@ describe('the checks of a deployed stage', () => {
         /^The register of partners is empty: every caller is answered 401\. .*#restore-the-/,
       ),
       expect.stringMatching(
-        /^The probe's client probe-id sees no publisher company.* add dev probe --client/,
+        /^The probe's client probe-id sees no publisher company.* add dev probe --client probe-id/,
       ),
     ]);
     await partnerHere(ADD.split(' '));

@@ -186,6 +186,8 @@ it('every client pulls the reports that docs/clients.md names for it, and every 
   const documented = await documentedRows();
   const withCure = clients.flatMap(({ name, cure }) => (cure ? [name] : []));
   expect([...cures.keys()]).toEqual(withCure);
+  const withReason = [...documented.values()].filter(({ why }) => /\w/.test(why)).map(({ name }) => name);
+  expect(withReason.sort()).toEqual([...withCure].sort());
   await measure([...naive, ...healed], documented);
 
   const rows: Row[] = [];

@@ -181,15 +181,3 @@ it('quoteName doubles a quote within a name', () => {
 it('patternOf has a digit for each letter of the time form except T and Z', () => {
   expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
 });
-
-describe('quoteName', () => {
-  it('doubles a quote within a name', () => {
-    expect(quoteName('a"b')).toBe('"a""b"');
-  });
-});
-
-describe('patternOf', () => {
-  it('has a digit for each letter of the time form except T and Z', () => {
-    expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
-  });
-});

@@ -148,7 +148,11 @@ describe('parseRequest', () => {
     [{ 'filter[DeviceOrProxy][0]x': ['a'] }, NO_FILTER],
     [{ 'x.filter[DeviceOrProxy]': ['a'] }, UNKNOWN],
     [{ 'xfilter[DeviceOrProxy]': ['a'] }, UNKNOWN],
-    [{ requestedFields: undefined, 'requestedFields[]': [''] }, once('requestedFields'), 'requestedFields[]'],
+    [
+      { requestedFields: undefined, 'requestedFields[]': ['Day', 'Clicks'] },
+      once('requestedFields'),
+      'requestedFields[]',
+    ],
     [{ 'groupBy[0]': ['Day'] }, once('groupBy')],
     [{ requestedFields: ['Day', 'Clicks'] }, 'Given 2 times: give it once, its names separated by commas.'],
     [{ 'filter[PlacementId]': ['1,2'] }, `${noInteger('1,2')} ${REPEAT}`],
@@ -209,9 +213,17 @@ describe('parseRequest', () => {
 
   it('names every fault at once', () => {
     const changes = {
-      ...{ requestedFields: ['Day,Click'], startInclusive: undefined, 'filter[PlacementId]': ['x'] },
-      ...{ order: ['Day'], 'api-version': ['2.0'] },
+      ...{ 'api-version': ['2.0'], 'filter[PlacementId]': ['x'], order: ['Day'] },
+      ...{ startInclusive: undefined, requestedFields: ['Day,Click'] },
     };
-    expect(namedIn(changes, 'application/json')).toEqual([...Object.keys(changes), 'Accept']);
+    const names = [
+      'requestedFields',
+      'startInclusive',
+      'filter[PlacementId]',
+      'order',
+      'api-version',
+      'Accept',
+    ];
+    expect(namedIn(changes, 'application/json')).toEqual(names);
   });
 });

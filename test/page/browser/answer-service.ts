@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import type { Page } from 'playwright-core';
+import { beforeEach, expect } from 'vitest';
 import type { StackOptions } from '../../../local/stack.ts';
 import type { KnownEvents } from '../../e2e/known-events.ts';
 import { ownService, type Service } from '../../e2e/service.ts';
@@ -31,6 +32,7 @@ export async function answering(
     for (const day of (await readdir(days)).sort().slice(0, -1))
       await writeFile(join(days, day, '_SUCCESS'), '');
   }
+  beforeEach(() => service.stack.faults.set([]));
   const browser = await ownBrowser();
   /** Opens the page with a question. Runs `prepare` before the page loads. */
   const open = (question: Question = {}, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>) =>
@@ -105,9 +107,21 @@ export async function downloadedTable(
   await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
   const download = await coming;
   const parts = unzipSync(await readFile(await download.path()));
+  const texts = Object.values(parts).map((part) => Buffer.from(part).toString());
+  expect(await page.evaluate(xmlFaults, texts)).toEqual([]);
   const [table, about] = [1, 2].map((sheet) => cellsIn(parts[`xl/worksheets/sheet${sheet}.xml`]));
   return { name: download.suggestedFilename(), table: table ?? [], about: about ?? [] };
 }
+
+/** What a browser finds wrong with XML, and text where a workbook has only elements. */
+const xmlFaults = (texts: readonly string[]): string[] =>
+  texts.flatMap((text) => {
+    const { documentElement } = new DOMParser().parseFromString(text, 'application/xml');
+    const fault = documentElement.querySelector('parsererror')?.textContent;
+    const stray =
+      documentElement.matches('Relationships, Types, workbook, styleSheet') && documentElement.textContent;
+    return [fault, stray].filter((each) => typeof each === 'string' && each !== '') as string[];
+  });
 
 interface Cell {
   readonly type: string;

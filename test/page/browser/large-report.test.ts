@@ -131,10 +131,10 @@ async function longestTask(page: Page, act: () => Promise<void>): Promise<number
   const tasks = traceEvents.filter(
     ({ ph, name, pid, tid }) => ph === 'X' && name.endsWith('RunTask') && main.has(`${pid} ${tid}`),
   );
-  // With fewer tasks, the trace would not be of the main thread.
-  expect(tasks.length).toBeGreaterThan(10);
-  // A task for which the trace has no time of the processor does not count.
-  return Math.max(...tasks.map(({ tdur = 0 }) => tdur / 1_000));
+  // Some tasks have no time of the processor. With few times, the trace would not be of the main thread.
+  const timesUs = tasks.flatMap(({ tdur }) => tdur ?? []);
+  expect(timesUs.length).toBeGreaterThan(10);
+  return Math.max(...timesUs) / 1_000;
 }
 
 /** Times by the page's own clock. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   analystWeeks,
   BEGUN,
@@ -35,12 +35,13 @@ import {
   downloaded,
   keepPicture,
   openForm,
+  openPage,
   REPORTS,
   refuseReports,
 } from './open-page.ts';
 import { amount, withCommas } from './weeks-of-events.ts';
 
-const { service, open, ask } = await answering(analystWeeks, day(OPEN));
+const { service, browser, ask } = await answering(analystWeeks, day(OPEN));
 
 /** What any client gets for a URL that the page shows. */
 const got = async (url: string): Promise<string> =>
@@ -218,6 +219,9 @@ it('the days that were restated since the last visit are named, and the latest o
   expect(await page.getByText('Since your last visit').count()).toBe(0);
   // A final day and the open one are restated: only the first is news.
   const folder = (one: number) => join(service.eventsDirectory, 'publisher_events', `day=${day(one)}`);
+  onTestFinished(async () => {
+    for (const one of [2, OPEN]) await rm(join(folder(one), 'more.parquet'), { force: true });
+  });
   for (const one of [2, OPEN]) {
     const file = (await readdir(folder(one))).find((name) => name.endsWith('.parquet')) ?? '';
     await writeFile(join(folder(one), 'more.parquet'), await readFile(join(folder(one), file)));
@@ -242,7 +246,6 @@ it('the days that were restated since the last visit are named, and the latest o
   await page.getByRole('button', { name: 'Run the report' }).click();
   await page.getByText('asked as publisher-one').waitFor();
   expect(await news.count()).toBe(0);
-  for (const one of [2, OPEN]) await rm(join(folder(one), 'more.parquet'));
 
   await askOtherwise(page, { requestedFields: 'Day,Clicks', first: day(-60), last: day(-40) });
   await page.getByText(`The newest day with events is Sun ${day(OPEN)}.`).waitFor();
@@ -333,14 +336,14 @@ it('the link holds metric, split, axis, order and search, and says if it was mad
   const link = page.url();
   expect(link).toContain('&metric=Revenue&split=PlacementId&axis=all&order=-Clicks&search=desk&client=house');
 
-  const linked = Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)));
-  const other = await ask(linked);
+  const other = await openPage(browser, link);
+  await answered(other);
   await expect.poll(async () => (await drawnRows(other))[0]?.['Day']).toBe(day(4));
   expect(await seen(other)).toEqual(shown);
   expect(await other.getByText('This link was made as').count()).toBe(0);
 
   // Another client opens the same link.
-  const colleague = await open(linked, { isAsDeployed: true });
+  const colleague = await openPage(browser, link, { isAsDeployed: true });
   const accessToken = await tokenOf(service, 'publisher-one');
   await colleague.getByLabel('Access token', { exact: true }).fill(accessToken);
   const words =

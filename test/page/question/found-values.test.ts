@@ -30,8 +30,8 @@ describe('valueRanking', () => {
     for (const [value, digits] of rows) ranking.add(value, digits);
     const { values, ...all } = ranking.found();
     expect(all).toEqual({ metric: 'ServedAds', count: 4, total: 1_000 });
-    expect(values.map(({ value, amount }) => `${value} ${amount}`)).toEqual([
-      ...['Mobile 621', 'null 319', 'Desktop 30', 'TV 30'],
+    expect(values.map(({ value, amount }) => `${value ?? '(none)'} ${amount}`)).toEqual([
+      ...['Mobile 621', '(none) 319', 'Desktop 30', 'TV 30'],
     ]);
   });
 

@@ -20,7 +20,7 @@ const partsOf = ({ metric, axis, times, by, series, ...more }: ChartData): reado
   times.map((time) => `d${(time - at(0)) / 86_400}`).join(' '),
   ...series.map(({ value, side = '', total, points, ...none }) => {
     expect(none).toEqual({});
-    return `${value}${side} ${total}: ${points.map((point) => (point === undefined ? '~' : point)).join(' ')}`;
+    return `${value === null ? '(none)' : value}${side} ${total}: ${points.map((point) => (point === undefined ? '~' : point)).join(' ')}`;
   }),
 ];
 
@@ -34,7 +34,7 @@ describe('the chart of a report', () => {
   it('has a line for each value of the dimension with the fewest values, the largest first', () => {
     expect(partsOf(chart(devices, clicks))).toEqual([
       'Clicks by DeviceOrProxy over time isBars=false, whole=17',
-      ...['d1 d2', 'null 10: 10 ~', 'Phone 7: 0 7'],
+      ...['d1 d2', '(none) 10: 10 ~', 'Phone 7: 0 7'],
     ]);
     expect(partsOf(chart(devices, { metric: 'Revenue' }))[2]).toBe('Phone 1.75: 1 0.75');
   });
