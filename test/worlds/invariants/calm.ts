@@ -166,10 +166,12 @@ function isSlotFree(
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
   const taken = [...athena.queries.values()].filter(
-    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
+    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen keeps its slot for a while.
-      (endedAt >= since || toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
+      // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
+      (endedAt >= since ||
+        resultAt !== undefined ||
+        toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
       answeredAt - submittedAt < 2.1 * longestQueryMs,
   );
   return taken.length < queriesPerPartner;

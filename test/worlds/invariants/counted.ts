@@ -75,8 +75,8 @@ const isWithoutResult = ({ toldEndTo, resultAt = 0, isGone }: EngineQuery): bool
 
 /**
  * Whether a request saw a query's end, or stopped it, and no request that had to do with the query died or lost its
- * time. If another request took a stopped query over and left, nobody came back for it. Release 1.0.0 counts no query
- * whose record another request replaced.
+ * time. If another request took a stopped query over and left, nobody came back for it. Release 1.0.0 does not
+ * count a query if its lease ends meanwhile.
  */
 function mustBeCounted(query: EngineQuery): boolean {
   const { startedBy, toldEndTo, stopAskedAt, stoppedBy, stopTriedBy, recordedBy } = query;

@@ -44,8 +44,8 @@ const EXCUSES = {
   'shared-without-listing': [...BESIDE, 'outage of S3'],
   'data-changes-without-end': [...BESIDE, 'outage of S3'],
   'stood-still': CALM,
-  'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
-  'lost-slot-not-taken': [...BESIDE, 'outage', 'wrong clock', 'clock is set', 'result appears late'],
+  'free-slot-not-taken': [...QUIET, 'wrong clock'],
+  'lost-slot-not-taken': [...BESIDE, 'outage of S3'],
   // Refusals.
   'too-large-without-cause': [],
   'refused-below-limit': [],

@@ -57,7 +57,8 @@ const COARSE_MS = 3_000;
 
 /**
  * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
- * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query, and one that has waited for a slot begins anew.
+ * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query,
+ * and a caller that has waited for a slot begins anew.
  */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
   const { isListed, queriesPerPartner } = world.plan.settings;
