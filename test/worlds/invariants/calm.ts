@@ -2,10 +2,12 @@
  * Rules for worlds in which nothing goes wrong: no fault, no failing query, no wrong clock. There, an answer must not
  * only be right. It comes soon, says where it comes from, names its version, and costs few calls.
  */
+import { slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
-import type { Parts, Pull } from '../parts.ts';
+import { clientOf } from '../modelled-register.ts';
+import { type Parts, type Pull, stateOf } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 import type { Findings } from './judge.ts';
 import { entriesOf } from './refusals.ts';
@@ -158,11 +160,16 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
 
 /** Whether a slot of a partner has been free for some time, although one of its callers waits for it. */
 function isSlotFree(
-  { world, athena }: Parts,
+  { world, athena, s3 }: Parts,
   { answeredAt, pull }: AnsweredRequest,
   freeMs: number,
 ): boolean | undefined {
-  if (answeredAt - (lostAt.get(world) ?? 0) < freeMs) return undefined;
+  const { lastModified: takenAt = 0, document } =
+    s3.objects.get(slotsKey(clientOf(pull.caller.partner))) ?? {};
+  const { slots = [] } = (document ?? {}) as { readonly slots?: readonly { readonly record: string }[] };
+  // Athena may refuse to start the query of a request that has taken a slot.
+  const isStarting = slots.some(({ record }) => stateOf(s3.objects.get(record)) === 'starting');
+  if (answeredAt - Math.max(isStarting ? takenAt : 0, lostAt.get(world) ?? 0) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
   const taken = [...athena.queries.values()].filter(
