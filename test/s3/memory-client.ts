@@ -21,8 +21,8 @@ export type Around = (operation: string, key: string, act: () => object) => Prom
 export function memoryClient(s3: MemoryS3, around: Around = async (_, __, act) => act()): S3Client {
   const uploads = new Map<string, { readonly input: PutObjectCommandInput; readonly parts: Uint8Array[] }>();
   const act = (command: object): object => {
-    if (command instanceof GetObjectCommand) return getObject(s3, command.input.Key);
-    if (command instanceof HeadObjectCommand) return headObject(s3, command.input.Key);
+    if (command instanceof GetObjectCommand) return getObject(s3, command.input);
+    if (command instanceof HeadObjectCommand) return headObject(s3, command.input);
     if (command instanceof PutObjectCommand) return putObject(s3, command.input);
     const { UploadId = `${uploads.size}` } = (command as UploadPartCommand).input;
     const { input, parts } = uploads.get(UploadId) ?? { input: {}, parts: [] };
@@ -58,28 +58,41 @@ export const CONFIG = {
   endpoint: async () => ({ protocol: 'https:', hostname: 's3.example', path: '/' }),
 };
 
+interface Place {
+  readonly Bucket?: string | undefined;
+  readonly Key?: string | undefined;
+}
+
+/** The objects are those of the bucket `results`. A call for another bucket is a mistake. */
+function keyIn({ Bucket, Key = '' }: Place): string {
+  if (Bucket !== 'results') throw new Error(`unplanned: bucket ${Bucket}`);
+  return Key;
+}
+
 /** The answer to a GetObject. If the connection breaks, some of the content has come. */
-export function getObject(s3: MemoryS3, key = '', isBroken: () => boolean = () => false) {
-  const stored = s3.get(key);
+export function getObject(s3: MemoryS3, place: Place, isBroken: () => boolean = () => false) {
+  const stored = s3.get(keyIn(place));
   if (!stored) throw missing();
   return { ...factsOf(stored), Body: bodyOf(stored.content, isBroken()) };
 }
 
-export function headObject(s3: MemoryS3, key = '') {
-  const stored = s3.get(key);
+export function headObject(s3: MemoryS3, place: Place) {
+  const stored = s3.get(keyIn(place));
   if (!stored) throw new NotFound({ message: '', $metadata: { httpStatusCode: 404 } });
   return factsOf(stored);
 }
 
 /** @param bytes the size to report, if it is not that of the content */
 export function putObject(s3: MemoryS3, input: PutObjectCommandInput, bytes?: number) {
-  const { Key = '', Body, IfMatch } = input;
+  const { Body, IfMatch, IfNoneMatch } = input;
+  const key = keyIn(input);
+  if (IfMatch === undefined && IfNoneMatch !== '*') throw new Error(`unplanned: ${key} without a condition`);
   const file = fileOf(input);
   const more = { ...(file && { file }), ...(bytes !== undefined && { bytes }) };
   const condition = IfMatch === undefined ? 'absent' : { etag: IfMatch };
-  const written = s3.putIf(condition, Key, Body as Uint8Array, more);
+  const written = s3.putIf(condition, key, Body as Uint8Array, more);
   if (written) return { ETag: written.etag };
-  throw IfMatch !== undefined && !s3.objects.has(Key) ? missing() : statusError('PreconditionFailed', 412);
+  throw IfMatch !== undefined && !s3.objects.has(key) ? missing() : statusError('PreconditionFailed', 412);
 }
 
 /** An error of the kind that the SDK throws. */
@@ -99,17 +112,18 @@ const factsOf = ({ etag, lastModified, bytes }: StoredObject) => ({
 
 /** What S3 keeps beside the content of a report's file. */
 export const fileOf = ({
+  Key,
   ContentDisposition,
   ContentEncoding,
   Metadata = {},
 }: PutObjectCommandInput): StoredFile | undefined =>
-  ContentDisposition === undefined
-    ? undefined
-    : {
-        fileName: /filename="(.*)"/.exec(ContentDisposition)?.[1] ?? '',
+  Key?.startsWith('reports/')
+    ? {
+        fileName: /filename="(.*)"/.exec(ContentDisposition ?? '')?.[1] ?? '',
         metadata: Metadata,
         ...(ContentEncoding === 'gzip' && { encoding: 'gzip' }),
-      };
+      }
+    : undefined;
 
 /** The body of an answer. Each read gives a copy of the content, because a reader may write over its chunks. */
 const bodyOf = (content: Buffer, isBroken: boolean) => {

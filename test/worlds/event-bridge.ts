@@ -1,4 +1,5 @@
 import { RETRY_PAUSES_MS, settingsOf } from '../../lib/function-settings.ts';
+import { judge } from './invariants/judge.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import { recordOf, stateOf } from './parts.ts';
@@ -57,8 +58,9 @@ export function eventBridge(
     );
     const execution = key.slice('publications/'.length, -'.json'.length);
     const isNoted = s3.get(`abandoned/${execution}.json`) !== undefined;
-    if (isTold && !isNoted && stateOf(recordOf(s3, execution)) === 'publishing')
-      world.violate('abandoned-untold', `${id} is given up, and nobody who waits for it learns that`);
+    if (!isTold) return;
+    const isUntold = !isNoted && stateOf(recordOf(s3, execution)) === 'publishing';
+    judge(world, { 'abandoned-untold': isUntold }, () => `${id}: nobody who waits for it learns that`);
   };
 
   s3.onCreated.push((key) => {

@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { statusError } from '../s3/memory-client.ts';
+import { judge } from './invariants/judge.ts';
 import type { Invocation } from './invocation.ts';
 import {
   type Clicks,
@@ -86,6 +87,8 @@ export interface ModelledAthena {
   get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
   stop(id: string, by: Invocation): void;
   readonly active: () => readonly EngineQuery[];
+  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
+  readonly tokensOfOthers: ReadonlySet<string>;
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
   readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
@@ -123,6 +126,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     string,
     { readonly query: EngineQuery; readonly text: string; readonly until: number }
   >();
+  const tokensOfOthers = new Set<string>();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
   const onStop: ModelledAthena['onStop'] = [];
@@ -281,6 +285,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
 
   return {
     queries,
+    tokensOfOthers,
     onStart,
     onStop,
     active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
@@ -292,6 +297,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         namedDice(seed, `token ${startedBy.id}`)() < engine.foreign && !refused.has(startedBy);
       if (!known && isForeign && troubles.happens('token is of another query', startedBy.id)) {
         refused.add(startedBy);
+        tokensOfOthers.add(token);
         throw new InvalidRequestException({
           message: 'Idempotent parameters do not match',
           AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
@@ -299,10 +305,9 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         });
       }
       if (known && known.until > time.now()) {
-        if (known.text !== text) {
-          world.violate('token-reused', `token of ${known.query.id} is used with another query`);
-          throw statusError('InvalidRequestException', 400);
-        }
+        const isOther = known.text !== text;
+        judge(world, { 'token-reused': isOther }, () => `${known.query.id}'s, used with another query`);
+        if (isOther) throw statusError('InvalidRequestException', 400);
         world.count('token gives the same execution');
         return known.query.id;
       }

@@ -464,6 +464,8 @@ export function troublesIn({ isMixed, outages, clocks, settings }: Plan): Troubl
   const all: Readonly<Partial<Record<Trouble, boolean>>> = {
     'release before': isMixed,
     outage: outages.length > 0,
+    // A caller may meet it.
+    'outage of S3': outages.some(({ service, of }) => service === 'S3' && of === undefined),
     'wrong clock': clocks.wrong !== undefined,
     'clock is set': clocks.set !== undefined,
     'unlisted lake': !settings.isListed,

@@ -1,6 +1,7 @@
 import { AthenaServiceException, InvalidRequestException } from '@aws-sdk/client-athena';
 import { statusError } from '../s3/memory-client.ts';
 import { type Fault, faultOf } from './faults.ts';
+import { judge } from './invariants/judge.ts';
 import { type Invocation, running } from './invocation.ts';
 import type { VirtualSignal } from './virtual-time.ts';
 import type { World } from './world.ts';
@@ -41,9 +42,10 @@ export function portCall<T>(
     // The report that the request wants now comes later than a file that it has written for others.
     delete invocation.plainFileAt;
   }
-  const isLate = invocation.endedAt !== undefined && time.now() > invocation.endedAt + LAST_STEPS_MS;
-  if (isLate && !/Get|Head|List/.test(name))
-    world.violate('written-after-the-answer', `${invocation.id}: ${name} ${key}`);
+  if (!/Get|Head|List/.test(name)) {
+    const isLate = time.now() > (invocation.endedAt ?? Number.POSITIVE_INFINITY) + LAST_STEPS_MS;
+    judge(world, { 'written-after-the-answer': isLate }, () => `${invocation.id}: ${name} ${key}`);
+  }
   const draw = invocation.portDice;
   const [length, instant, which, extra] = [draw(), draw(), draw(), draw()];
   const fault = faultOf(world, invocation, { index, operation: name, key }, [which, extra]);

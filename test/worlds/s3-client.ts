@@ -18,6 +18,7 @@ import {
   statusError,
 } from '../s3/memory-client.ts';
 import { type StoredObject, textOf } from '../s3/memory-s3.ts';
+import { judge } from './invariants/judge.ts';
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { Backends } from './parts.ts';
@@ -54,9 +55,9 @@ export function s3Client(
   const isLarge = (key: string) =>
     key.startsWith('reports/') && athena.queries.get(key.split('/')[1] ?? '')?.isLarge === true;
 
-  function get({ Bucket, Key = '' }: GetObjectCommandInput) {
-    if (Bucket !== 'partners') return getObject(s3, Key, () => breaksOff(world));
-    const text = register.textAt(Key);
+  function get(input: GetObjectCommandInput) {
+    if (input.Bucket !== 'partners') return getObject(s3, input, () => breaksOff(world));
+    const text = register.textAt(input.Key ?? '');
     if (text === undefined) throw missing();
     return { Body: { transformToString: async () => text } };
   }
@@ -69,7 +70,7 @@ export function s3Client(
       const text = textOf(Buffer.from(Body as Uint8Array), file);
       onFile({ key: Key, text, metadata: file.metadata, by, found: s3.objects.get(Key) });
     }
-    if (IfNoneMatch === undefined && IfMatch === undefined) world.violate('unconditional-write', Key);
+    judge(world, { 'unconditional-write': IfNoneMatch === undefined && IfMatch === undefined }, () => Key);
     return putObject(s3, input, isLarge(Key) && !file?.encoding ? LARGE_BYTES : undefined);
   }
 
@@ -109,7 +110,7 @@ export function s3Client(
       );
     }
     if (command instanceof HeadObjectCommand)
-      return made(readOf('HeadObject', command.input.Key ?? ''), () => headObject(s3, command.input.Key));
+      return made(readOf('HeadObject', command.input.Key ?? ''), () => headObject(s3, command.input));
     if (command instanceof ListObjectsV2Command)
       return made(readOf('ListObjectsV2', command.input.Prefix ?? ''), () => list(command.input));
     if (!(command instanceof PutObjectCommand)) throw new Error(`unplanned: ${command.constructor.name}`);
@@ -133,11 +134,9 @@ export function s3Client(
         const meets = s3.writing
           .get(key)
           ?.some((other) => other !== mine && !other.isOver && isRecent(other));
-        const kind = 'conditional writes meet';
-        if (!meets || !world.troubles.happens(kind, `${by.id}/${by.calls} ${operation.name}`))
-          return effect(by);
-        by.faults.push({ kind, operation: operation.name, key });
-        throw statusError('ConditionalRequestConflict', 409);
+        if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
+          throw statusError('ConditionalRequestConflict', 409);
+        return effect(by);
       });
     } finally {
       mine.isOver = true;

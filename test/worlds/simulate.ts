@@ -6,6 +6,7 @@ import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile, checkPublication } from './invariants/files.ts';
+import { judge } from './invariants/judge.ts';
 import { checkLine } from './invariants/log-lines.ts';
 import { queriedOnceRule, retriedOnceRule, startedInTimeRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
@@ -142,7 +143,7 @@ export async function simulate(
   const hasEnded = () => outcome?.status === 'rejected' || (outcome && lambda.underWay() === 0) === true;
   await time.run(hasEnded, MOST_TIMERS);
   if (outcome?.status === 'rejected') throw outcome.reason;
-  if (!outcome) world.violate('never-ends', 'somebody waits for ever');
+  judge(world, { 'never-ends': !outcome }, () => 'somebody waits for ever');
   counting.finish();
   return {
     violations,
@@ -190,11 +191,8 @@ async function everyReportIsReached(
       );
       const tookMs = time.now() - began;
       world.count(`last caller ${ending}`);
-      if (ending === 'gave up' || tookMs > boundMs)
-        world.violate(
-          'report-not-reached',
-          `last${index} ${ending} after ${tookMs} ms; ${boundMs} were enough`,
-        );
+      const findings = { 'report-not-reached': ending === 'gave up' || tookMs > boundMs };
+      judge(world, findings, () => `last${index} ${ending} after ${tookMs} ms; ${boundMs} were enough`);
     }),
   );
 }

@@ -42,6 +42,7 @@ type Happening = (typeof HAPPENING)[number];
 type Planned =
   | 'release before'
   | 'outage'
+  | 'outage of S3'
   | 'wrong clock'
   | 'clock is set'
   | 'unlisted lake'

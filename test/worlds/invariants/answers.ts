@@ -80,7 +80,10 @@ function changesTooOften(parts: Parts, { pull, answeredAt }: AnsweredRequest): b
   const isMoved = entriesOf(parts, pull, answeredAt).length > 1;
   if (isMoved || hasFailedWrite(parts.world.troubles, pull.caller.id)) return undefined;
   const own = [...parts.athena.queries.values()].filter((query) => isOwn(query, pull));
-  return own.filter(({ cause }) => cause === 'file vanished').length > MOST_CHANGES;
+  const changes = own.filter(
+    ({ cause, forgottenAt }) => cause === 'file vanished' && forgottenAt === undefined,
+  );
+  return changes.length > MOST_CHANGES;
 }
 
 /** The time that a caller's last hop and failing calls may add to its wait. */

@@ -2,10 +2,12 @@
  * Rules for worlds in which nothing goes wrong: no fault, no failing query, no wrong clock. There, an answer must not
  * only be right. It comes soon, says where it comes from, names its version, and costs few calls.
  */
+import { slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
-import type { Parts, Pull } from '../parts.ts';
+import { clientOf } from '../modelled-register.ts';
+import { type Parts, type Pull, stateOf } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 import type { Findings } from './judge.ts';
 import { entriesOf } from './refusals.ts';
@@ -141,9 +143,11 @@ const LOST_SLOT_MS = 100_000;
 export function waitingFindings(parts: Parts, request: AnsweredRequest): Findings {
   const { answer, startedAt, answeredAt, hop } = request;
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
-  const { machine, faults } = answer.invocation;
+  const { id, machine, faults } = answer.invocation;
   if (ticket === undefined || machine.isOfReleaseBefore) return {};
-  const pauseMs = faults.length > 0 ? LONGEST_PAUSE_MS : 0;
+  const { happened } = parts.world.troubles;
+  const hasMet = happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
+  const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
@@ -156,19 +160,25 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
 
 /** Whether a slot of a partner has been free for some time, although one of its callers waits for it. */
 function isSlotFree(
-  { world, athena }: Parts,
+  { world, athena, s3 }: Parts,
   { answeredAt, pull }: AnsweredRequest,
   freeMs: number,
 ): boolean | undefined {
-  if (answeredAt - (lostAt.get(world) ?? 0) < freeMs) return undefined;
+  const { lastModified: takenAt = 0, document } =
+    s3.objects.get(slotsKey(clientOf(pull.caller.partner))) ?? {};
+  const { slots = [] } = (document ?? {}) as { readonly slots?: readonly { readonly record: string }[] };
+  // Athena may refuse to start the query of a request that has taken a slot.
+  const isStarting = slots.some(({ record }) => stateOf(s3.objects.get(record)) === 'starting');
+  if (answeredAt - Math.max(isStarting ? takenAt : 0, lostAt.get(world) ?? 0) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
   const taken = [...athena.queries.values()].filter(
-    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt }) =>
+    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt }) =>
       startedBy.partner === pull.caller.partner &&
-      // A query whose end nobody has seen, or recorded, keeps its slot for a while.
+      // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
       (endedAt >= since ||
-        toldEndTo.every(({ at, by }) => at >= since || by.isDead || by.faults.length > 0)) &&
+        resultAt !== undefined ||
+        toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
       answeredAt - submittedAt < 2.1 * longestQueryMs,
   );
   return taken.length < queriesPerPartner;

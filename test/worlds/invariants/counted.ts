@@ -67,17 +67,25 @@ const neverLearnt = ({ faults }: Invocation): boolean =>
     faults.some(({ key, operation }) => key.startsWith('jobs/') && operation === each),
   );
 
+/** Whether no request that saw a query's end found its result, without which the end is not recorded. */
+const isWithoutResult = ({ toldEndTo, resultAt = 0, isGone }: EngineQuery): boolean =>
+  toldEndTo.every(({ at }) => at < resultAt) ||
+  (isGone === true &&
+    toldEndTo.every(({ by: { line } }) => line?.['isReady'] === false || line?.['status'] === 503));
+
 /**
  * Whether a request saw a query's end, or stopped it, and no request that had to do with the query died or lost its
- * time. If another request took a stopped query over and left, nobody came back for it.
+ * time. If another request took a stopped query over and left, nobody came back for it. Release 1.0.0 does not
+ * count a query if its lease ends meanwhile.
  */
-function mustBeCounted({ startedBy, toldEndTo, stopAskedAt, stoppedBy, ...query }: EngineQuery): boolean {
-  const { stopTriedBy, recordedBy } = query;
+function mustBeCounted(query: EngineQuery): boolean {
+  const { startedBy, toldEndTo, stopAskedAt, stoppedBy, stopTriedBy, recordedBy } = query;
   const saw = [...(stoppedBy ? [stoppedBy] : []), ...toldEndTo.map(({ by }) => by)];
   const isSeen = toldEndTo.length > 0 || (stopAskedAt !== undefined && [...recordedBy].at(-1) === stoppedBy);
   return (
     isSeen &&
+    (stopAskedAt !== undefined || !isWithoutResult(query)) &&
     [startedBy, ...stopTriedBy.keys(), ...recordedBy, ...saw].every(({ isDead }) => !isDead) &&
-    !saw.some((by) => ranOutOfTime(by) || neverLearnt(by))
+    !saw.some((by) => by.machine.isOfReleaseBefore || ranOutOfTime(by) || neverLearnt(by))
   );
 }

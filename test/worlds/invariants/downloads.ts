@@ -12,9 +12,11 @@ import { equal, isNamedHole, versionFindings } from './versions.ts';
 
 export function checkDownload(parts: Parts, download: Download): void {
   const { key, request, text } = download;
+  // Release 1.0.0 may lead a hop of this release to a report of its own that is older than its files are kept.
+  const isOfBoth = parts.world.plan.isMixed && request.hop > 0;
   const query = parts.athena.queries.get(executionOf(key) ?? '');
   const findings: Findings = {
-    'link-without-file': text === undefined,
+    'link-without-file': isOfBoth ? undefined : text === undefined,
     'file-of-nothing': text === undefined ? undefined : !query,
     ...(text !== undefined && query && findingsOf(parts, download, query)),
   };
@@ -50,28 +52,32 @@ const HELD_UP_MS = 30_000;
 /** A report without a version is for callers who came before its query's end, or while its listing may be kept. */
 function hasJoinedLate(
   { world }: Parts,
-  { pull, answer }: AnsweredRequest,
+  { pull, startedAt, answer }: AnsweredRequest,
   { toldEndTo }: EngineQuery,
 ): boolean | undefined {
   if (answer.invocation.faults.length > 0) return undefined;
   const { settings, clocks } = world.plan;
-  const keptMs = settings.listingSeconds > 0 ? settings.listingSeconds * 1_000 + 2 * clocks.skewMs : 0;
   const heldUpMs = toldEndTo.some(({ by }) => by.faults.length > 0) ? HELD_UP_MS : 0;
   const seenAt = Math.max(...toldEndTo.map(({ at }) => at));
-  return pull.startedAt > seenAt + COARSE_MS + heldUpMs + keptMs;
+  const listedAt = Math.max(...toldEndTo.map(({ by }) => by.startedAt));
+  const keptMs = settings.listingSeconds * 1_000;
+  const isKept = keptMs > 0 && startedAt <= listedAt + keptMs + COARSE_MS + heldUpMs + 2 * clocks.skewMs;
+  return !isKept && pull.startedAt > seenAt + COARSE_MS + heldUpMs;
 }
 
 /** Whether a hit fits no state of the lake during the request. */
 function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery): boolean {
   const { world, lake } = parts;
-  const { answer, startedAt, answeredAt } = request;
+  const { answer, pull, startedAt, answeredAt } = request;
   const { days } = query.asked;
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
   const listingMs = settings.listingSeconds * 1_000;
   // The machine measures the age of a cached listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
-  const isOfOne = statesDuring(lake.states, { from: startedAt - listingMs - clockMs, to: answeredAt }).some(
+  // A hop that comes from the other release finds what was made before for the version that its caller was to get.
+  const askedAt = world.plan.isMixed ? pull.startedAt : startedAt;
+  const isOfOne = statesDuring(lake.states, { from: askedAt - listingMs - clockMs, to: answeredAt }).some(
     (state) =>
       (version === undefined || versionOf(state, days) === version) &&
       query.clicks !== undefined &&

@@ -1,7 +1,8 @@
 /**
- * All rules, each with the troubles that excuse it. A promise is judged in every world. What a report costs, how soon it
- * comes and why it fails depends on every trouble before. Such a rule does not guess what came of a rare trouble: as soon
- * as a world has one of those that the table names, the rule is not judged in this world any more.
+ * All rules, each with the troubles that excuse it in a whole world. A promise has none: it is judged in every world, and
+ * its own file says which request or query can't keep it, and why. What a report costs and how soon it comes depends on
+ * every trouble before. Such a rule does not guess what came of a trouble: as soon as a world has one of those that the
+ * table names, the rule is not judged in this world any more.
  */
 import { TROUBLES_OF_CALLS, type Trouble } from '../troubles.ts';
 import type { World } from '../world.ts';
@@ -11,19 +12,13 @@ import type { World } from '../world.ts';
  * waits there for another query. What release 1.0.0 answers, costs or forgets can't be mended.
  */
 const BESIDE = ['release before'] as const;
-/** A query is made again, or its failure is recorded long after its end. */
-const MADE_AGAIN = [
+/** Anything but a wrong clock, queries that fail, and listings that are kept. */
+const QUIET = [
   ...BESIDE,
+  ...TROUBLES_OF_CALLS,
   'result is removed',
   'query is forgotten',
   'token is of another query',
-] as const;
-/** What a caller knows of its wait may be in no ticket. */
-const UNKNOWN = [...MADE_AGAIN, 'outage', 'clock is set'] as const;
-/** Anything but a wrong clock, queries that fail, and listings that are kept. */
-const QUIET = [
-  ...MADE_AGAIN,
-  ...TROUBLES_OF_CALLS,
   'unlisted lake',
   'clock is set',
   'query hangs',
@@ -44,37 +39,37 @@ const EXCUSES = {
   'waits-without-end': [],
   'waited-for-gzip': [],
   'lease-kept': [],
-  'not-stopped': BESIDE,
-  'led-on-early': BESIDE,
-  'shared-without-listing': [...BESIDE, 'outage'],
-  'data-changes-without-end': UNKNOWN,
+  'not-stopped': [],
+  'led-on-early': [],
+  'shared-without-listing': [...BESIDE, 'outage of S3'],
+  'data-changes-without-end': [...BESIDE, 'outage of S3'],
   'stood-still': CALM,
-  'free-slot-not-taken': [...QUIET, 'wrong clock', 'result appears late'],
-  'lost-slot-not-taken': [...UNKNOWN, 'wrong clock', 'result appears late'],
+  'free-slot-not-taken': [...QUIET, 'wrong clock'],
+  'lost-slot-not-taken': [...BESIDE, 'outage of S3'],
   // Refusals.
   'too-large-without-cause': [],
   'refused-below-limit': [],
   'unauthorized-without-cause': [],
   'missing-without-cause': [],
   'ticket-gone': [],
-  'missing-though-there': ['wrong clock', 'clock is set'],
-  'emptied-during-query': [...UNKNOWN, 'kept listings'],
+  'missing-though-there': [],
+  'emptied-during-query': [...BESIDE, 'kept listings'],
   // Failures.
   'failed-without-cause': [],
-  'failure-of-others': UNKNOWN,
-  'not-tried-again': MADE_AGAIN,
-  'stopped-query-is-500': BESIDE,
+  'failure-of-others': [],
+  'not-tried-again': [],
+  'stopped-query-is-500': [],
   'changed-data-is-500': ['unlisted lake'],
   // What is not available.
-  'cause-not-logged': BESIDE,
-  'overloaded-while-waiting': BESIDE,
-  'overloaded-without-cause': BESIDE,
-  'given-up-early': MADE_AGAIN,
-  'slot-given-up-early': BESIDE,
-  'rewritten-without-cause': UNKNOWN,
-  'unavailable-without-cause': BESIDE,
+  'cause-not-logged': [],
+  'overloaded-while-waiting': [],
+  'overloaded-without-cause': [],
+  'given-up-early': [],
+  'slot-given-up-early': [],
+  'rewritten-without-cause': [],
+  'unavailable-without-cause': [],
   // Downloads.
-  'link-without-file': BESIDE,
+  'link-without-file': [],
   'file-of-nothing': [],
   'file-is-not-its-result': [],
   'other-window': [],
@@ -84,7 +79,7 @@ const EXCUSES = {
   'no-such-version': [],
   'version-with-other-numbers': [],
   'joined-after-its-end': [...BESIDE, 'unlisted lake', 'wrong clock', 'clock is set'],
-  'stale-hit': BESIDE,
+  'stale-hit': [],
   'first-version-missing': QUIET,
   'cache-status-wrong': CALM,
   'version-missing': CALM,
@@ -101,12 +96,12 @@ const EXCUSES = {
   // Queries.
   'started-without-table': ['unlisted lake'],
   'queried-twice': CALM,
-  'retried-again': UNKNOWN,
-  'started-for-nobody': UNKNOWN,
-  'too-many-under-way': BESIDE,
-  'stopped-early': BESIDE,
-  'attempt-dropped': [...BESIDE, 'token is of another query'],
-  'lease-of-another-length': [...BESIDE, 'token is of another query'],
+  'retried-again': BESIDE,
+  'started-for-nobody': [],
+  'too-many-under-way': [],
+  'stopped-early': [],
+  'attempt-dropped': [],
+  'lease-of-another-length': [],
   // Metrics and log.
   'other-duration': [],
   'counted-as-failed': [],
@@ -114,9 +109,16 @@ const EXCUSES = {
   'counted-twice': [],
   'counted-before-its-end': [],
   'log-and-metrics-differ': [],
-  'not-counted': [...BESIDE, 'result is removed', 'result appears late'],
+  'not-counted': [],
   'no-such-query-in-log': [],
   'secret-in-log': [],
+  // Writes, tokens, and the end of a world.
+  'unconditional-write': [],
+  'written-after-the-answer': [],
+  'token-reused': [],
+  'abandoned-untold': [],
+  'report-not-reached': [],
+  'never-ends': [],
 } as const satisfies Readonly<Record<string, readonly Trouble[]>>;
 
 export type Rule = keyof typeof EXCUSES;

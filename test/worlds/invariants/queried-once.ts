@@ -55,20 +55,27 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 /** A caller that comes this long before a query's end may be treated as one that came after it. */
 const COARSE_MS = 3_000;
 
-/** A query is charged each time it runs. Excused are callers whose companies change: for the new ones, they are new. */
+/**
+ * A query is charged each time it runs. Excused are failures that Athena has forgotten, and callers whose companies
+ * change, because for the new companies they are new callers. If the lake can't be listed, no two callers share a query,
+ * and a caller that has waited for a slot begins anew.
+ */
 export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
+  const { isListed, queriesPerPartner } = world.plan.settings;
+  const callerOf = ({ startedBy }: Pick<EngineQuery, 'startedBy'>) => startedBy.id.split('.')[0];
   return (started) => {
     const failed = queriesFor(athena, started).filter(
-      ({ cause, startedBy, endedAt = Number.POSITIVE_INFINITY }) =>
+      ({ cause, startedBy, forgottenAt, endedAt = Number.POSITIVE_INFINITY }) =>
         cause === 'engine' &&
+        forgottenAt === undefined &&
         endedAt <= started.submittedAt &&
-        // If the lake can't be listed, no two requests share a query.
-        (world.plan.settings.isListed || startedBy === started.startedBy),
+        (isListed || callerOf({ startedBy }) === callerOf(started)),
     );
     const [first, second] = failed.slice(-2);
     if (!first?.endedAt || !second || second.submittedAt < first.endedAt) return;
+    if (!isListed && queriesPerPartner > 0 && first.startedBy !== second.startedBy) return;
     const isStarter = ({ caller, startedAt }: Pull) =>
-      first.startedBy.id.startsWith(`${caller.id}.`) && startedAt <= first.submittedAt;
+      caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
     const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
@@ -90,7 +97,10 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
     const { id, startedBy, submittedAt } = started;
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
     // The time of a write that fails is not in the ticket that is written.
-    const isHeldUp = startedBy.faults.length > 0 || hasFailedWrite(world.troubles, pull?.caller.id);
+    const isHeldUp =
+      startedBy.faults.length > 0 ||
+      world.troubles.kinds.has('outage') ||
+      hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
     const isAfterStop = queriesFor(athena, started).some(
       (each) =>

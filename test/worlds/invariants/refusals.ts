@@ -54,6 +54,7 @@ export function missingFindings(parts: Parts, request: AnsweredRequest): Finding
   const isOfLake = answer.body.includes('no-records');
   if (!isOfLake && hop > 0) return { 'ticket-gone': !mayBeRefused(parts, request) };
   const { queriesPerPartner, listingSeconds } = world.plan.settings;
+  const { wrong, set } = world.plan.clocks;
   const wasEmpty = (from: number, to: number) =>
     statesDuring(lake.states, { from, to }).some(({ files }) => files.size === 0);
   // If the caller waited for a slot, this request may be the first that lists the lake.
@@ -61,7 +62,11 @@ export function missingFindings(parts: Parts, request: AnsweredRequest): Finding
   const lookMs = FIRST_LOOK_MS + answer.invocation.faults.length * FAULT_MS;
   return {
     'missing-without-cause': !isOfLake,
-    'missing-though-there': !wasEmpty(pull.startedAt - listingSeconds * 1_000 - CLOCK_MS, answeredAt),
+    // By such a clock, a listing may be kept for hours.
+    'missing-though-there':
+      listingSeconds > 0 && (wrong || set)
+        ? undefined
+        : !wasEmpty(pull.startedAt - listingSeconds * 1_000 - CLOCK_MS, answeredAt),
     'emptied-during-query': wasBegunAgain(parts, request) ? undefined : !wasEmpty(from, from + lookMs),
   };
 }

@@ -22,6 +22,9 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
       if (hasOutlivedItsSlot(query)) return false;
+      // Release 1.0.0 can't see that a further attempt goes on in the slot of the one that failed.
+      const isFurther = [...athena.queries.values()].some((earlier) => isPredecessor(earlier, query));
+      if (isOfBefore(started) && !isOfBefore(query) && isFurther) return false;
       // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
@@ -34,6 +37,8 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
 }
 
 const UNHEARD_MS = 55_000;
+
+const isOfBefore = ({ startedBy }: EngineQuery): boolean => startedBy.machine.isOfReleaseBefore;
 
 /** The partner for whom a query was started. */
 const clientOf = ({ startedBy }: EngineQuery): string | undefined => startedBy.partner;

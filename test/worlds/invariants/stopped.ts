@@ -15,11 +15,12 @@ const LATE_MS = 2_500;
 
 /**
  * Whether an invocation has surely stored what it had learnt about a query by a time: it has not died, no call to S3
- * failed, and it has written a record since then. Who has lost its lease can't.
+ * failed, and it has written a record since then. Who has lost its lease can't. Release 1.0.0 stores nothing if its lease
+ * ends while Athena refuses to stop the query.
  */
-const hasStored = ({ isDead, faults, written }: Invocation, at: number): boolean =>
+const hasStored = ({ isDead, faults, written, machine }: Invocation, at: number): boolean =>
   !isDead &&
-  faults.every(({ operation }) => operation.startsWith('Athena')) &&
+  faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore) &&
   [...written].some(([key, { lastModified }]) => key.startsWith('jobs/') && lastModified >= at);
 
 /** Whether a query is stopped early. Called when a query that has not ended is stopped. */
@@ -34,9 +35,10 @@ export const stoppedRule =
     const isSeenRunning = toldRunning !== undefined && toldRunning.at <= now;
     // If Athena reported the query as queued a moment ago, the service can't know yet that it runs.
     const isQueued = state === 'QUEUED' || now - toldQueuedAt < TOLD_LATELY_MS || !isSeenRunning;
-    const isPutBack = [...toldRunningTo].some(
-      ([each, at]) => at <= now && (each === by || hasStored(each, at)),
-    );
+    // Release 1.0.0 doesn't know that a query which is queued has run before.
+    const isPutBack =
+      !by.machine.isOfReleaseBefore &&
+      [...toldRunningTo].some(([each, at]) => at <= now && (each === by || hasStored(each, at)));
     const isOwnEarly = isQueued
       ? isPutBack || isEarly(submittedAt, limitMs)
       : isEarly(toldRunning.at, limitMs);

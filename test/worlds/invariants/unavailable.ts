@@ -52,7 +52,9 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   const since = failed.filter(({ toldEndTo }) =>
     toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
   );
-  const isCaused = since.length >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
+  // A hop may go back to a listing that is kept, and then counts the failure of that listing's query once more.
+  const twice = world.plan.settings.listingSeconds > 0 ? 1 : 0;
+  const isCaused = since.length + twice >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
   return {
     'unavailable-without-cause': !isRewritten,
     // Who can't list the lake can't know that it changes.
