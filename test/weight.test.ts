@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 88,
-  lib: 7_085,
+  lib: 7_088,
   'files of lib': 72,
   infra: 3_385,
   local: 5_291,

@@ -38,7 +38,7 @@ const AFTER_VALUE = 11;
 const REFUSED = 12;
 
 const DIGITS = '0123456789';
-const ANY = String.fromCharCode(...Array(256).keys());
+const ANY = /* @__PURE__ */ String.fromCharCode(.../* @__PURE__ */ Array(256).keys());
 
 /**
  * The engine's dialect: the bytes that may follow in each state, and the state after them. The engine quotes every
@@ -67,10 +67,13 @@ const DIALECT: readonly (readonly [state: number, bytes: string, next: number])[
   [AFTER_NUMBER, ',\n', AFTER_VALUE],
 ];
 
-/** The state after each byte in each state, at `256 * state + byte`. */
-const NEXT = new Uint8Array(256 * AFTER_VALUE).fill(REFUSED);
-for (const [state, bytes, next] of DIALECT)
-  for (const byte of Buffer.from(bytes, 'latin1')) NEXT[256 * state + byte] = next;
+/** The state after each byte in each state, at `256 * state + byte`. Bundles without re-typing leave it out. */
+const NEXT = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(256 * AFTER_VALUE).fill(REFUSED);
+  for (const [state, bytes, next] of DIALECT)
+    for (const byte of Buffer.from(bytes, 'latin1')) table[256 * state + byte] = next;
+  return table;
+})();
 
 /** What is wrong with a byte that the dialect refuses in a state, or that ends a row too early or too late. */
 function faultOf(state: number, byte: number): string {

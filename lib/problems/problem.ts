@@ -146,14 +146,14 @@ export class Overloaded extends Unavailable {}
 const RETRY_AFTER_SECONDS = 60;
 const unavailable = (detail: string) => () => new Unavailable(detail, RETRY_AFTER_SECONDS);
 
-export const tookTooLong = unavailable(
+export const tookTooLong = /* @__PURE__ */ unavailable(
   'The report took too long and was given up. Narrow it, or request it later.',
 );
 /** For a caller whose time is up while its client still has no free slot. */
-export const noSlotInTime = unavailable(
+export const noSlotInTime = /* @__PURE__ */ unavailable(
   'Too many reports of this client were under way. Request fewer at a time, or this one later.',
 );
-export const dataKeepChanging = unavailable(
+export const dataKeepChanging = /* @__PURE__ */ unavailable(
   'The events of this window are being rewritten at this moment. Request the report again later.',
 );
 
