@@ -11,9 +11,9 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 88,
-  lib: 7_088,
+  lib: 7_094,
   'files of lib': 72,
-  infra: 3_385,
+  infra: 3_387,
   local: 5_291,
   'lake-check': 1_950,
   tools: 5_600,
@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_096,
   bench: 3_193,
   test: 40_211,
-  docs: 5_598,
+  docs: 5_596,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

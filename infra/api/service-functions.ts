@@ -1,6 +1,6 @@
 import { FIRST_WAIT_MS, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { daysFunction, PUBLIC_FUNCTION } from '../../lib/routes.ts';
+import { daysFunction, PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import {
   failurePermission,
   listingPermissions,
@@ -141,4 +141,6 @@ export const reportingFunctions: readonly ServiceFunction[] = [
 export const serviceFunctions: readonly ServiceFunction[] = [...reportingFunctions, publicFunction];
 
 /** The functions that requests reach. */
-export const requestedFunctions = serviceFunctions.filter((one) => one !== publish && one !== abandon);
+export const requestedFunctions = serviceFunctions.filter(({ name }) =>
+  routes.some(({ functionName }) => functionName === name),
+);

@@ -82,7 +82,10 @@ class JwtCheck extends JwtVerifierBase<Partial<VerifyProperties>, ReturnType<typ
     super(properties(rules), keys);
   }
 
-  /** Gives the library the claims without `scope`, and adds it to the result. The signature is of those sent. */
+  /**
+   * The library refuses a `scope` that is a list: it gets the claims without it, and the result gets it back. The
+   * signature is checked over the claims as they were sent. Claims that are no object make this throw: 401.
+   */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');
     const { scope, ...others } = safeJsonParse(Buffer.from(sent, 'base64').toString()) as JsonObject;

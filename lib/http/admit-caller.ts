@@ -33,7 +33,7 @@ export async function verifyCaller(
   return claims;
 }
 
-/** Whose rows the client may see now. Throws NotAuthorized, with the reports that it may see, if it is none. */
+/** Whose rows the client may see now. If none, throws NotAuthorized, which names the reports that it may request. */
 export async function admitCaller(
   claims: Claims,
   report: Report,

@@ -19,18 +19,16 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
 import { auditedFacts, type LoggedFacts } from './request-log.ts';
 
-// Times are milliseconds since 1970.
-
 /** How long a caller waits for its query: a little longer than it may queue and run, so that it is stopped first. */
 const callerWaitMs = ({ longestQueryMs }: Config): number =>
   longestQueryMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
-/** Until when a caller may wait for its report, also if it must be published. */
+/** Until when (milliseconds since 1970) a caller may wait for its report, also if it must be published. */
 export const publishUntil = (config: Config, askedAt: number): number =>
   askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
 
 /**
- * When a request for a report must be answered (`waitUntil`); when the delivery's calls to AWS end (`deliverBy`), soon
+ * In milliseconds since 1970: when a request for a report must be answered (`waitUntil`); when the delivery's calls to AWS end (`deliverBy`), soon
  * after, so that the first answer is not late; when storing the ticket ends (`answerBy`): with all the time that the
  * gateway leaves, because a late answer is better than an error. Even if `QUERY_WAIT_MS` is less than `FIRST_WAIT_MS`,
  * the calls to AWS get `FIRST_WAIT_MS`. The first request waits only a short time, because some clients have short

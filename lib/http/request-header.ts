@@ -37,7 +37,7 @@ export function basePath(event: APIGatewayProxyEvent): string | undefined {
 
 /**
  * The service's URL, as this caller sees it. The host is the one that the gateway serves, never the Host header;
- * scheme and port come from headers, if valid. Undefined without a valid host or a base path.
+ * scheme and port come from headers. Undefined without a valid host and port, or without a base path.
  */
 export function serviceUrl(event: APIGatewayProxyEvent): string | undefined {
   const { domainName } = event.requestContext;

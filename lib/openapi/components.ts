@@ -175,7 +175,7 @@ The reports that the client may request. Present if there are any, but not this 
       type: 'object',
       required: ['parameter', 'detail'],
       properties: {
-        parameter: text`A query parameter as the caller wrote it, or \`Accept\`.`,
+        parameter: text`A query parameter as the caller wrote it, shortened if it is long, or \`Accept\`.`,
         detail: text`What is wrong with it.`,
       },
     },

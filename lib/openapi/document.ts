@@ -120,7 +120,7 @@ const limitsText = ({ queriesPerPartner, requestsPerSecond, longestQueryMs }: De
     queriesPerPartner &&
       `A client may have ${queriesPerPartner} queries under way; further requests wait for one to end.`,
     `A query that runs longer than ${Math.ceil(longestQueryMs / 1_000)} seconds is given up (503).`,
-    requestsPerSecond
+    requestsPerSecond !== undefined
       ? `The gateway accepts ${requestsPerSecond} requests a second for each report, of all clients together; others are answered 429: wait and ask again.`
       : 'Requests beyond the rate that the gateway allows are answered 429: wait and ask again.',
   ]

@@ -3,7 +3,7 @@ import { type Dimension, type Field, type Levels, type Metric, ownerOf, type Rep
 import { type Entitlement, LONGEST_SQL } from './entitlement.ts';
 import type { Filter } from './filter.ts';
 import type { ReportRequest } from './parse-request.ts';
-import { quoteName, quoteText, quoteTime } from './quote-sql.ts';
+import { quoteInteger, quoteName, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
 
@@ -29,7 +29,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
   const dimensions = requestedFields.filter((field) => field.role === 'dimension');
   const parameters: string[] = [];
   const bind: Bind = (value) => {
-    parameters.push(typeof value === 'bigint' ? String(value) : quoteText(value));
+    parameters.push(typeof value === 'bigint' ? quoteInteger(value) : quoteText(value));
     return '?';
   };
 
@@ -118,7 +118,7 @@ function within(window: Window): string[] {
  * ids are in the SQL text, so that queries for different companies have different texts.
  */
 const entitled = (report: Report, entitlement: Entitlement): string[] =>
-  entitlement === 'every-company' ? [] : [oneOf(ownerOf(report).column, entitlement.map(String))];
+  entitlement === 'every-company' ? [] : [oneOf(ownerOf(report).column, entitlement.map(quoteInteger))];
 
 function passes({ kind, dimension, values }: Filter, bind: Bind): string[] {
   if (kind === 'column') return [oneOf(dimension.column, values.map(bind))];

@@ -3,6 +3,8 @@
 /** A name as a quoted SQL identifier: `"PlacementId"`. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+export const quoteInteger = (integer: bigint): string => integer.toString();
+
 /** A text as a string literal: `'O''Brien'`. Only the quote has a special meaning in it. */
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 

@@ -4,7 +4,10 @@ import type { StoredDocument } from './results-bucket.ts';
 const every = {
   /** Version of the record's format. A record of another version counts as absent. */
   form: v.literal(2),
-  /** A random id, new with each write of who leads. If S3's answer was lost, it recognises its own write by this id. */
+  /**
+   * A random id, new with each write of the request that leads the attempt; a publication keeps it. If S3's answer was
+   * lost, that request recognises its write by this id.
+   */
   writer: v.string(),
   /** The attempt's random token. For the same token, Athena gives the same execution. */
   attempt: v.string(),

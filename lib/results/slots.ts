@@ -66,7 +66,7 @@ export function judgeSlot(
   return { id, slots: [...others, { ...wanted, id }] };
 }
 
-/** How long a slot without an attempt counts as taken. No request lives longer, and creates the attempt later. */
+/** How long a slot without an attempt counts as taken. No request lives longer, so none creates it after that. */
 const MAX_UNCLAIMED_MS = 30_000;
 
 /** How long the slot of a `starting` attempt counts as taken after its lease: perhaps Athena has started the query. */
