@@ -42,7 +42,8 @@ export function athenaClient(
         athena.start({ sql, parameters }, ClientRequestToken, by),
       );
       const started = athena.queries.get(id);
-      if (started) started.isHeardOf = true;
+      const caller = running.getStore();
+      if (started && caller) started.heardOfBy.add(caller);
       return { QueryExecutionId: id };
     }
     const id = (command as GetQueryExecutionCommand | StopQueryExecutionCommand).input.QueryExecutionId ?? '';
@@ -72,8 +73,9 @@ export function athenaClient(
  * Whether an invocation has held the lease of a query's attempt. Anybody else asks for its partner's slot: it records
  * and stops nothing.
  */
-const leads = (by: Invocation, { id, startedBy }: EngineQuery): boolean =>
+const leads = (by: Invocation, { id, startedBy, heardOfBy }: EngineQuery): boolean =>
   startedBy === by ||
+  heardOfBy.has(by) ||
   [...by.written.values()].some(
     ({ document }) => (document as { readonly executionId?: string } | undefined)?.executionId === id,
   );

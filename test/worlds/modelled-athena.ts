@@ -60,8 +60,8 @@ export interface EngineQuery {
   stoppedBy?: Invocation;
   /** When each invocation first called Athena to stop the query, with or without success. */
   readonly stopTriedBy: Map<Invocation, number>;
-  /** Whether a request has received the answer to the query's start. */
-  isHeardOf?: boolean;
+  /** The invocations that have received the answer to the query's start. */
+  readonly heardOfBy: Set<Invocation>;
   /** When Athena last answered that the query is queued. */
   toldQueuedAt?: number;
   /** The invocation that first learnt that the query runs, since Athena last reported it as queued. */
@@ -261,6 +261,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       state: 'QUEUED',
       read: [],
       recordedBy: new Set(),
+      heardOfBy: new Set(),
       asks: 0,
       stopTriedBy: new Map(),
       toldQueuedTo: new Map(),

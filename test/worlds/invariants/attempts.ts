@@ -21,24 +21,30 @@ const LONGEST_LEASE_MS = 26_000;
 const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
 export function attemptsRule({ world, s3, athena }: Parts): void {
-  const latest = new Map<string, { readonly state: string; readonly attempt: string; readonly at: number }>();
+  const latest = new Map<string, { state: string; attempt: string; beganAt: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
-    const { state, attempt, leaseMs } = document as {
+    const {
+      state,
+      attempt,
+      leaseMs,
+      elapsedMs = 0,
+    } = document as {
       readonly state: string;
       readonly attempt: string;
       readonly leaseMs?: number;
+      readonly elapsedMs?: number;
     };
     const was = latest.get(key);
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     const isNew = state === 'starting' && attempt !== was?.attempt && !isForeign;
     const at = world.time.now();
-    latest.set(key, { state, attempt, at });
+    latest.set(key, { state, attempt, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
-      'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.at < mayRunMs,
+      'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
   });

@@ -26,7 +26,7 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
       const isFurther = [...athena.queries.values()].some((earlier) => isPredecessor(earlier, query));
       if (isOfBefore(started) && !isOfBefore(query) && isFurther) return false;
       // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
-      if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
+      if (query.heardOfBy.size === 0 && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
     });
