@@ -45,6 +45,8 @@ export async function deliverReport(run: Run, data: DataState, progress?: Progre
     for (;;) {
       const answer = await nextStep(wait);
       if (answer) return answer;
+      // What was read beside the first record is old after a wait: another may have taken the slot.
+      wait.slots = undefined;
     }
   } catch (error) {
     // AWS throttles this request. Meanwhile the query or the publication goes on, or a slot becomes free.
@@ -184,7 +186,6 @@ async function withSlot(wait: Wait, decision: Leading): Promise<Delivery | undef
   // Only a request's first look asks Athena: waiting callers look for a free slot every second or two.
   const ask = wait.slots && ((id: string) => hasEnded(wait, id));
   const slot = await takeSlot(backends.results, wanted.client, record, limits, wait.slots, ask);
-  wait.slots = undefined;
   const leftMs = giveUpAt - Date.now();
   if (slot !== undefined) {
     if (leftMs <= 0) throw tookTooLong();

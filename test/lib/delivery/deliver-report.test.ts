@@ -239,6 +239,19 @@ describe('a client that has as many queries under way as slots', () => {
     expect([third.text, third.status, of.results.callsOf('read slots/')]).toEqual([CSV, 'miss', []]);
   });
 
+  it('goes by the slots as they are after it has waited for an attempt that failed', async () => {
+    const of = setting(soon);
+    await recorded(of, underWayRecord({ slot: 'its-own' }));
+    const key = jobRecordKey(await of.job());
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-0', record: key, heldMs: 0 }] });
+    const joined = request(of, one);
+    await vi.advanceTimersByTimeAsync(1_000);
+    full(of);
+    await recorded(of, failedRecord('lost', { slot: 'its-own' }));
+    expect((await settled(joined)).left).toMatchObject(WAITS_FOR_SLOT);
+    expect(of.queries.started).toEqual([]);
+  });
+
   it('waits if Athena does not say whether a query has ended that nobody asks about', async () => {
     const of = setting(soon);
     full(of, 0);
